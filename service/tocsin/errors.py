@@ -1,0 +1,125 @@
+"""Every error that Tocsin raises on purpose.
+
+TocsinError
+├── UsageError               the call, the configuration or an input is wrong: exit status 2
+│   ├── SettingsError        a key of the configuration
+│   ├── BadUrl               a URL that cannot be watched
+│   ├── NotWatched           a URL that is not on the list
+│   └── TableError           a plain-text table that cannot be read
+├── StoreError               the store cannot be used: exit status 3
+│   ├── StoreLocked          another engine holds it
+│   ├── StoreTooNew          written by a newer version of the program
+│   ├── StoreOutdated        migrations are missing
+│   └── StaleClaim           somebody else owns the work now
+├── FetchError               one set of requests did not bring the page
+│   ├── FetchFailed          no usable answer this time; another try may help
+│   └── FetchRefused         the answer is final, or we may not ask; another try will not help
+├── DeliveryError            a sink did not take an alert
+└── TooComplex               a page that no parser may be given
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+
+class TocsinError(Exception):
+    """Anything that Tocsin raises on purpose; its text says what, where and the mend."""
+
+
+class UsageError(TocsinError):
+    """The call, the configuration or an input is wrong."""
+
+
+class SettingsError(UsageError):
+    """A key of the configuration cannot be used; the text names the key, its source and the mend."""
+
+
+class BadUrl(UsageError):
+    """A text that is not the URL of a page that can be watched."""
+
+
+class NotWatched(UsageError):
+    """A URL that is not on the watch list."""
+
+
+class TableError(UsageError):
+    """A plain-text table that is refused.
+
+    file    as the user named it
+    line    from 1
+    column  from 1, in code points
+    reason  what is wrong there
+    """
+
+    def __init__(self, file: str, line: int, column: int, reason: str) -> None:
+        super().__init__(f"{file}:{line}:{column}: {reason}")
+        self.file, self.line, self.column, self.reason = file, line, column, reason
+
+
+class StoreError(TocsinError):
+    """The store cannot be used; the text says why and what to do."""
+
+
+class StoreLocked(StoreError):
+    """Another engine holds the store."""
+
+    def __init__(self, path: str, holder: int | None) -> None:
+        who = f"process {holder}" if holder else "another process"
+        super().__init__(f"{path}: {who} is working on this store; stop it first, or leave the work to it")
+        self.path, self.holder = path, holder
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer version of the program."""
+
+
+class StoreOutdated(StoreError):
+    """The store needs migrations that have not been applied."""
+
+
+class StaleClaim(StoreError):
+    """The work was claimed anew by somebody else; the results of the old claim are refused."""
+
+
+class FetchError(TocsinError):
+    """One set of requests did not bring the page.
+
+    url          the URL asked for at the hop that failed
+    kind         a value of model.FailureKind
+    status       the HTTP status, where there was one
+    retry_after  how long the server asks us to wait, not yet clamped
+    """
+
+    def __init__(
+        self, url: str, kind: str, detail: str, *, status: int | None = None, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(f"{url}: {kind}: {detail}")
+        self.url, self.kind, self.detail, self.status, self.retry_after = url, kind, detail, status, retry_after
+
+
+class FetchFailed(FetchError):
+    """No usable answer this time; another try may help."""
+
+
+class FetchRefused(FetchError):
+    """The answer is complete and is not the page, or we may not ask; another try will not help."""
+
+
+class DeliveryError(TocsinError):
+    """A sink did not take an alert.
+
+    blames       "sink" backs the whole sink off, "alert" this alert alone, "gone" disables the sink
+    retry_after  how long the receiver asks us to wait, not yet clamped
+    """
+
+    def __init__(self, sink: str, blames: str, detail: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(f"sink {sink}: {detail}")
+        self.sink, self.blames, self.detail, self.retry_after = sink, blames, detail, retry_after
+
+
+class TooComplex(TocsinError):
+    """A page nested too deep for a parser to be given it."""

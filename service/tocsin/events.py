@@ -1,0 +1,59 @@
+"""What happened: frozen records for the log, and the CloudEvents that alerts are (shapes promised to receivers)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant, JsonObject
+
+CHANGED = "tocsin.page.changed.v1"
+UNREACHABLE = "tocsin.page.unreachable.v1"
+RECOVERED = "tocsin.page.recovered.v1"
+DISALLOWED = "tocsin.page.disallowed.v1"
+SUSPECT = "tocsin.page.suspect.v1"
+UNCHANGED = "tocsin.page.unchanged.v1"
+TOO_SOON = "tocsin.page.too-soon.v1"
+OUTAGE_BEGAN = "tocsin.outage.began.v1"
+OUTAGE_ENDED = "tocsin.outage.ended.v1"
+TEST = "tocsin.sink.test.v1"
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Happening(Struct, frozen=True):
+    """Something worth a line in the log.
+
+    name    what happened, as `area.verb` ("page.changed", "host.waits", "sink.failed")
+    level   how loud
+    values  what belongs to it; numbers carry their unit in the name
+    """
+
+    name: str
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    values: dict[str, Any] = {}
+
+
+def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
+    """Write an instant as RFC 3339 in UTC, with this many digits of a second (0 to 6), cut, not rounded."""
+    seconds, micros = divmod(at, 1_000_000)
+    text = (EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    fraction = f".{micros:06d}"[: digits + 1] if digits else ""
+    return f"{text}{fraction}Z"
+
+
+def cloud_event(*, id: str, source: str, type: str, subject: str, at: Instant, data: JsonObject) -> JsonObject:  # noqa: A002 - the attributes' own names
+    """Wrap `data` as a CloudEvents 1.0 event."""
+    return {
+        "specversion": "1.0",
+        "id": id,
+        "source": source,
+        "type": type,
+        "subject": subject,
+        "time": to_rfc3339(at),
+        "datacontenttype": "application/json",
+        "data": data,
+    }

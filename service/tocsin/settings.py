@@ -1,0 +1,164 @@
+"""The settings, as frozen sections with units and ranges; a component is given its own section, never the whole.
+
+Reading them (files, environment, errors) is `configuration`; what the store adds at run time is `resolve_page`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+Whole: TypeAlias = Annotated[int, Meta(ge=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
+
+
+class InstanceSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who we are."""
+
+    name: Name = "tocsin"
+    contact: str = ""
+    time_zone: str = "UTC"
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where states are kept, and how they are written."""
+
+    url: str = "sqlite:tocsin.db"
+    history: timedelta = timedelta(days=365)
+    batch_rows: Annotated[int, Meta(ge=1, le=10_000)] = 1000
+    batch_wait: timedelta = timedelta(milliseconds=100)
+    lease: timedelta = timedelta(seconds=10)
+
+
+class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a page is checked and told of; each key also per group and page."""
+
+    mode: Literal["on", "auto", "off"] = "on"
+    tell: Literal["any", "major"] = "any"
+    every: timedelta = timedelta(hours=24)
+    cron: str = ""
+    at_launch: timedelta = timedelta(hours=1)
+    min_gap: timedelta = timedelta(seconds=10)
+    refresh_cap: timedelta = timedelta(days=7)
+    durational_threshold: timedelta = timedelta(days=80)
+    minor_threshold: Whole = 3
+    tries: Annotated[int, Meta(ge=0, le=100)] = 2
+    retry_refused: bool = False
+    report: tuple[Literal["unchanged", "too-soon"], ...] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+    auth: str = ""
+    cookies: dict[str, str] = field(default_factory=dict)
+    proxy: str = ""
+
+
+class Deadlines(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long each phase of one set of requests may take."""
+
+    dns: timedelta = timedelta(seconds=5)
+    connect: timedelta = timedelta(seconds=10)
+    tls: timedelta = timedelta(seconds=10)
+    first_byte: timedelta = timedelta(seconds=20)
+    total: timedelta = timedelta(seconds=60)
+
+
+class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits on requests."""
+
+    fetchers: Literal["auto"] | Count = "auto"
+    in_flight: Annotated[int, Meta(ge=1, le=100_000)] = 1000
+    deadlines: Deadlines = Deadlines()
+    max_body: Whole = 10 * 2**20
+    max_wire: Whole = 10 * 2**20
+    redirects: Annotated[int, Meta(ge=0, le=50)] = 10
+    unconditional_every: Whole = 30
+    hold: timedelta = timedelta(seconds=30)
+
+
+class HostRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """Politeness towards some hosts; None inherits."""
+
+    concurrency: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    delay: timedelta | None = None
+    retry_after_max: timedelta | None = None
+    robots: Literal["obey", "ignore"] | None = None
+
+
+class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Politeness towards every host; `rules` maps patterns such as "*.example.org" to exceptions."""
+
+    concurrency: Annotated[int, Meta(ge=1, le=1000)] = 2
+    delay: timedelta = timedelta(seconds=1)
+    retry_after_max: timedelta = timedelta(hours=24)
+    robots: Literal["obey"] = "obey"
+    rules: dict[str, HostRule] = field(default_factory=dict)
+
+
+class NetworkSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which addresses may be dialled beside the public ones; networks in CIDR notation."""
+
+    allow: tuple[str, ...] = ()
+
+
+class QuestionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long failures of one host and cause are gathered into one question."""
+
+    gather: timedelta = timedelta(seconds=60)
+
+
+class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The render queue: `limit` slots, of which `resume_at` must be free before deferred pages go on (T55, T56)."""
+
+    kind: Literal["http"] = "http"
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 4
+    resume_at: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a sink is tried before an alert counts as dead."""
+
+    give_up: timedelta = timedelta(days=5)
+
+
+class SinkSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """One downstream system; which keys a type needs, it checks itself when it is built."""
+
+    type: str
+    url: str = ""
+    path: str = ""
+    secret: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    timeout: timedelta = timedelta(seconds=15)
+
+
+class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The service's own address."""
+
+    listen: str = "127.0.0.1:8330"
+    public_url: str = ""
+
+
+class LogSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The log: `auto` is for people on a terminal, JSON otherwise."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "human", "json"] = "auto"
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """All sections."""
+
+    instance: InstanceSettings = InstanceSettings()
+    store: StoreSettings = StoreSettings()
+    pages: PageSettings = PageSettings()
+    fetch: FetchSettings = FetchSettings()
+    hosts: HostSettings = HostSettings()
+    network: NetworkSettings = NetworkSettings()
+    questions: QuestionSettings = QuestionSettings()
+    render: RenderSettings = RenderSettings()
+    delivery: DeliverySettings = DeliverySettings()
+    sinks: dict[str, SinkSettings] = field(default_factory=dict)
+    http: HttpSettings = HttpSettings()
+    log: LogSettings = LogSettings()
