@@ -1,0 +1,1 @@
+"""How HTML reads bytes: encodings, markup, URLs and the small parsers they share."""

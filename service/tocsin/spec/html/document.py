@@ -1,0 +1,163 @@
+"""A page's markup, parsed: the one place that knows a parser.
+
+lexbor reads what it reads quickly. Its time grows with the square of the depth of a page, of the elements left
+open and of the attributes of a tag, so a page whose bytes allow for much of that goes to turbohtml, which bounds
+the depth at 512 elements and sees the same meta elements. Two things take either parser quadratic time, since
+HTML asks for them; a page that does much of them is too complex.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import turbohtml
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.encoding import decode
+from tocsin.spec.html.meta import Meta, Reading, WholePage
+from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.tags import count_attributes, find_tag_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Meta", "Reading", "WholePage", "read_metas", "read_title", "read_whole"]
+
+# In these, the bytes of "<" or "meta" may be part of other letters: they are decoded before anything is sought.
+_NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
+_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
+_BOM = b"\xef\xbb\xbf"
+
+# The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
+_LEXBOR_WORK = 20_000_000
+_LEXBOR_BYTES = 65_536
+
+# HTML merges the attributes of each further html and body element into the first one.
+_MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
+_MERGED_TAGS = 256
+_MERGED_ATTRIBUTES = 4096
+# HTML opens unclosed formatting elements again in each paragraph; those without attributes at most thrice.
+_FORMATTING = re.compile(rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)([\t\n\f\r />])", re.IGNORECASE)
+_REOPENED_WORK = 50_000_000
+
+
+def read_metas(body: bytes, encoding: str) -> Reading:
+    """Read the meta elements of an HTML page, whatever its bytes are.
+
+    encoding  as `find_encoding` names it
+    Raises TooComplex for a page that no parser may be given.
+    """
+    markup, problems = _to_utf8(body, encoding, upto_last_meta=True)
+    if not markup:
+        return Reading((), problems)
+    _, metas = _parse(markup, with_title=False)
+    return Reading(metas, problems)
+
+
+def read_whole(body: bytes, encoding: str) -> WholePage:
+    """Read a page's title and its meta elements.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    markup, problems = _to_utf8(body, encoding, upto_last_meta=False)
+    title, metas = _parse(markup, with_title=True)
+    return WholePage(title, metas, problems)
+
+
+def read_title(body: bytes, encoding: str) -> str | None:
+    """Read a page's title, white space folded; None if there is none, or nothing in it.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    return read_whole(body, encoding).title
+
+
+def _to_utf8(body: bytes, encoding: str, *, upto_last_meta: bool) -> tuple[bytes, tuple[str, ...]]:
+    """Give the bytes to be parsed, valid UTF-8 without a BOM."""
+    if encoding in _NOT_ASCII:
+        body, encoding = decode(body, encoding).encode(), "utf-8"
+    elif encoding == "utf-8" and body.startswith(_BOM):
+        body = body[len(_BOM) :]
+    if upto_last_meta:
+        body = body[: _end_of_last_meta(body)]
+    if encoding != "utf-8":
+        return decode(body, encoding).encode(), ()
+    try:
+        body.decode()
+    except UnicodeDecodeError as exc:
+        problem = f"not valid UTF-8 from byte {exc.start} on; read with replacement characters"
+        return body.decode(errors="replace").encode(), (problem,)
+    return body, ()
+
+
+def _end_of_last_meta(body: bytes) -> int:
+    """Find where nothing more can matter: after the last `<meta` of the bytes, 0 if there is none.
+
+    No later markup adds, removes or reorders meta elements, but for a frameset: it takes the place of a body.
+    """
+    lowered = body.lower()
+    last = lowered.rfind(b"<meta")
+    if last < 0:
+        return 0
+    end = find_tag_end(body, last)
+    return len(body) if lowered.find(b"<frameset", end) >= 0 else end
+
+
+def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    tags = markup.count(b"<")
+    starts = tags - markup.count(b"</")
+    if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK:
+        return _parse_with_lexbor(markup, with_title=with_title)
+    _refuse_too_complex(markup, tags)
+    return _parse_with_turbohtml(markup, with_title=with_title)
+
+
+def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    parser = LexborHTMLParser(markup, options=_WITHOUT_EVENTS)
+    metas = tuple(_to_meta(node.attributes.get) for node in parser.tags("meta"))
+    if not with_title:
+        return None, metas
+    title = parser.css_first("title")
+    return (fold_space(title.text()) or None) if title is not None else None, metas
+
+
+def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    document = turbohtml.parse(markup.decode(), positions=False)
+    found = document.find_all("meta")
+    if b"<template" in markup.lower():  # whose content is not the page's
+        found = [node for node in found if not _in_template(node)]
+    metas = tuple(_to_meta(node.attrs.get) for node in found)
+    if not with_title:
+        return None, metas
+    titles = (node for node in document.find_all("title") if node.namespace == turbohtml.Namespace.HTML)
+    title = next((node for node in titles if not _in_template(node)), None)
+    return (fold_space(title.text) or None) if title is not None else None, metas
+
+
+def _refuse_too_complex(markup: bytes, tags: int) -> None:
+    attributes = 0
+    for count, tag in enumerate(_MERGED.finditer(markup), 1):
+        attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
+        if count > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
+            raise TooComplex("too many html or body elements; a page has one of each")
+    open_now: dict[bytes, int] = {}
+    most = 0
+    for slash, name, end in _FORMATTING.findall(markup):
+        if slash:
+            open_now[name] = max(0, open_now.get(name, 0) - 1)
+        elif end != b">":
+            open_now[name] = open_now.get(name, 0) + 1
+            most = max(most, open_now[name])
+    if most * tags > _REOPENED_WORK:
+        raise TooComplex("too many formatting elements that are never closed; close them")
+
+
+def _to_meta(get: Callable[[str], Any]) -> Meta:
+    """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
+    return Meta(get("name") or None, get("http-equiv") or None, get("property") or None, get("content") or None)
+
+
+def _in_template(node: turbohtml.Element) -> bool:
+    return any(isinstance(ancestor, turbohtml.Element) and ancestor.tag == "template" for ancestor in node.ancestors)

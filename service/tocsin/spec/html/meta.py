@@ -1,0 +1,42 @@
+"""The meta elements of a page, as every reader of it sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """One meta element: the four attributes that say what it declares.
+
+    None where one is absent, or has no value, which is the same (T12).
+    """
+
+    name: str | None = None
+    http_equiv: str | None = None
+    property: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of a page.
+
+    metas     in tree order
+    problems  what was wrong with the page, in words for its reader
+    """
+
+    metas: tuple[Meta, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholePage:
+    """What a rendering reads of a page: its title beside its meta elements.
+
+    title  white space folded; None if there is none, or nothing in it
+    """
+
+    title: str | None
+    metas: tuple[Meta, ...]
+    problems: tuple[str, ...] = ()

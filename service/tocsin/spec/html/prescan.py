@@ -1,0 +1,94 @@
+"""HTML's prescan: the encoding that a page's first 1,024 bytes declare."""
+
+from __future__ import annotations
+
+import re
+
+from tocsin.spec.html.tags import next_attribute
+
+PRESCAN_BYTES = 1024
+
+_TAG = re.compile(rb"</?[A-Za-z][^\t\n\f\r >]*")
+_META = re.compile(rb"<meta[\t\n\f\r /]", re.IGNORECASE)
+_CHARSET = re.compile(
+    r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^\t\n\f\r ;]*))", re.IGNORECASE
+)
+_XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)\"|'([^'>]*)')")
+
+
+def prescan(body: bytes) -> str | None:
+    """Find the label that a meta element declares within the first 1,024 bytes; None if none does.
+
+    Returns a label as written, not an encoding: it may be unknown.
+    Source  HTML, prescan a byte stream to determine its encoding.
+    """
+    head = body[:PRESCAN_BYTES]
+    place = head.find(b"<")
+    while place >= 0:
+        if head.startswith(b"<!--", place):
+            # The two hyphens that open a comment may be those that close it.
+            end = head.find(b"-->", place + 2)
+            if end < 0:
+                return None
+            place = end + 3
+        elif _META.match(head, place):
+            label, place = _read_meta(head, place + len(b"<meta"))
+            if label is not None:
+                return label
+        elif tag := _TAG.match(head, place):
+            place = _skip_attributes(head, tag.end())
+        elif head[place + 1 : place + 2] in (b"!", b"/", b"?"):
+            end = head.find(b">", place)
+            if end < 0:
+                return None
+            place = end + 1
+        else:
+            place += 1
+        place = head.find(b"<", place)
+    return None
+
+
+def xml_declaration(body: bytes) -> str | None:
+    """Find the label in an XML declaration at the start of the bytes; None if there is none."""
+    match = _XML.match(body[:PRESCAN_BYTES])
+    if match is None:
+        return None
+    return (match[1] if match[1] is not None else match[2]).decode("latin-1")
+
+
+def charset_of(content: str) -> str | None:
+    """Extract the label of a `content` such as `text/html; charset=utf-8`.
+
+    Source  HTML, algorithm for extracting a character encoding from a meta element.
+    """
+    match = _CHARSET.search(content)
+    if match is None:
+        return None
+    return next(group for group in match.groups() if group is not None)
+
+
+def _read_meta(head: bytes, place: int) -> tuple[str | None, int]:
+    seen: set[bytes] = set()
+    is_pragma, needs_pragma, label = False, None, None
+    while (attribute := next_attribute(head, place)) is not None:
+        place = attribute.end
+        if (name := attribute.name) in seen:
+            continue
+        seen.add(name)
+        value = head[attribute.value_start : attribute.value_end].lower()
+        if name == b"http-equiv":
+            is_pragma = is_pragma or value == b"content-type"
+        elif name == b"content" and label is None:
+            label = charset_of(value.decode("latin-1"))
+            needs_pragma = True if label is not None else needs_pragma
+        elif name == b"charset":
+            label, needs_pragma = value.decode("latin-1"), False
+    if needs_pragma is None or (needs_pragma and not is_pragma):
+        return None, place
+    return label, place
+
+
+def _skip_attributes(head: bytes, place: int) -> int:
+    while (attribute := next_attribute(head, place)) is not None:
+        place = attribute.end
+    return place

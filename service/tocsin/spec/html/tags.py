@@ -1,0 +1,83 @@
+"""Tags in bytes: where they end, and their attributes, as HTML's tokenizer reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_SPACE_OR_SLASH = re.compile(rb"[\t\n\f\r /]*")
+_NAME = re.compile(rb"[^>][^\t\n\f\r />=]*")
+_EQUALS = re.compile(rb"[\t\n\f\r ]*=[\t\n\f\r ]*")
+_BARE_VALUE = re.compile(rb"[^\t\n\f\r >]*")
+_TAG_NAME = re.compile(rb"</?[^\t\n\f\r />]*")
+
+
+class Attribute(NamedTuple):
+    """One attribute of a tag, by its places in the bytes.
+
+    name                     in lower case, ASCII only
+    start, end               of the whole attribute
+    value_start, value_end   of the value without its quotation marks; both equal `end` if there is none
+    quote                    `"`, `'`, or nothing
+    """
+
+    name: bytes
+    start: int
+    end: int
+    value_start: int
+    value_end: int
+    quote: bytes
+
+    def has_value(self) -> bool:
+        """Say whether an equals sign follows the name."""
+        return self.end > self.start + len(self.name)
+
+
+def next_attribute(body: bytes, place: int) -> Attribute | None:
+    """Read the attribute of a tag that begins at `place` or after it; None at the tag's end.
+
+    None too where the bytes end within a quoted value: HTML drops such a tag.
+    Source  HTML, tokenization, from the before attribute name state on.
+    """
+    space = _SPACE_OR_SLASH.match(body, place)
+    start = space.end() if space else place
+    name = _NAME.match(body, start)
+    if name is None:
+        return None
+    equals = _EQUALS.match(body, name.end())
+    if equals is None:
+        return Attribute(name[0].lower(), start, name.end(), name.end(), name.end(), b"")
+    value_start = equals.end()
+    quote = body[value_start : value_start + 1]
+    if quote in (b'"', b"'"):
+        value_end = body.find(quote, value_start + 1)
+        if value_end < 0:
+            return None
+        return Attribute(name[0].lower(), start, value_end + 1, value_start + 1, value_end, quote)
+    value = _BARE_VALUE.match(body, value_start)
+    value_end = value.end() if value else value_start
+    return Attribute(name[0].lower(), start, value_end, value_start, value_end, b"")
+
+
+def attributes_start(body: bytes, tag: int) -> int:
+    """Find where the attributes of the tag at `tag` may begin: after its name."""
+    name = _TAG_NAME.match(body, tag)
+    return name.end() if name else tag
+
+
+def find_tag_end(body: bytes, tag: int) -> int:
+    """Find the end of the tag whose `<` is at `tag`: the place after its `>`, or the end of the bytes."""
+    place = attributes_start(body, tag)
+    while (attribute := next_attribute(body, place)) is not None:
+        place = attribute.end
+    space = _SPACE_OR_SLASH.match(body, place)
+    end = space.end() if space else place
+    return end + 1 if body[end : end + 1] == b">" else len(body)
+
+
+def count_attributes(body: bytes, tag: int, *, at_most: int) -> int:
+    """Count the attributes of the tag at `tag`, stopping beyond `at_most`."""
+    place, count = attributes_start(body, tag), 0
+    while count <= at_most and (attribute := next_attribute(body, place)) is not None:
+        place, count = attribute.end, count + 1
+    return count

@@ -1,0 +1,129 @@
+"""URLs as the URL standard reads and writes them, and the one that is watched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from urllib.parse import unquote
+
+from ada_url import URL
+
+from tocsin.errors import BadUrl
+
+LONGEST_URL_BYTES = 8192
+_SHOWN = 80
+_SCHEMES = ("http:", "https:")
+# host:port without a scheme parses as a URL whose scheme is the host.
+_HOST_AND_PORT = re.compile(r"[^/?#:]+:[0-9]+(?:[/?#].*)?")
+_DOTTED = re.compile(r"(?:[^/?#:@\s]+\.)+[^/?#:@\s]+(?:[:/?#].*)?|localhost(?:[:/?#].*)?")
+_CONTROLS = "".join(map(chr, range(0x21)))
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedUrl:
+    """A URL that can be watched.
+
+    url          the URL standard's serialisation, without fragment and user info: the page's name everywhere
+    given        as the user typed it, credentials masked, for display
+    host         serialised, without port: the key of politeness and of the shard
+    origin       scheme, host and port: the key of robots.txt
+    shard        the first 12 bits of BLAKE2b of the host
+    credentials  user name and password, decoded, never shown; None if the text had none
+    """
+
+    url: str
+    given: str
+    host: str
+    origin: str
+    shard: int
+    credentials: tuple[str, str] | None = field(default=None, repr=False)
+
+
+def watch_url(text: str) -> WatchedUrl:
+    """Read a URL that is to be watched.
+
+    Raises BadUrl, whose text says what is wrong, where, and the mend.
+    """
+    given = text.strip(_CONTROLS)
+    if not given:
+        raise BadUrl("the URL is empty; write one such as https://example.org/")
+    # Also a bound on what is shown: a text of any length can be given.
+    if len(text) > LONGEST_URL_BYTES:
+        raise BadUrl(f"{_shown(given)}: longer than {LONGEST_URL_BYTES} bytes; give a shorter URL")
+    parsed = _parse(given)
+    if parsed.protocol not in _SCHEMES:
+        raise BadUrl(_unsupported(given, parsed.protocol))
+    user, password = parsed.username, parsed.password
+    parsed.username = parsed.password = ""
+    url = _without_fragment(parsed.href)
+    if len(url) > LONGEST_URL_BYTES:
+        raise BadUrl(f"{_shown(url)}: longer than {LONGEST_URL_BYTES} bytes once encoded; give a shorter URL")
+    return WatchedUrl(
+        url=url,
+        given=_masked(given) if user or password else given,
+        host=parsed.hostname,
+        origin=parsed.origin,
+        shard=shard_of(parsed.hostname),
+        credentials=(unquote(user), unquote(password)) if user or password else None,
+    )
+
+
+def shard_of(host: str) -> int:
+    """Give the shard that owns a host: the first 12 bits of BLAKE2b of its serialisation, 0 to 4095."""
+    digest = blake2b(host.encode()).digest()
+    return digest[0] << 4 | digest[1] >> 4
+
+
+def resolve(base: str, reference: str) -> str | None:
+    """Resolve a reference found at `base`; None if the URL standard calls that a failure.
+
+    The result may have any scheme and a fragment: who asks, judges.
+    """
+    try:
+        return str(URL(reference, base).href)
+    except ValueError:  # UnicodeEncodeError, for a lone surrogate, is one too
+        return None
+
+
+def _parse(given: str) -> URL:
+    try:
+        return URL(given)
+    except ValueError as exc:
+        if given.startswith("//"):
+            mend = f"write https:{_shown(given)}"
+        elif "://" not in given and _DOTTED.fullmatch(given):
+            mend = f"write https://{_shown(given)}"
+        else:
+            mend = "write the scheme and the host, such as https://example.org/a"
+        what = "no scheme" if mend.startswith("write https:") else "not a URL"
+        raise BadUrl(f"{_shown(given)}: {what}; {mend}") from exc
+
+
+def _unsupported(given: str, protocol: str) -> str:
+    if _HOST_AND_PORT.fullmatch(given):
+        return f"{_shown(given)}: no scheme; write https://{_shown(given)}"
+    return f"{_shown(given)}: the scheme {_shown(protocol)} cannot be watched; only http and https can"
+
+
+def _without_fragment(href: str) -> str:
+    return href.partition("#")[0]
+
+
+def _masked(given: str) -> str:
+    """Hide the user info of a URL as typed: everything between the scheme and the last @ before the path."""
+    head, slashes, rest = given.partition("//")
+    authority = re.match(r"[^/\\?#]*", rest)
+    end = authority.end() if authority else 0
+    at = rest.rfind("@", 0, end)
+    if not slashes or at < 0:
+        return "***"
+    return f"{head}//***@{rest[at + 1 :]}"
+
+
+def _shown(text: str) -> str:
+    """A text as a message may carry it: no control characters, not endless, no user info."""
+    if "@" in text:
+        text = _masked(text) if "//" in text else "***@" + text.rpartition("@")[2]
+    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: _SHOWN + 1])
+    return clean if len(clean) <= _SHOWN else clean[:_SHOWN] + "…"
