@@ -144,6 +144,7 @@ class PageTask(Struct, frozen=True, gc=False):
     instruction     what the user said for this page, host or cause, where it is in force
     request_id      the request that wants this check now, or None for a scheduled one
     secrets         the page's credentials, or None
+    group, text     as alerts show them: the group's name, and the user's own words
     """
 
     page_id: int
@@ -166,6 +167,8 @@ class PageTask(Struct, frozen=True, gc=False):
     instruction: Instruction | None = None
     request_id: int | None = None
     secrets: tuple[str, str] | None = None
+    group: str = "main"
+    text: str | None = None
 
 
 class NewState(Struct, frozen=True, gc=False):
@@ -369,7 +372,10 @@ class RenderCommit(Struct, frozen=True):
 
 
 class QuestionRow(Struct, frozen=True):
-    """Pages of one host that could not be received for one cause, and what the user said."""
+    """Pages of one host that could not be received for one cause, and what the user said.
+
+    page_url, page_group, page_text  of the first page, as its alert shows them; None where it is no longer watched
+    """
 
     id: int
     host_id: int
@@ -389,6 +395,9 @@ class QuestionRow(Struct, frozen=True):
     pending_change: JsonObject | None = None
     last_received: Instant | None = None
     next_occasion: Instant | None = None
+    page_url: str | None = None
+    page_group: str = "main"
+    page_text: str | None = None
 
 
 class RuleRow(Struct, frozen=True):
