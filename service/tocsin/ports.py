@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tocsin.model import (
         AlertDraft,
         AlertRow,
+        Attempt,
         CheckReport,
         CheckResult,
         Claim,
@@ -158,7 +159,11 @@ class Renderer(Protocol):
     kind: str
 
     async def render(self, job: RenderJob) -> Rendered:
-        """Receive the page completely; raises FetchFailed or FetchRefused after its tries (T58)."""
+        """Receive the page (or the copy chosen for it) completely, with one set of requests.
+
+        Raises FetchFailed, FetchRefused or engine.receive.Disallowed. The render queue makes the further sets (T58),
+        because the page's slot is given up during the pause before each.
+        """
 
 
 # Delivering -------------------------------------------------------------------------------------------------------
@@ -252,8 +257,13 @@ class RenderStore(Protocol):
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
         """Take these pages out of the waiting; a slot is a claimed row, valid while the claim's epoch is."""
 
-    async def release_render(self, claim: Claim, page_id: int, *, not_before: Instant | None) -> None:
-        """Put a page back among the waiting (a pause between tries, or a stop)."""
+    async def release_render(
+        self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        """Put a page back among the waiting (a pause between tries, or a stop).
+
+        attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
+        """
 
     async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
         """Write rendering, alerts with one delivery row per sink, state and pruning in one transaction (T72).
