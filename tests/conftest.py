@@ -1,0 +1,29 @@
+"""What holds for every test: which tocsin is tried, and how examples are made up."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hypothesis import settings
+
+import tocsin
+
+ROOT = Path(__file__).resolve().parents[1]
+INSTALLED = os.environ.get("TOCSIN_TEST_INSTALLED") == "1"
+"""The tests are to try the installed wheel; the sources must be out of reach."""
+
+# No deadline: how long an example takes says more about the machine's other work than about ours.
+settings.register_profile("tocsin", deadline=None, print_blob=True)
+settings.load_profile("tocsin")
+
+
+def pytest_report_header() -> str:
+    return f"tocsin {tocsin.__version__} from {Path(tocsin.__file__).parent}"
+
+
+def pytest_configure() -> None:
+    from_sources = Path(tocsin.__file__).is_relative_to(ROOT / "service")
+    if from_sources and INSTALLED:
+        message = f"the wheel was to be tried, but tocsin comes from {tocsin.__file__}"
+        raise RuntimeError(message)

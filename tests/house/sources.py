@@ -1,0 +1,34 @@
+"""The project's own files, as the house's rules see them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+Node = TypeVar("Node", bound=ast.AST)
+NOT_OURS = {".git", ".venv", "build", "dist", "mutants", "node_modules"}
+
+
+def files(pattern: str, *folders: str) -> list[Path]:
+    """List files of these folders (all of them: the whole project) that are written by hand."""
+    found = (path for folder in folders or (".",) for path in (ROOT / folder).rglob(pattern))
+    return sorted(path for path in found if not NOT_OURS & set(path.relative_to(ROOT).parts))
+
+
+def place(path: Path, node: ast.AST | None = None) -> str:
+    """Say where something stands, as an editor takes it."""
+    line = f":{node.lineno}" if isinstance(node, ast.stmt | ast.expr | ast.excepthandler) else ""
+    return f"{path.relative_to(ROOT)}{line}"
+
+
+def nodes(kind: type[Node], *folders: str, pattern: str = "*.py") -> Iterator[tuple[Path, Node]]:
+    """Walk through every syntax node of this kind."""
+    for path in files(pattern, *folders):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, kind):
+                yield path, node
