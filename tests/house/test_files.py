@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.house.sources import ROOT, files, nodes, place
+
+CODE = ("service", "tests", "benchmarks")
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
+
+
+def last_name(node: ast.expr) -> str:
+    """Return `c` of `a.b.c`."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return ""
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    long = [place(path) for path in files("*.py", *CODE) if len(path.read_text("utf-8").splitlines()) > 400]
+
+    assert long == []
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    found = [*nodes(ast.FunctionDef, *CODE), *nodes(ast.AsyncFunctionDef, *CODE)]
+    long = [place(path, node) for path, node in found if (node.end_lineno or 0) - node.lineno >= 60]
+
+    assert long == []
+
+
+def test_every_task_has_a_group_as_its_parent() -> None:
+    loose = [
+        place(path, call)
+        for path, call in nodes(ast.Call, *CODE)
+        if isinstance(call.func, ast.Attribute)
+        and (
+            call.func.attr == "ensure_future"
+            or (call.func.attr == "create_task" and last_name(call.func.value) not in {"group", "_group"})
+        )
+    ]
+
+    assert loose == []
+
+
+def test_no_handler_swallows_every_exception_but_the_worker_loops() -> None:
+    broad = [
+        path.relative_to(ROOT).as_posix()
+        for path, handler in nodes(ast.ExceptHandler, "service")
+        if (handler.type is None or last_name(handler.type) in {"Exception", "BaseException"})
+        and not isinstance(handler.body[-1], ast.Raise)
+    ]
+
+    assert set(broad) <= {"service/tocsin/engine/visit.py"}
+    assert len(broad) <= 1
+
+
+def test_no_test_sleeps() -> None:
+    asleep = [
+        place(path, call)
+        for path, call in nodes(ast.Call, "tests", pattern="test_*.py")
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "sleep"
+        and last_name(call.func.value) in {"asyncio", "time"}
+        # sleep(0) only lets others have their turn.
+        and not (call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
+    ]
+
+    assert asleep == []
+
+
+def test_no_test_replaces_a_part_by_a_mock() -> None:
+    whole = [(path, name.name) for path, node in nodes(ast.Import, "tests") for name in node.names]
+    parts = [
+        (path, f"{node.module}.{name.name}") for path, node in nodes(ast.ImportFrom, "tests") for name in node.names
+    ]
+
+    assert [f"{place(path)}: {name}" for path, name in [*whole, *parts] if "mock" in name.lower()] == []
+
+
+def test_locks_name_no_address() -> None:
+    locks = sorted(ROOT.glob("requirements*.lock"))
+
+    assert len(locks) == 3
+    assert [path.name for path in locks if "://" in path.read_text("utf-8")] == []
+
+
+def test_every_version_in_a_lock_has_its_hash() -> None:
+    for path in ROOT.glob("requirements*.lock"):
+        entries = re.split(r"\n(?=\S)", path.read_text("utf-8").strip())
+
+        assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    dead = [
+        f"{place(path)}: {target}"
+        for path in files("*.md")
+        for target in LINK.findall(path.read_text("utf-8"))
+        if not (path.parent / target).exists()
+    ]
+
+    assert dead == []
+
+
+def test_no_file_names_a_place_of_one_machine() -> None:
+    home = re.compile(r"(?<![\w.])/(?:home|Users|root|work)/\w")
+    kinds = ("*.py", "*.md", "*.toml", "*.sql", "*.yaml", "*.sh", "dev", "Dockerfile")
+    named = [place(path) for kind in kinds for path in files(kind) if home.search(path.read_text("utf-8"))]
+
+    assert named == []
