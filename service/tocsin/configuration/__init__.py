@@ -1,0 +1,29 @@
+"""Reading the configuration: TOML, environment and command line into frozen settings; and what holds for one page.
+
+`load` searches and reads files; everything else here is pure.
+"""
+
+from tocsin.configuration.loading import Loaded, load
+from tocsin.configuration.pages import parse_page_settings, resolve_page, resolve_page_origins
+from tocsin.configuration.parsing import parse
+from tocsin.configuration.restart import changed_keys, needs_restart
+from tocsin.configuration.secrets import mask
+from tocsin.configuration.spans import parse_size, parse_span, show_size, show_span
+from tocsin.configuration.tree import flatten
+
+__all__ = [
+    "Loaded",
+    "changed_keys",
+    "flatten",
+    "load",
+    "mask",
+    "needs_restart",
+    "parse",
+    "parse_page_settings",
+    "parse_size",
+    "parse_span",
+    "resolve_page",
+    "resolve_page_origins",
+    "show_size",
+    "show_span",
+]

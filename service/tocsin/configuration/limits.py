@@ -1,0 +1,160 @@
+"""What a value may be beyond its type: ranges of durations, and texts that must mean something."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeAlias
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim, CronSimError
+
+Range: TypeAlias = tuple[timedelta, timedelta]
+Check: TypeAlias = Callable[[str], str | None]
+
+_NONE: Final = timedelta()
+_MS: Final = timedelta(milliseconds=1)
+_SECOND: Final = timedelta(seconds=1)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_YEAR: Final = timedelta(days=365)
+
+ANY_SPAN: Final[Range] = (_NONE, 10 * _YEAR)
+
+SPANS: Final[dict[str, Range]] = {
+    "store.history": (_NONE, 100 * _YEAR),
+    "store.batch_wait": (_NONE, 10 * _SECOND),
+    "store.lease": (_SECOND, _HOUR),
+    "pages.every": (100 * _MS, 10 * _YEAR),
+    "pages.at_launch": (_NONE, 10 * _YEAR),
+    "pages.min_gap": (_NONE, _YEAR),
+    "pages.refresh_cap": (_NONE, 10 * _YEAR),
+    "pages.durational_threshold": (_SECOND, 10 * _YEAR),
+    "fetch.deadlines.dns": (10 * _MS, _HOUR),
+    "fetch.deadlines.connect": (10 * _MS, _HOUR),
+    "fetch.deadlines.tls": (10 * _MS, _HOUR),
+    "fetch.deadlines.first_byte": (10 * _MS, _HOUR),
+    "fetch.deadlines.total": (10 * _MS, _DAY),
+    "fetch.hold": (_NONE, _HOUR),
+    "hosts.delay": (_NONE, _DAY),
+    "hosts.retry_after_max": (_NONE, 30 * _DAY),
+    "hosts.rules.*.delay": (_NONE, _DAY),
+    "hosts.rules.*.retry_after_max": (_NONE, 30 * _DAY),
+    "questions.gather": (_NONE, _DAY),
+    "delivery.give_up": (_SECOND, _YEAR),
+    "sinks.*.timeout": (10 * _MS, _HOUR),
+}
+"""From and to, both allowed; keys without an entry take ANY_SPAN."""
+
+SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire"})
+"""Whole numbers that are written as sizes."""
+
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_LISTEN: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
+_HIGHEST_PORT: Final = 65535
+
+
+def check_cron(text: str) -> str | None:
+    """Say what is allowed if `text` is no cron expression with a time to come; empty means no schedule by cron."""
+    if not text:
+        return None
+    try:
+        next(CronSim(text, datetime.now(UTC)))
+    except (CronSimError, StopIteration):
+        return 'a cron expression of five fields for a time to come, such as "0 6 * * *"'
+    return None
+
+
+def check_time_zone(text: str) -> str | None:
+    """Say what is allowed if `text` is no known time zone."""
+    try:
+        ZoneInfo(text)
+    # ZoneInfo looks for a file of that name: a folder, a path or a NUL end in errors of their own.
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return 'a time zone such as "UTC" or "Europe/Berlin"'
+    return None
+
+
+def check_network(text: str) -> str | None:
+    """Say what is allowed if `text` is no network in CIDR notation."""
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as exc:
+        if "host bits" in str(exc):
+            return f'a network whose host bits are zero; write "{ipaddress.ip_interface(text).network}"'
+        return 'a network such as "10.0.0.0/8" or "fd00::/8"'
+    return None
+
+
+def check_header_name(text: str) -> str | None:
+    """Say what is allowed if `text` cannot be the name of a header."""
+    return None if _TOKEN.fullmatch(text) else 'the name of a header, such as "Accept-Language"'
+
+
+def check_line(text: str) -> str | None:
+    """Say what is allowed if `text` holds control characters: it would break out of the header it goes into."""
+    return None if text.isprintable() or not text else "text without control characters"
+
+
+def check_listen(text: str) -> str | None:
+    """Say what is allowed if `text` is no address and port."""
+    match = _LISTEN.fullmatch(text)
+    return None if match and int(match[1]) <= _HIGHEST_PORT else 'an address and port, such as "127.0.0.1:8330"'
+
+
+def check_web_address(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor an http(s) address."""
+    return None if not text or _is_address(text, ("http", "https")) else 'an address such as "https://example.org/"'
+
+
+def check_store(text: str) -> str | None:
+    """Say what is allowed if `text` names no kind of store that there is."""
+    scheme, _, path = text.partition(":")
+    return None if scheme == "sqlite" and path and "\0" not in path else 'a store such as "sqlite:tocsin.db"'
+
+
+def check_host_pattern(text: str) -> str | None:
+    """Say what is allowed if `text` is no pattern of hosts."""
+    allowed = 'a host such as "example.org", or "*.example.org" for all below it'
+    return None if _HOST_PATTERN.fullmatch(text) else allowed
+
+
+def check_sink_name(text: str) -> str | None:
+    """Say what is allowed if `text` cannot name a sink."""
+    return None if re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", text) else "a name of letters, digits, _ . -"
+
+
+def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in schemes and bool(parts.hostname) and text.isprintable() and " " not in text
+
+
+TEXTS: Final[dict[str, Check]] = {
+    "instance.contact": check_line,
+    "instance.time_zone": check_time_zone,
+    "store.url": check_store,
+    "pages.cron": check_cron,
+    "pages.auth": check_line,
+    "pages.proxy": check_web_address,
+    "network.allow": check_network,
+    "sinks.*.url": check_web_address,
+    "http.listen": check_listen,
+    "http.public_url": check_web_address,
+}
+"""What a text (or each text of a list) must be."""
+
+NAMES: Final[dict[str, Check]] = {
+    "hosts.rules": check_host_pattern,
+    "pages.headers": check_header_name,
+    "pages.cookies": check_header_name,
+    "sinks": check_sink_name,
+    "sinks.*.headers": check_header_name,
+}
+"""What the keys of a table with names of the user's own must be."""

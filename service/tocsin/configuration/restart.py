@@ -1,0 +1,24 @@
+"""What a changed configuration means for a service that runs; pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tocsin.configuration.tree import flatten
+
+if TYPE_CHECKING:
+    from tocsin.settings import Settings
+
+_RELOADED: Final = ("pages.", "hosts.", "questions.", "render.limit", "render.resume_at", "delivery.", "log.")
+"""What a running service takes up at once; all else is built into connections, files or processes."""
+
+
+def changed_keys(old: Settings, new: Settings) -> list[str]:
+    """List the dotted keys whose values differ, those of one side only among them."""
+    before, after = flatten(old), flatten(new)
+    return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+
+
+def needs_restart(old: Settings, new: Settings) -> list[str]:
+    """List the changed keys that a running service cannot take up."""
+    return [key for key in changed_keys(old, new) if not key.startswith(_RELOADED)]

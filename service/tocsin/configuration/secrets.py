@@ -1,0 +1,65 @@
+"""Settings that nobody is to see: which they are, how they are shown, and how they are read from files of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from tocsin.configuration.tree import Path, pattern
+from tocsin.errors import SettingsError
+
+if TYPE_CHECKING:
+    import pathlib
+
+SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy"})
+"""Each may also be given as the name of a file that holds it, with `_file` behind its key."""
+
+_HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.headers"})
+_ADDRESSES: Final = frozenset({"sinks.*.url", "pages.proxy"})
+_MASK: Final = "***"
+_LONGEST_BYTES: Final = 65_536
+
+
+def mask(path: Path, value: Any) -> Any:
+    """Return the value as it may be shown.
+
+    Of an address its scheme and host stay; of a table of headers the names.
+    """
+    key = pattern(path)
+    if key in _HIDDEN_TABLES:
+        return dict.fromkeys(value, _MASK)
+    if key in _ADDRESSES and value:
+        parts = urlsplit(value)
+        host = parts.netloc.rpartition("@")[2]
+        rest = _MASK if parts.path.strip("/") or parts.query else parts.path
+        return (
+            f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
+        )
+    return _MASK if key in SECRETS and value else value
+
+
+def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
+    """Read a secret from its file; one line end at the end does not belong to it.
+
+    Raises SettingsError, which names the key, its source, the file and the mend, never what the file holds.
+    """
+    where = f"{source}: {key}: {file}"
+    try:
+        with file.open("rb") as stream:
+            body = stream.read(_LONGEST_BYTES + 1)
+    except FileNotFoundError as exc:
+        raise SettingsError(f"{where}: there is no such file; write the secret into it, or mend the name") from exc
+    except IsADirectoryError as exc:
+        raise SettingsError(f"{where}: this is a folder; name the file in it that holds the secret") from exc
+    except OSError as exc:
+        raise SettingsError(f"{where}: cannot be read ({exc.strerror}); let this user read it") from exc
+    if len(body) > _LONGEST_BYTES:
+        raise SettingsError(f"{where}: longer than {_LONGEST_BYTES} bytes; this is no secret, mend the name")
+    try:
+        secret = body.decode()
+    except UnicodeDecodeError as exc:
+        raise SettingsError(f"{where}: not UTF-8; write the secret as text") from exc
+    secret = secret.removesuffix("\n").removesuffix("\r")
+    if not secret:
+        raise SettingsError(f"{where}: the file is empty; write the secret into it")
+    return secret

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from tocsin.configuration import parse_page_settings, resolve_page, resolve_page_origins
+from tocsin.errors import SettingsError
+from tocsin.settings import PageSettings
+
+BASE = PageSettings(mode="auto", tries=7)
+
+
+def test_the_nearest_setting_wins() -> None:
+    settings = resolve_page(BASE, {"every": "6h", "tell": "major"}, {"every": "5h", "tries": 1}, {"every": "4h"})
+
+    assert settings.every == timedelta(hours=4)
+    assert settings.tries == 1
+    assert settings.tell == "major"
+    assert settings.mode == "auto"
+
+
+def test_without_settings_of_its_own_a_page_has_the_very_settings_of_the_configuration() -> None:
+    assert resolve_page(BASE, {}, {}, None) is BASE
+
+
+def test_of_interval_and_cron_the_nearer_one_wins() -> None:
+    base = msgspec.structs.replace(BASE, cron="0 6 * * *")
+
+    assert resolve_page(base, {}, {"every": "6h"}, None).cron == ""
+    assert resolve_page(base, {"every": "6h"}, {}, {"cron": "0 7 * * *"}).cron == "0 7 * * *"
+    assert resolve_page(base, {}, {"cron": "0 8 * * *"}, {"every": "1h"}).cron == ""
+
+
+def test_origins_say_which_level_decided() -> None:
+    origins = resolve_page_origins(
+        {"pages.mode": "/etc/tocsin.toml"}, {"tell": "major"}, {"every": "6h"}, {"minor_threshold": 1}
+    )
+
+    assert origins["mode"] == "/etc/tocsin.toml"
+    assert origins["tell"] == "all pages"
+    assert origins["every"] == origins["cron"] == "group"
+    assert origins["minor_threshold"] == "page"
+    assert origins["tries"] == "default"
+
+
+def test_a_store_that_holds_what_cannot_be_is_told_of() -> None:
+    with pytest.raises(SettingsError, match=r"store, settings of the group: pages\.every"):
+        resolve_page(BASE, {}, {"every": "0s"}, None)
+
+
+def test_settings_of_a_command_line_are_made_ready_for_the_store() -> None:
+    given = {"every": "90m", "tries": "3", "report": "unchanged,too-soon", "retry_refused": "yes", "mode": "off"}
+
+    assert parse_page_settings(given) == {
+        "every": "90m",
+        "tries": 3,
+        "report": ["unchanged", "too-soon"],
+        "retry_refused": True,
+        "mode": "off",
+    }
+
+
+def test_what_was_made_ready_for_the_store_is_read_from_it() -> None:
+    values = parse_page_settings({"every": "90m", "headers": '{"A" = "b"}', "report": "unchanged"})
+
+    settings = resolve_page(PageSettings(), {}, {}, values)
+
+    assert (settings.every, settings.headers, settings.report) == (timedelta(minutes=90), {"A": "b"}, ("unchanged",))
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"every": "0"}, '--every: pages.every: found "0"'),
+        ({"every": "365000d"}, "--every"),
+        ({"cron": "whenever"}, "--cron"),
+        ({"every": "6h", "cron": "0 6 * * *"}, "exclude each other"),
+        ({"min_gap": "soon"}, "--min-gap"),
+        ({"mod": "on"}, "the nearest known key is pages.mode"),
+    ],
+)
+def test_a_setting_of_a_command_line_that_cannot_be_used_names_its_option(given: dict[str, str], word: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_page_settings(given)
+
+    assert word in str(caught.value)
