@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fakes import START
+from tocsin.engine.backoff import after_failure, after_success, next_step, sink_after_failure, sink_after_success
+from tocsin.errors import DeliveryError
+from tocsin.model import DueDelivery, SinkState
+
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+GIVE_UP = timedelta(days=5)
+
+
+def delivery(*, tries: int = 0, first_try_at: int | None = None) -> DueDelivery:
+    return DueDelivery(
+        alert_id="A1",
+        sink="ops",
+        page_id=7,
+        position=1,
+        tries=tries,
+        first_try_at=first_try_at,
+        created_at=START,
+        event={},
+    )
+
+
+def refused(blames: str = "alert", retry_after: timedelta | None = None) -> DeliveryError:
+    return DeliveryError("ops", blames, "answered 404", retry_after=retry_after)
+
+
+def test_the_steps_grow_from_a_second_to_a_day() -> None:
+    steps = [next_step(failures).total_seconds() for failures in range(1, 13)]
+
+    assert steps == [1, 5, 30, 120, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600, 24 * 3600]
+
+
+def test_an_alert_that_a_sink_refuses_is_tried_again_after_its_own_step() -> None:
+    result = after_failure(
+        delivery(tries=2, first_try_at=START - HOUR), refused(), START, give_up=GIVE_UP, sink_again_at=None
+    )
+
+    assert (result.state, result.next_at, result.error) == ("waiting", START + 30 * SECOND, "answered 404")
+
+
+def test_an_alert_waits_for_its_sink_where_the_fault_is_the_sinks() -> None:
+    result = after_failure(delivery(), refused("sink"), START, give_up=GIVE_UP, sink_again_at=START + HOUR)
+
+    assert (result.state, result.next_at) == ("waiting", START + HOUR)
+
+
+def test_an_alert_is_dead_when_its_time_is_up() -> None:
+    first = START - 120 * HOUR
+
+    result = after_failure(
+        delivery(tries=14, first_try_at=first), refused(), START, give_up=GIVE_UP, sink_again_at=None
+    )
+
+    assert (result.state, result.next_at) == ("dead", None)
+
+
+def test_the_last_try_is_made_when_the_time_is_up() -> None:
+    first = START - 110 * HOUR
+
+    result = after_failure(
+        delivery(tries=14, first_try_at=first), refused(), START, give_up=GIVE_UP, sink_again_at=None
+    )
+
+    assert (result.state, result.next_at) == ("waiting", START + 10 * HOUR)
+
+
+def test_an_alert_is_kept_while_its_receiver_is_gone() -> None:
+    first = START - 500 * HOUR
+
+    result = after_failure(
+        delivery(tries=3, first_try_at=first), refused("gone"), START, give_up=GIVE_UP, sink_again_at=None
+    )
+
+    assert result.state == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [
+        (timedelta(seconds=90), 90),
+        (timedelta(days=400), 24 * 3600),
+        (timedelta(seconds=-5), 1),
+        (timedelta(milliseconds=10), 1),
+    ],
+)
+def test_a_sink_is_left_alone_as_long_as_it_asks_but_never_longer_than_a_day(asked: timedelta, seconds: int) -> None:
+    state = sink_after_failure(SinkState("ops"), refused("sink", asked), START)
+
+    assert (state.failures, state.next_at) == (1, START + seconds * SECOND)
+
+
+def test_a_sink_whose_receiver_is_gone_is_disabled_and_says_why() -> None:
+    state = sink_after_failure(SinkState("ops", failures=2), refused("gone"), START)
+
+    assert (state.disabled, state.error) == (True, "answered 404")
+
+
+def test_a_sink_that_accepts_again_stands_as_if_it_had_never_failed() -> None:
+    failed = sink_after_failure(SinkState("ops", waiting=3), refused("gone"), START)
+
+    assert sink_after_success(failed) == SinkState("ops", waiting=3)
+
+
+def test_an_accepted_alert_is_done() -> None:
+    result = after_success(delivery(), START)
+
+    assert (result.alert_id, result.sink, result.state, result.next_at) == ("A1", "ops", "accepted", None)
+
+
+@given(
+    tries=st.integers(0, 50),
+    spent=st.timedeltas(timedelta(0), timedelta(days=6)),
+    asked=st.none() | st.timedeltas(timedelta(days=-1), timedelta(days=30)),
+)
+def test_a_refused_alert_is_dead_after_five_days_or_due_within_a_day(
+    tries: int, spent: timedelta, asked: timedelta | None
+) -> None:
+    first = START - spent // timedelta(microseconds=1)
+
+    result = after_failure(
+        delivery(tries=tries, first_try_at=first),
+        refused(retry_after=asked),
+        START,
+        give_up=GIVE_UP,
+        sink_again_at=None,
+    )
+
+    if spent >= GIVE_UP:
+        assert result.state == "dead"
+    else:
+        assert result.next_at is not None
+        assert START < result.next_at <= START + 24 * HOUR
