@@ -1,0 +1,108 @@
+"""Which addresses may be dialled: those that the whole internet reaches, and those that the user allows."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING, TypeAlias
+
+from tocsin.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+# Source: the IANA special-purpose address registries. Written out, because Python's `is_global` knows neither every
+# block nor what an IPv6 address can carry inside, and because its answer changes with the version of Python.
+_REFUSED_V4: tuple[tuple[IPv4Network, str], ...] = tuple(
+    (IPv4Network(network), name)
+    for network, name in (
+        ("0.0.0.0/8", "this machine's own network"),
+        ("10.0.0.0/8", "a private address"),
+        ("100.64.0.0/10", "an address shared behind a carrier's NAT"),
+        ("127.0.0.0/8", "a loopback address"),
+        ("169.254.0.0/16", "a link-local address"),
+        ("172.16.0.0/12", "a private address"),
+        ("192.0.0.0/24", "an address of IETF protocols"),
+        ("192.0.2.0/24", "an address for documentation"),
+        ("192.88.99.0/24", "an address of 6to4 relays"),
+        ("192.168.0.0/16", "a private address"),
+        ("198.18.0.0/15", "an address for benchmarks"),
+        ("198.51.100.0/24", "an address for documentation"),
+        ("203.0.113.0/24", "an address for documentation"),
+        ("224.0.0.0/4", "a multicast address"),
+        ("255.255.255.255/32", "the broadcast address"),
+        ("240.0.0.0/4", "a reserved address"),
+    )
+)
+_REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
+    (IPv6Network(network), name)
+    for network, name in (
+        ("::/128", "this machine's own address"),
+        ("::1/128", "a loopback address"),
+        ("::/96", "an IPv4 address in disguise (IPv4-compatible)"),
+        ("::ffff:0:0:0/96", "an IPv4 address in disguise (IPv4-translated)"),
+        ("64:ff9b:1::/48", "an IPv4 address in disguise (local NAT64)"),
+        ("100::/64", "an address that discards"),
+        ("2001:db8::/32", "an address for documentation"),
+        ("2001::/32", "an IPv4 address in disguise (Teredo)"),
+        ("2001::/23", "an address of IETF protocols"),
+        ("2002::/16", "an IPv4 address in disguise (6to4)"),
+        ("3fff::/20", "an address for documentation"),
+        ("5f00::/16", "an address of segment routing"),
+        ("fc00::/7", "a private address"),
+        ("fe80::/10", "a link-local address"),
+        ("fec0::/10", "a site-local address"),
+        ("ff00::/8", "a multicast address"),
+    )
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class AddressPolicy:
+    """Judges addresses at the moment of dialling them.
+
+    allow  networks in CIDR notation, or addresses, that may be dialled beside the public ones
+    Raises SettingsError for a text that is neither.
+    """
+
+    def __init__(self, allow: Sequence[str] = ()) -> None:
+        self._allowed: tuple[Network, ...] = tuple(_network(text) for text in allow)
+
+    def refuses(self, address: str | Address) -> str | None:
+        """Tell why this address may not be dialled, in words that follow the address; None if it may."""
+        try:
+            judged = ip_address(address)
+        except ValueError:
+            return "is not an address"
+        if isinstance(judged, IPv6Address):
+            # What is dialled for a mapped address is the IPv4 address itself.
+            judged = judged.ipv4_mapped or judged
+        if any(judged in network for network in self._allowed if network.version == judged.version):
+            return None
+        return _why_v4(judged) if isinstance(judged, IPv4Address) else _why_v6(judged)
+
+
+def _why_v4(address: IPv4Address) -> str | None:
+    return next((f"is {name}" for network, name in _REFUSED_V4 if address in network), None)
+
+
+def _why_v6(address: IPv6Address) -> str | None:
+    if address.scope_id is not None:
+        return "is bound to one network interface"
+    if address in _NAT64:
+        # A gateway dials the IPv4 address inside; on some networks that is the only way to it.
+        inside = IPv4Address(int(address) & 0xFFFFFFFF)
+        why = _why_v4(inside)
+        return why and f"carries {inside}, which {why}"
+    named = next((f"is {name}" for network, name in _REFUSED_V6 if address in network), None)
+    return named or (None if address in _GLOBAL_V6 else "is not part of the public internet")
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError as exc:
+        raise SettingsError(f'network.allow: {text!r} is not a network; write one such as "10.0.0.0/8"') from exc

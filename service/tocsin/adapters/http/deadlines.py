@@ -1,0 +1,185 @@
+"""A deadline for each phase of a request and for the whole, all watched by one coarse timer.
+
+A timer for each phase of each request would cost more than the request's own bookkeeping; here a deadline is a number,
+and one sweep, some ten times a second, looks at those of all requests in flight. So a deadline is met late by at most
+one sweep, never early.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import socket
+    from types import TracebackType
+
+    from tocsin.settings import Deadlines
+
+LONGEST_TICK_S = 0.1
+SHORTEST_TICK_S = 0.005
+_TICKS_PER_DEADLINE = 10
+
+
+class Phase(StrEnum):
+    """What a request is doing, named as its setting is; the body has no deadline but the total."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    FIRST_BYTE = "first_byte"
+    BODY = "body"
+
+
+class DeadlineMissed(Exception):
+    """A request took too long.
+
+    phase    what it was doing
+    limit_s  the deadline that it missed
+    total    that was the deadline of the whole set
+    """
+
+    def __init__(self, phase: Phase, limit_s: float, *, total: bool) -> None:
+        super().__init__(phase, limit_s)
+        self.phase, self.limit_s, self.total = phase, limit_s, total
+
+
+class Watch:
+    """One request in flight: its phase, its deadlines, and the task to be interrupted.
+
+    tls      the request is encrypted
+    dialled  a connection was opened for it; the phases before FIRST_BYTE ran
+    """
+
+    __slots__ = (
+        "_cancelling",
+        "_missed",
+        "_sockets",
+        "_sweep",
+        "_task",
+        "_total_s",
+        "_total_until",
+        "_until",
+        "dialled",
+        "phase",
+        "tls",
+    )
+
+    def __init__(self, sweep: DeadlineSweep, total_s: float, *, tls: bool) -> None:
+        self._sweep = sweep
+        self._total_s = total_s
+        self._sockets: list[socket.socket] = []
+        self._missed: DeadlineMissed | None = None
+        self.dialled = False
+        self.tls = tls
+
+    def enter(self, phase: Phase) -> None:
+        """Begin a phase; its deadline runs from now."""
+        self.phase = phase
+        self._until = self._sweep.now() + self._sweep.limits[phase]
+
+    def dial(self, sock: socket.socket) -> None:
+        """Note that this socket is being connected."""
+        self.dialled = True
+        self._sockets.append(sock)
+        if self.phase is not Phase.CONNECT:
+            self.enter(Phase.CONNECT)
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a request is made in a task")
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._total_until = self._sweep.now() + self._total_s
+        self.enter(Phase.FIRST_BYTE)
+        self._sweep.add(self)
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sweep.remove(self)
+        self._sockets.clear()
+        # The same steps as in asyncio.timeout: a cancellation from outside goes before ours.
+        if self._missed and self._task.uncancel() <= self._cancelling and exc_type is asyncio.CancelledError:
+            raise self._missed from exc
+
+    def check(self, now: float) -> None:
+        """Interrupt the request if one of its deadlines is over."""
+        if self.phase is Phase.CONNECT and self.tls and any(map(_is_connected, self._sockets)):
+            self.enter(Phase.TLS)
+        if self._missed is not None:
+            return
+        if now >= self._total_until:
+            self._missed = DeadlineMissed(self.phase, self._total_s, total=True)
+        elif now >= self._until:
+            self._missed = DeadlineMissed(self.phase, self._sweep.limits[self.phase], total=False)
+        else:
+            return
+        self._task.cancel()
+
+
+CURRENT: ContextVar[Watch] = ContextVar("request")
+"""The request that the running code serves: how the resolver and the socket factory know whom they work for."""
+
+
+class DeadlineSweep:
+    """Looks at all requests in flight at short intervals, as long as there are any."""
+
+    def __init__(self, deadlines: Deadlines) -> None:
+        self.limits = {
+            Phase.DNS: deadlines.dns.total_seconds(),
+            Phase.CONNECT: deadlines.connect.total_seconds(),
+            Phase.TLS: deadlines.tls.total_seconds(),
+            Phase.FIRST_BYTE: deadlines.first_byte.total_seconds(),
+            Phase.BODY: float("inf"),
+        }
+        shortest = min(*self.limits.values(), deadlines.total.total_seconds())
+        self._tick_s = min(max(shortest / _TICKS_PER_DEADLINE, SHORTEST_TICK_S), LONGEST_TICK_S)
+        self._loop = asyncio.get_running_loop()
+        self._watches: set[Watch] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def now(self) -> float:
+        """The loop's monotonic seconds."""
+        return self._loop.time()
+
+    def watch(self, total_s: float, *, tls: bool) -> Watch:
+        """Watch a request: `with sweep.watch(…) as watch:`; raises DeadlineMissed inside it."""
+        return Watch(self, total_s, tls=tls)
+
+    def add(self, watch: Watch) -> None:
+        """Begin to look at this request."""
+        self._watches.add(watch)
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._tick_s, self._look)
+
+    def remove(self, watch: Watch) -> None:
+        """Look at this request no more."""
+        self._watches.discard(watch)
+
+    def __len__(self) -> int:
+        return len(self._watches)
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        for watch in self._watches:
+            watch.check(now)
+        self._timer = self._loop.call_later(self._tick_s, self._look) if self._watches else None
+
+
+def _is_connected(sock: socket.socket) -> bool:
+    try:
+        sock.getpeername()
+    except OSError:
+        return False
+    return True

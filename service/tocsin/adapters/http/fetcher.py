@@ -1,0 +1,225 @@
+"""The fetcher on aiohttp."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Self
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
+from tocsin.adapters.http.decoding import ACCEPTED, Body
+from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.resolver import NameCache, refusal
+from tocsin.adapters.http.translation import translated
+from tocsin.errors import FetchRefused
+from tocsin.model import FailureKind
+from tocsin.ports import HopRequest, HopResponse, Session
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator, Sequence
+    from types import TracebackType
+
+    from tocsin.settings import FetchSettings, NetworkSettings
+
+ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+ANY_ADDRESS = ("0.0.0.0/0", "::/0")
+_DRAINED_BYTES = 64 * 1024
+_DRAINED_S = 2.0
+_SUCCESS = range(200, 300)
+
+
+class AiohttpSession:
+    """Implements `ports.Session`: one session with its own connections (T59)."""
+
+    def __init__(
+        self,
+        names: NameCache,
+        sweep: DeadlineSweep,
+        policy: AddressPolicy,
+        *,
+        user_agent: str,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        self._names, self._sweep, self._policy, self._tls = names, sweep, policy, tls
+        self._user_agent = user_agent
+        self._public: ConnectionPool | None = None
+        self._private: ConnectionPool | None = None
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request; see `ports.Session`.
+
+        The body of an answer that is no success is nobody's page: it is thrown away, and neither its length nor its
+        coding matters.
+        """
+        pool = self._pool(private=request.private)
+        tls = request.url.startswith("https:")
+        began = self._sweep.now()
+        with translated(request.url), self._sweep.watch(request.total_s, tls=tls) as watch:
+            token = CURRENT.set(watch)
+            try:
+                self._judge_behind_proxy(request)
+                response = await pool.session.get(
+                    URL(request.url, encoded=True),
+                    headers=self._headers(request),
+                    proxy=request.proxy,
+                    allow_redirects=False,
+                )
+                watch.enter(Phase.BODY)
+                try:
+                    body, wire_bytes = await _receive(response, request)
+                finally:
+                    response.close()  # nothing, where the body was read to its end
+            finally:
+                CURRENT.reset(token)
+        return HopResponse(
+            url=request.url,
+            status=response.status,
+            headers=_texts(response.raw_headers),
+            body=body,
+            wire_bytes=wire_bytes,
+            elapsed_ms=round((self._sweep.now() - began) * 1000),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for pool in (self._public, self._private):
+            if pool is not None:
+                await pool.close()
+        self._public = self._private = None
+
+    @property
+    def connections(self) -> int:
+        """How many connections stand, busy or idle."""
+        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
+
+    def _pool(self, *, private: bool) -> ConnectionPool:
+        if private:
+            if self._private is None:
+                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep, tls=self._tls)
+            return self._private
+        if self._public is None:
+            self._public = ConnectionPool(self._names, self._policy, self._sweep, tls=self._tls)
+        return self._public
+
+    def _headers(self, request: HopRequest) -> CIMultiDict[str]:
+        headers = CIMultiDict(request.headers)
+        headers.setdefault("User-Agent", self._user_agent)
+        headers.setdefault("Accept", ACCEPT)
+        # Whatever a page's own headers say: only these can be decoded.
+        headers["Accept-Encoding"] = ACCEPTED
+        return headers
+
+    def _judge_behind_proxy(self, request: HopRequest) -> None:
+        """Judge an address that a proxy would dial for us; of names, only the proxy learns the addresses."""
+        if request.proxy is None or request.private:
+            return
+        host = URL(request.url, encoded=True).host or ""
+        why = self._policy.refuses(host)
+        if why is not None and why != "is not an address":
+            raise FetchRefused(request.url, FailureKind.BLOCKED_ADDRESS, refusal(f"{host} {why}"))
+
+
+class AiohttpFetcher:
+    """Implements `ports.Fetcher` and, for its shared session, `ports.Session`.
+
+    user_agent    what the requests say that they come from
+    tls           the context of encrypted connections; None: the system's authorities
+    name_servers  "address" or "address:port" each; None: the system's
+    Use it as an asynchronous context: `async with AiohttpFetcher(…) as fetcher`.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        network: NetworkSettings,
+        *,
+        user_agent: str,
+        tls: ssl.SSLContext | None = None,
+        name_servers: Sequence[str] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._policy = AddressPolicy(network.allow)
+        self._user_agent = user_agent
+        self._tls = tls
+        self._name_servers = name_servers
+        self._names: NameCache | None = None
+        self._sweep: DeadlineSweep | None = None
+        self._shared: AiohttpSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._sweep = DeadlineSweep(self._settings.deadlines)
+        self._names = NameCache(self._settings.deadlines.dns.total_seconds(), servers=self._name_servers)
+        self._shared = self._session()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shared is not None:
+            await self._shared.close()
+        if self._names is not None:
+            await self._names.close()
+        if self._sweep is not None:
+            self._sweep.close()
+        self._shared = self._names = self._sweep = None
+
+    def shared(self) -> AiohttpSession:
+        """The session that all checks share."""
+        if self._shared is None:
+            raise RuntimeError("the fetcher is used outside its `async with`")
+        return self._shared
+
+    @asynccontextmanager
+    async def fresh(self) -> AsyncIterator[Session]:
+        """A session of its own, for "new connections" (T60)."""
+        session = self._session()
+        try:
+            yield session
+        finally:
+            await session.close()
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request in the shared session."""
+        return await self.shared().get(request)
+
+    def _session(self) -> AiohttpSession:
+        if self._names is None or self._sweep is None:
+            raise RuntimeError("the fetcher is used outside its `async with`")
+        return AiohttpSession(self._names, self._sweep, self._policy, user_agent=self._user_agent, tls=self._tls)
+
+
+async def _receive(response: aiohttp.ClientResponse, request: HopRequest) -> tuple[bytes, int]:
+    """Read the body to its announced end: (decoded, bytes on the wire)."""
+    if response.status not in _SUCCESS:
+        return b"", await _drain(response)
+    body = Body(
+        response.headers.get("Content-Encoding"), max_wire=request.max_wire_bytes, max_body=request.max_body_bytes
+    )
+    if response.content_length is not None:
+        body.announce(response.content_length)
+    while piece := await response.content.readany():
+        body.take(piece)
+    return body.whole(), body.wire_bytes
+
+
+async def _drain(response: aiohttp.ClientResponse) -> int:
+    """Throw a short body away, so that the connection can be kept; of a long or broken one, give up both."""
+    wire_bytes = 0
+    try:
+        async with asyncio.timeout(_DRAINED_S):
+            while wire_bytes <= _DRAINED_BYTES and (piece := await response.content.readany()):
+                wire_bytes += len(piece)
+    except (aiohttp.ClientError, TimeoutError):
+        response.close()
+    return wire_bytes
+
+
+def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+    """Headers as text, names in lower case; values are UTF-8, and what is not cannot be given back byte for byte."""
+    return tuple((name.decode("latin-1").lower(), value.decode("utf-8", "replace")) for name, value in headers)

@@ -1,0 +1,137 @@
+"""A pool of connections under one address policy, bounded in what it keeps idle."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+import aiohttp
+
+from tocsin.adapters.http.deadlines import CURRENT, Phase
+from tocsin.adapters.http.resolver import AddressRefused, JudgedResolver, refusal
+
+if TYPE_CHECKING:
+    import ssl
+
+    from aiohappyeyeballs import AddrInfoType
+    from aiohttp.connector import Connection
+
+    from tocsin.adapters.http.addresses import AddressPolicy
+    from tocsin.adapters.http.deadlines import DeadlineSweep
+    from tocsin.adapters.http.resolver import NameCache
+
+KEPT_IDLE_S = 15.0
+MOST_IDLE_BYTES = 64 * 2**20
+TLS_IDLE_BYTES = 200 * 1024
+PLAIN_IDLE_BYTES = 32 * 1024
+_LONGEST_HEADER_BYTES = 64 * 1024
+_MOST_HEADERS = 256
+_BUFFER_BYTES = 2**18
+_AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+
+
+class Disconnected(Exception):
+    """A connection ended before its answer; aiohttp would ask again by itself if it were told in its own words."""
+
+
+class ConnectionPool:
+    """An aiohttp session whose connections go only where the policy lets them.
+
+    tls  the context of every encrypted connection; None takes aiohttp's own, made once in a process
+    A pool serves one policy, so that a connection made under a looser one is never reused under a stricter one.
+    """
+
+    def __init__(
+        self, names: NameCache, policy: AddressPolicy, sweep: DeadlineSweep, *, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._policy = policy
+        self._sweep = sweep
+        # Connections that stand, busy or idle: what dies leaves the set by itself.
+        self._encrypted: WeakSet[socket.socket] = WeakSet()
+        self._plain: WeakSet[socket.socket] = WeakSet()
+        pool = self
+
+        class Request(aiohttp.ClientRequest):
+            """Tells when the connection stands and the request goes out."""
+
+            async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+                pool._sending(conn)
+                return await super().send(conn)
+
+        self.session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                resolver=JudgedResolver(names, policy),
+                use_dns_cache=False,  # NameCache is one, bounded and by the answers' own times
+                limit=0,  # the engine bounds what is in flight, and does not wait for a place in here
+                keepalive_timeout=KEPT_IDLE_S,
+                socket_factory=self._open,
+                ssl=tls or True,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # DeadlineSweep does it
+            skip_auto_headers=_AUTOMATIC,
+            auto_decompress=False,
+            read_bufsize=_BUFFER_BYTES,
+            max_line_size=_LONGEST_HEADER_BYTES,
+            max_field_size=_LONGEST_HEADER_BYTES,
+            max_headers=_MOST_HEADERS,
+            request_class=Request,
+            middlewares=(_ask_again_on_a_stale_connection,),
+        )
+
+    @property
+    def connections(self) -> int:
+        """How many connections stand, busy or idle."""
+        return len(self._encrypted) + len(self._plain)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.session.close()
+
+    def _open(self, target: AddrInfoType) -> socket.socket:
+        """Open the socket of a connection: the last look at the address that is really dialled."""
+        family, kind, protocol, _, address = target
+        why = self._policy.refuses(str(address[0]))
+        if why is not None:
+            raise AddressRefused(refusal(f"{address[0]} {why}"))
+        opened = socket.socket(family, kind, protocol)
+        watch = CURRENT.get()
+        watch.dial(opened)
+        (self._encrypted if watch.tls else self._plain).add(opened)
+        return opened
+
+    def _sending(self, connection: Connection) -> None:
+        CURRENT.get().enter(Phase.FIRST_BYTE)
+        kept = len(self._encrypted) * TLS_IDLE_BYTES + len(self._plain) * PLAIN_IDLE_BYTES
+        if kept > MOST_IDLE_BYTES and connection.protocol is not None:
+            idle = max(self.connections - len(self._sweep), 0)
+            if idle * kept / self.connections > MOST_IDLE_BYTES:
+                # One that is closed after its answer is the cheapest way to bound what lies idle.
+                connection.protocol.force_close()
+
+
+async def _ask_again_on_a_stale_connection(
+    request: aiohttp.ClientRequest, ask: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Ask again where a kept connection turns out to be closed by the server before it answered anything.
+
+    That is the race of every kept connection, no failure of the page: it stays one set of requests (T59). Each stale
+    connection leaves the pool, so this ends with a new one at the latest; there a failure is a failure.
+    Source  RFC 9112, 9.3.1.
+    """
+    watch = CURRENT.get()
+    while True:
+        watch.dialled = False
+        try:
+            return await ask(request)
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as exc:
+            if watch.dialled or not _is_silent(exc):
+                raise Disconnected(str(exc)) from exc
+
+
+def _is_silent(exc: Exception) -> bool:
+    """Say whether nothing of an answer had come."""
+    return not isinstance(exc, aiohttp.ServerDisconnectedError) or isinstance(exc.message, str)

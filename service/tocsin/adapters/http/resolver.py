@@ -1,0 +1,151 @@
+"""Names to addresses: asynchronous, cached within bounds, and judged by the address policy."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import aiodns
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from tocsin.adapters.http.deadlines import CURRENT, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pycares
+
+    from tocsin.adapters.http.addresses import AddressPolicy
+
+LONGEST_KEPT_S = 300
+SHORTEST_KEPT_S = 5
+FAILURE_KEPT_S = 30
+MOST_NAMES = 20_000
+
+
+class NameNotResolved(OSError):
+    """DNS knows no address of this name, or did not answer."""
+
+
+class AddressRefused(OSError):
+    """The address policy forbids every address that could be dialled."""
+
+
+class NameCache:
+    """What DNS said of names, IPv4 and IPv6, for at most five minutes, failures for at most 30 seconds.
+
+    servers     name servers as "address" or "address:port"; None takes the system's, with its hosts file
+    deadline_s  after which a server is given up
+    One question at a time is asked for a name; whoever else wants it waits for the same answer.
+    """
+
+    def __init__(self, deadline_s: float, *, servers: Sequence[str] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        # Half the deadline each, so that a lost datagram does not fail the name.
+        self._dns = aiodns.DNSResolver(nameservers=servers, timeout=max(deadline_s / 2, 0.05), tries=2)
+        self._kept: OrderedDict[str, tuple[float, tuple[str, ...] | NameNotResolved]] = OrderedDict()
+        self._asking: dict[str, asyncio.Future[pycares.AddrInfoResult]] = {}
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        """Give the addresses of a host name; raises NameNotResolved with the name in its text."""
+        known = self._known(host)
+        if known is None:
+            known = await self._ask(host)
+        if isinstance(known, NameNotResolved):
+            raise NameNotResolved(*known.args)
+        return known
+
+    async def close(self) -> None:
+        """Give up all questions."""
+        await self._dns.close()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _known(self, host: str) -> tuple[str, ...] | NameNotResolved | None:
+        until, known = self._kept.get(host, (0.0, None))
+        if until <= self._loop.time():
+            return None
+        self._kept.move_to_end(host)
+        return known
+
+    async def _ask(self, host: str) -> tuple[str, ...] | NameNotResolved:
+        asking = self._asking.get(host)
+        if asking is None:
+            asking = self._dns.getaddrinfo(host, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
+            self._asking[host] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(host, None))
+        try:
+            # The question belongs to all who wait for it: one who gives up does not take it away from the others.
+            answer = await asyncio.shield(asking)
+        except aiodns.error.DNSError as exc:
+            why = exc.args[1] if len(exc.args) > 1 else "no answer"
+            failure = NameNotResolved(f"the name {host} has no address: {why}")
+            self._keep(host, failure, FAILURE_KEPT_S)
+            return failure
+        found = tuple(dict.fromkeys(_text(node.addr[0]) for node in answer.nodes))
+        ttl_s = min((node.ttl for node in answer.nodes), default=0)
+        self._keep(host, found, min(max(ttl_s, SHORTEST_KEPT_S), LONGEST_KEPT_S))
+        return found
+
+    def _keep(self, host: str, known: tuple[str, ...] | NameNotResolved, seconds: float) -> None:
+        self._kept[host] = (self._loop.time() + seconds, known)
+        self._kept.move_to_end(host)
+        while len(self._kept) > MOST_NAMES:
+            self._kept.popitem(last=False)
+
+
+class JudgedResolver(AbstractResolver):
+    """Implements aiohttp's resolver: only addresses that may be dialled come out."""
+
+    def __init__(self, names: NameCache, policy: AddressPolicy) -> None:
+        self._names = names
+        self._policy = policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Give the addresses of the name that may be dialled; raises NameNotResolved or AddressRefused."""
+        watch = CURRENT.get(None)
+        if watch is not None:
+            watch.enter(Phase.DNS)
+        found = [address for address in await self._names.addresses(host) if _is_of(address, family)]
+        if not found:
+            raise NameNotResolved(f"the name {host} has no address")
+        refusals = {address: self._policy.refuses(address) for address in found}
+        dialled = [address for address, why in refusals.items() if why is None]
+        if not dialled:
+            address, why = next(iter(refusals.items()))
+            raise AddressRefused(refusal(f"{host} is {address}, which {why}"))
+        if watch is not None:
+            watch.enter(Phase.CONNECT)
+        return [_result(host, address, port) for address in dialled]
+
+    async def close(self) -> None:
+        """Nothing: the cache belongs to the fetcher."""
+
+
+def refusal(what: str) -> str:
+    """Say what is refused, and the mend."""
+    return f"{what}; to watch it, add its network to network.allow"
+
+
+def _is_of(address: str, family: socket.AddressFamily) -> bool:
+    return family == socket.AF_UNSPEC or (family == socket.AF_INET6) == (":" in address)
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    return ResolveResult(
+        hostname=host,
+        host=address,
+        port=port,
+        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+        proto=socket.IPPROTO_TCP,
+        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+    )
+
+
+def _text(address: str | bytes) -> str:
+    return address.decode("ascii") if isinstance(address, bytes) else address
