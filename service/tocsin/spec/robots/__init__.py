@@ -1,0 +1,1 @@
+"""What a site's robots.txt and a page's own words allow."""
