@@ -1,0 +1,151 @@
+"""The gates of all hosts: whatever asks a host for something takes its turn here, first come, first served."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from tocsin.engine.politeness import HostGate, Politeness, politeness_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from tocsin.ports import Clock
+    from tocsin.settings import HostSettings
+
+_FEWEST_TO_SWEEP = 1024
+
+
+class _Host(HostGate):
+    """A gate and the line before it; only the first in line waits for time or for a place, the others for it."""
+
+    __slots__ = ("freed", "line")
+
+    def __init__(self, politeness: Politeness) -> None:
+        super().__init__(politeness)
+        self.line: deque[asyncio.Future[None]] = deque()
+        self.freed: asyncio.Future[None] | None = None
+
+
+class Gates:
+    """Lets requests through to their hosts, fairly and politely.
+
+    Hosts that nobody waits for and that need not be waited for are forgotten, so memory is bounded by the hosts in use.
+    """
+
+    def __init__(self, settings: HostSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._hosts: dict[str, _Host] = {}
+        self._sweep_at = _FEWEST_TO_SWEEP
+
+    def turn(self, host: str) -> Turn:
+        """Wait for the host's turn on entering, and give the place up on leaving: `async with gates.turn(host):`."""
+        return Turn(self, host)
+
+    def hold(self, host: str, until_s: float) -> None:
+        """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
+        self._host(host).hold(until_s, self._clock.monotonic())
+
+    def wait_s(self, host: str) -> float:
+        """Tell how long the next turn would take at least, in seconds, counting those who wait already."""
+        gate = self._hosts.get(host)
+        if gate is None:
+            return 0.0
+        now = self._clock.monotonic()
+        until = max(gate.next_at_s, gate.held_until_s, now)
+        return until - now + len(gate.line) * gate.politeness.delay_s
+
+    def held_s(self, host: str) -> float:
+        """Tell how long the host asked to be left alone from now, in seconds."""
+        gate = self._hosts.get(host)
+        return max(gate.held_until_s - self._clock.monotonic(), 0.0) if gate else 0.0
+
+    def politeness(self, host: str) -> Politeness:
+        """What the settings say for this host."""
+        gate = self._hosts.get(host)
+        return gate.politeness if gate else politeness_of(self._settings, host)
+
+    def configure(self, settings: HostSettings) -> None:
+        """Go on with other settings; who waits already waits by them, too."""
+        self._settings = settings
+        for host, gate in self._hosts.items():
+            gate.politeness = politeness_of(settings, host)
+            _wake(gate)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    async def enter(self, host: str) -> _Host:
+        """Wait for a turn and take it; `leave` must follow."""
+        gate = self._host(host)
+        if gate.line or gate.next_turn(self._clock.monotonic()) != 0.0:
+            await self._stand_in_line(gate)
+        gate.begin(self._clock.monotonic())
+        return gate
+
+    def leave(self, gate: _Host) -> None:
+        """Give the place up."""
+        gate.end()
+        _wake(gate)
+
+    async def _stand_in_line(self, gate: _Host) -> None:
+        place = asyncio.get_running_loop().create_future()
+        gate.line.append(place)
+        try:
+            if gate.line[0] is not place:
+                await place
+            while (wait_s := gate.next_turn(self._clock.monotonic())) != 0.0:
+                if wait_s is None:
+                    gate.freed = asyncio.get_running_loop().create_future()
+                    await gate.freed
+                else:
+                    await self._clock.sleep(wait_s)
+        finally:
+            was_first = gate.line[0] is place
+            gate.line.remove(place)
+            if was_first and gate.line and not gate.line[0].done():
+                # No await lies between this and `begin`, so the next one sees this one inside.
+                gate.line[0].set_result(None)
+
+    def _host(self, host: str) -> _Host:
+        gate = self._hosts.get(host)
+        if gate is None:
+            if len(self._hosts) >= self._sweep_at:
+                self._forget_idle()
+            gate = self._hosts[host] = _Host(politeness_of(self._settings, host))
+        return gate
+
+    def _forget_idle(self) -> None:
+        now = self._clock.monotonic()
+        self._hosts = {host: gate for host, gate in self._hosts.items() if gate.line or not gate.is_idle(now)}
+        # The next sweep waits until as many have come again, so that each host pays for one look.
+        self._sweep_at = max(_FEWEST_TO_SWEEP, 2 * len(self._hosts))
+
+
+class Turn:
+    """One turn at one host's gate, as an asynchronous context."""
+
+    __slots__ = ("_gate", "_gates", "_host")
+
+    def __init__(self, gates: Gates, host: str) -> None:
+        self._gates = gates
+        self._host = host
+        self._gate: _Host | None = None
+
+    async def __aenter__(self) -> None:
+        self._gate = await self._gates.enter(self._host)
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._gate is not None:
+            self._gates.leave(self._gate)
+            self._gate = None
+
+
+def _wake(gate: _Host) -> None:
+    if gate.freed is not None and not gate.freed.done():
+        gate.freed.set_result(None)
+        gate.freed = None

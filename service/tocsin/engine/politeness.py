@@ -1,0 +1,91 @@
+"""When a host may be asked again: pure, over a given time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from tocsin.settings import HostSettings
+
+
+class Politeness(Struct, frozen=True, gc=False):
+    """What one host is owed.
+
+    concurrency        requests at one time
+    delay_s            from the start of one request to the start of the next
+    retry_after_max_s  the longest that the host can keep us away
+    robots             whether its robots.txt is obeyed
+    """
+
+    concurrency: int
+    delay_s: float
+    retry_after_max_s: float
+    robots: Literal["obey", "ignore"]
+
+
+def politeness_of(settings: HostSettings, host: str) -> Politeness:
+    """Resolve what a host is owed: the most specific rule that matches it, else the settings for every host.
+
+    A pattern is a host, or `*.` and a domain, which matches every host below that domain, or `*`. Only the most
+    specific matching rule counts; what it leaves out is inherited from the settings for every host.
+    """
+    rule = settings.rules.get(host.lower())
+    if rule is None:
+        matching = [pattern for pattern in settings.rules if is_match(pattern, host)]
+        rule = settings.rules[max(matching, key=len)] if matching else None
+    concurrency = rule.concurrency if rule and rule.concurrency is not None else settings.concurrency
+    delay = rule.delay if rule and rule.delay is not None else settings.delay
+    longest = rule.retry_after_max if rule and rule.retry_after_max is not None else settings.retry_after_max
+    robots = rule.robots if rule and rule.robots is not None else settings.robots
+    return Politeness(concurrency, delay.total_seconds(), longest.total_seconds(), robots)
+
+
+def is_match(pattern: str, host: str) -> bool:
+    """Say whether a rule's pattern covers a host; letter case and a final dot play no role."""
+    pattern, host = pattern.lower().rstrip("."), host.lower().rstrip(".")
+    if pattern == "*":
+        return True
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:])
+    return host == pattern
+
+
+class HostGate:
+    """The state of one host: who is inside, and when the next may go in.
+
+    Times are monotonic seconds.
+    """
+
+    __slots__ = ("busy", "held_until_s", "next_at_s", "politeness")
+
+    def __init__(self, politeness: Politeness) -> None:
+        self.politeness = politeness
+        self.busy = 0
+        self.next_at_s = float("-inf")
+        self.held_until_s = float("-inf")
+
+    def next_turn(self, now_s: float) -> float | None:
+        """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""
+        if self.busy >= self.politeness.concurrency:
+            return None
+        return max(self.next_at_s - now_s, self.held_until_s - now_s, 0.0)
+
+    def begin(self, now_s: float) -> None:
+        """Let one in; the delay runs from here."""
+        self.busy += 1
+        self.next_at_s = now_s + self.politeness.delay_s
+
+    def end(self) -> None:
+        """Let one out."""
+        self.busy -= 1
+
+    def hold(self, until_s: float, now_s: float) -> None:
+        """Keep everybody out until then, at most as long as the settings allow; a hold never shortens another."""
+        longest = now_s + self.politeness.retry_after_max_s
+        self.held_until_s = max(self.held_until_s, min(until_s, longest))
+
+    def is_idle(self, now_s: float) -> bool:
+        """Say whether nothing would be lost by forgetting this host."""
+        return self.busy == 0 and self.next_at_s <= now_s and self.held_until_s <= now_s
