@@ -1,0 +1,110 @@
+"""When a page is checked next: pure, over a given time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim, CronSimError
+
+from tocsin.errors import SettingsError
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant
+    from tocsin.settings import PageSettings
+
+LONGEST_EVERY = timedelta(days=3650)
+SHORTEST_EVERY = timedelta(seconds=1)
+CRON_SPREAD_US = 60_000_000
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def phase_of(page_id: int) -> float:
+    """Give a page's place in its interval, from 0 up to but not including 1; it stays, whatever restarts."""
+    return ((page_id * 2654435761) & 0xFFFFFFFF) / 2**32
+
+
+def next_check(
+    page_id: int,
+    now: Instant,
+    pages: PageSettings,
+    *,
+    time_zone: str = "UTC",
+    stored_at: Instant | None = None,
+    refresh_s: int | None = None,
+    too_soon: bool = False,
+) -> tuple[Instant, str]:
+    """Tell when a page is due again, and why, in words.
+
+    pages      the settings in force for the page
+    time_zone  what its cron expression is read in
+    stored_at  when the state before the next one was stored: what a declared refresh runs from (T43)
+    refresh_s  the refresh that the page declares
+    too_soon   the last check came before that refresh was over: the page is due exactly then
+    Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
+    """
+    gap = now + _micros(pages.min_gap)
+    fresh = None
+    if stored_at is not None and refresh_s:
+        cap_s = int(pages.refresh_cap.total_seconds())
+        fresh = stored_at + min(refresh_s, cap_s) * 1_000_000
+    if too_soon and fresh is not None:
+        return max(fresh, gap), f"the page's refresh of {refresh_s} s was not over"
+    if pages.cron:
+        at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
+    else:
+        at, why = _next_of_grid(page_id, now, _micros(pages.every)), f"every {pages.every}"
+    if at < gap:
+        at, why = gap, f"not within {pages.min_gap} of the last check"
+    if fresh is not None and at < fresh:
+        at, why = fresh, f"the page's refresh of {refresh_s} s"
+    return at, why
+
+
+def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
+    """The page's first grid point that is at least half an interval away, so that a check by hand moves nothing."""
+    offset = int(phase_of(page_id) * every)
+    earliest = now + every // 2
+    return earliest + (offset - earliest) % every
+
+
+def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:
+    # The jitter is added after and taken off before, so that no occurrence is met twice or missed.
+    jitter = int(phase_of(page_id) * CRON_SPREAD_US)
+    start = datetime.fromtimestamp((now - jitter) / 1_000_000, _zone(time_zone))
+    at = next(CronSim(text, start))
+    return (at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // _MICROSECOND + jitter
+
+
+def check_cron(text: str, *, time_zone: str = "UTC") -> None:
+    """Raise SettingsError, with the mend, for an expression that cannot be read or never comes."""
+    try:
+        next(CronSim(text, datetime(2026, 1, 1, tzinfo=_zone(time_zone))))
+    except CronSimError as exc:
+        raise SettingsError(
+            f'cron {text!r}: {exc}; write five fields, minute hour day month weekday, such as "0 6 * * *"'
+        ) from exc
+    except StopIteration as exc:
+        raise SettingsError(f"cron {text!r}: that day never comes; name a date that exists") from exc
+
+
+def check_every(every: timedelta) -> None:
+    """Raise SettingsError, with the mend, for an interval shorter than a second or longer than ten years."""
+    if every < SHORTEST_EVERY:
+        raise SettingsError(f'every {every}: shorter than a second; write a duration such as "10m" or "24h"')
+    if every > LONGEST_EVERY:
+        raise SettingsError(f'every {every}: longer than ten years (3650d); write a duration such as "24h"')
+
+
+@lru_cache(maxsize=16)
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as exc:
+        raise SettingsError(f'time_zone {name!r}: no such time zone; write one such as "Europe/Vienna"') from exc
+
+
+def _micros(span: timedelta) -> int:
+    return span // _MICROSECOND

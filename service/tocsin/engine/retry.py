@@ -1,0 +1,153 @@
+"""Which failures are tried again, how often, and after which pause (T57 to T61)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+
+from tocsin.errors import FetchError, TocsinError
+from tocsin.model import FailureKind
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant
+    from tocsin.ports import Chance, Clock
+
+FIRST_PAUSE_S = 1.0
+GROWTH = 4.0
+LONGEST_PAUSE_S = 300.0
+LONGEST_RETRY_AFTER = timedelta(days=3650)
+
+_TRIED_AGAIN = frozenset(
+    {
+        FailureKind.DNS,
+        FailureKind.CONNECT,
+        FailureKind.TLS,
+        FailureKind.TIMEOUT,
+        FailureKind.PROTOCOL,
+        FailureKind.DECODE,
+        FailureKind.EMPTY,
+    }
+)
+_STATUSES_TRIED_AGAIN = frozenset({408, 425, 429})
+_SERVER_ERRORS = range(500, 600)
+
+
+class TryPolicy(Struct, frozen=True, gc=False):
+    """How often one set of requests is made again.
+
+    further            sets after the first (T58)
+    retry_refused      complete answers that are not the page are tried again, too
+    hold_s             a longer pause is not waited for: it becomes a row
+    retry_after_max_s  the longest that a server can make us wait
+    """
+
+    further: int = 2
+    retry_refused: bool = False
+    hold_s: float = 30.0
+    retry_after_max_s: float = 86_400.0
+
+
+class Postponed(TocsinError):
+    """Tries remain, but the pause before the next one is too long to wait for; the last failure is the cause.
+
+    not_before  when the next try may be made
+    attempts    how many sets of requests this occasion has spent
+    """
+
+    def __init__(self, not_before: Instant, attempts: int) -> None:
+        super().__init__(f"the next try waits longer than the engine holds a page; {attempts} made so far")
+        self.not_before, self.attempts = not_before, attempts
+
+
+def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # noqa: FBT001, FBT002 - a setting, passed on
+    """Say whether the same set of requests is made again after this failure (T58 and its reading).
+
+    retry_refused  complete answers that are not the page, and refused ones, are tried again, too
+    """
+    if not isinstance(error, FetchError):
+        return False
+    if retry_refused or error.kind in _TRIED_AGAIN:
+        return True
+    if error.kind != FailureKind.STATUS or error.status is None:
+        return False
+    return error.status in _STATUSES_TRIED_AGAIN or error.status in _SERVER_ERRORS
+
+
+def pause_s(
+    attempt_number: int, chance: Chance, retry_after: timedelta | None = None, retry_after_max_s: float = 86_400.0
+) -> float:
+    """Give the seconds between the try of this number (from 1) and the next: about 1, 4, 16 …, at most 5 minutes.
+
+    The jitter takes up to a half away or adds it. Never shorter than the server's Retry-After, which counts for at
+    most `retry_after_max_s`.
+    """
+    # The exponent is bounded before the power, so that no number of tries overflows.
+    grown = min(FIRST_PAUSE_S * GROWTH ** min(attempt_number - 1, 10), LONGEST_PAUSE_S)
+    jittered = grown * (0.5 + chance.fraction())
+    asked = min(retry_after.total_seconds(), retry_after_max_s) if retry_after else 0.0
+    return max(jittered, asked)
+
+
+def parse_retry_after(value: str | None, now: Instant) -> timedelta | None:
+    """Read a Retry-After: seconds, or a date of HTTP; None if it is neither, and zero for the past.
+
+    now  for dates
+    A number of any length is read; what lies beyond ten years counts as ten years.
+    Source  RFC 9110, 10.2.3.
+    """
+    text = (value or "").strip(" \t")
+    if text.isascii() and text.isdigit():
+        digits = text.lstrip("0")
+        longest_s = int(LONGEST_RETRY_AFTER.total_seconds())
+        # Longer texts are not converted: int() refuses more than 4,300 digits.
+        return timedelta(seconds=min(int(digits or "0"), longest_s)) if len(digits) <= 12 else LONGEST_RETRY_AFTER  # noqa: PLR2004 - a trillion seconds
+    if not text.isascii() or ":" not in text:
+        return None
+    try:
+        at = parsedate_to_datetime(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        span = at - datetime.fromtimestamp(now / 1_000_000, UTC)
+    except (ValueError, OverflowError):
+        return None
+    return min(max(span, timedelta(0)), LONGEST_RETRY_AFTER)
+
+
+def tries(policy: TryPolicy, clock: Clock, chance: Chance, *, spent: int = 0) -> AsyncRetrying:
+    """Make one set of requests, and the same again as T58 says.
+
+    Use     `async for attempt in tries(...): with attempt: ...`
+    spent  sets that this occasion has made before (they go on after a pause that became a row)
+    Raises the last failure when none is left, or the first one that is not tried again; Postponed, from that failure,
+    where the pause would be longer than `policy.hold_s`.
+    """
+
+    def wait(state: RetryCallState) -> float:
+        error = _error_of(state)
+        after = error.retry_after if isinstance(error, FetchError) else None
+        return pause_s(spent + state.attempt_number, chance, after, policy.retry_after_max_s)
+
+    def is_last(state: RetryCallState) -> bool:
+        return spent + state.attempt_number > policy.further
+
+    def hand_over(state: RetryCallState) -> None:
+        pause = state.next_action.sleep if state.next_action else 0.0
+        if pause > policy.hold_s:
+            not_before = clock.now() + round(pause * 1_000_000)
+            raise Postponed(not_before, spent + state.attempt_number) from _error_of(state)
+
+    return AsyncRetrying(
+        sleep=clock.sleep,
+        wait=wait,
+        stop=is_last,
+        retry=retry_if_exception(lambda error: is_retried(error, policy.retry_refused)),
+        before_sleep=hand_over,
+        reraise=True,
+    )
+
+
+def _error_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
