@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.model import Instant
     from tocsin.ports import Clock
+
+Host = TypeVar("Host")
 
 WINDOW_S = 60.0
 FEWEST_HOSTS = 3
@@ -75,10 +79,10 @@ class OutageWatch:
         """Give the seconds until the next probe; 0 if it is due."""
         return max(self._probe_at_s - self._clock.monotonic(), 0.0)
 
-    def probe_host(self, hosts: list[str]) -> str:
+    def probe_host(self, hosts: Sequence[Host]) -> Host:
         """Choose the host of the probe that is made now, each time the next one, and plan the one after it.
 
-        hosts  watched ones, at least one, in an order that stays
+        hosts  watched ones, named as the caller likes, at least one, in an order that stays
         """
         host = hosts[self._probes % len(hosts)]
         self._probes += 1

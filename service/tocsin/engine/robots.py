@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind, Instant
-from tocsin.spec.html.urls import resolve
+from tocsin.spec.html.urls import host_and_origin, resolve
 from tocsin.spec.robots.rules import ALLOWED, LONGEST_ROBOTS_BYTES, RobotsRules, Ruling, parse_robots
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ class RobotsCache:
 
         Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
         """
-        known = await self._of(_origin(url))
+        known = await self._of(host_and_origin(url)[1])
         if known.kept.said == "error":
             return UNAVAILABLE
         return known.rules.allows(self._agent, url) if known.rules else ALLOWED
 
     async def crawl_delay(self, url: str) -> float | None:
         """Seconds between requests that the site of this URL asks for; raises as `ruling` does."""
-        known = await self._of(_origin(url))
+        known = await self._of(host_and_origin(url)[1])
         return known.rules.crawl_delay(self._agent) if known.rules else None
 
     async def _of(self, origin: str) -> _Known:
@@ -167,9 +167,3 @@ class RobotsCache:
 
     def _keep(self, said: str, text: str = "") -> _Kept:
         return _Kept(self._clock.now(), said, text)
-
-
-def _origin(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    end = next((at for at, letter in enumerate(rest) if letter in "/?#"), len(rest))
-    return f"{scheme}://{rest[:end].rpartition('@')[2]}"

@@ -17,13 +17,11 @@ _BOM = b"\xef\xbb\xbf"
 class Ruling(Struct, frozen=True, gc=False):
     """Whether a URL may be asked for.
 
-    rule      what decided, as the site wrote it, where something did
-    retry_at  when robots.txt is worth asking again, in microseconds since the epoch, where that is not the usual day
+    rule  what decided, as the site wrote it, where something did
     """
 
     allowed: bool
     rule: str | None = None
-    retry_at: int | None = None
 
 
 ALLOWED = Ruling(allowed=True)
