@@ -158,15 +158,29 @@ class Alerts:
     ) -> AlertDraft:
         """Tell, once, that robots.txt forbids the page.
 
-        rule  the line that forbids it, None where the file could not be had
+        rule  the line that forbids it; None or empty where the file could not be had
         """
         data = {
             "page": page_data(page.page_id, page.url, page.group, page.text),
-            "robots": {"url": robots_url, "rule": rule},
+            "robots": {"url": robots_url, "rule": rule or None},
             "next_try": to_rfc3339(next_try) if next_try is not None else None,
             "links": {"page": None},
         }
         return self._draft(events.DISALLOWED, page, at, data)
+
+    def suspect_event(self, page: PageTask, at: Instant, *, evidence: str, content_type: str | None) -> AlertDraft:
+        """Tell, once, that what the page was is there no longer, so that nothing was compared.
+
+        evidence  what was received instead, in words
+        """
+        data = {
+            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "evidence": evidence,
+            "content_type": content_type,
+            "latest": state_data(page.state.last_at, page.state.fields) if page.state is not None else None,
+            "links": {"page": None},
+        }
+        return self._draft(events.SUSPECT, page, at, data)
 
     def recovered_event(
         self,
