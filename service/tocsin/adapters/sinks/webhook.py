@@ -1,0 +1,127 @@
+"""Alerts as signed HTTP requests: Standard Webhooks around CloudEvents in structured mode."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.engine.retry import parse_retry_after
+from tocsin.errors import DeliveryError, FetchError, SettingsError
+
+if TYPE_CHECKING:
+    from tocsin.adapters.sinks.context import SinkContext
+    from tocsin.model import JsonObject
+    from tocsin.settings import SinkSettings
+
+CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
+MAX_ANSWER_BYTES = 64 * 2**10
+_ACCEPTED = range(200, 300)
+_SERVER_ERRORS = range(500, 600)
+_GONE = 410
+_OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"})
+# The receiver is overloaded or not ready: what it says is meant for every alert, not for this one.
+_SINKS_FAULT = frozenset({408, 425, 429})
+
+
+def open_webhook_sink(name: str, settings: SinkSettings, context: SinkContext) -> WebhookSink:
+    """Build a webhook; raises SettingsError for a URL or secret that it cannot work with."""
+    url = _read_url(name, settings.url)
+    if not settings.secret:
+        raise SettingsError(
+            f"sinks.{name}.secret: a webhook signs what it sends; set secret or secret_file, "
+            f"for example to what `openssl rand -base64 32` prints, and give it to the receiver"
+        )
+    try:
+        key = read_secret(settings.secret)
+    except ValueError as exc:
+        raise SettingsError(f"sinks.{name}.secret: {exc}; copy it anew from the receiver") from exc
+    for header in settings.headers:
+        if header.lower() in _OURS:
+            raise SettingsError(f"sinks.{name}.headers: {header} is set by the webhook itself; leave it out")
+    return WebhookSink(name, url, key, settings, context)
+
+
+class WebhookSink:
+    """Posts each event to one URL.
+
+    Accepted by any 2xx. Redirects are not followed; of the answer's body no more than 64 KiB is read, and ignored.
+    Source  Standard Webhooks; CloudEvents 1.0, HTTP protocol binding and webhook specification.
+    """
+
+    def __init__(self, name: str, url: URL, key: bytes, settings: SinkSettings, context: SinkContext) -> None:
+        self.name = name
+        self._url, self._key, self._clock = url, key, context.clock
+        self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
+        self._open_session = context.session
+        self._session: aiohttp.ClientSession | None = None
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give the receiver the event, within the sink's timeout.
+
+        Raises DeliveryError: "sink" for 408, 425, 429, 5xx and what happens to the connection, "gone" for 410,
+        "alert" for every other answer that is not 2xx.
+        """
+        body = msgspec.json.encode(event)
+        headers = self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._key, event["id"], self._clock.now(), body)
+        if self._session is None:
+            self._session = self._open_session()
+        try:
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._session.post(self._url, data=body, headers=headers, allow_redirects=False) as response,
+            ):
+                await _skim(response)
+        except TimeoutError as exc:
+            raise DeliveryError(self.name, "sink", f"no answer within {self._timeout_s:g} s") from exc
+        except FetchError as exc:
+            raise DeliveryError(self.name, "sink", exc.detail) from exc
+        except (aiohttp.ClientError, OSError) as exc:
+            raise DeliveryError(self.name, "sink", f"{type(exc).__name__}: {exc}") from exc
+        self._judge(response)
+
+    async def close(self) -> None:
+        """Close connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _judge(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        if status in _ACCEPTED:
+            return
+        said = f"answered {status}"
+        if status == _GONE:
+            raise DeliveryError(self.name, "gone", said)
+        if status in _SINKS_FAULT or status in _SERVER_ERRORS:
+            wait = parse_retry_after(response.headers.get("Retry-After"), self._clock.now())
+            raise DeliveryError(self.name, "sink", said, retry_after=wait)
+        if location := response.headers.get("Location"):
+            said += f" (to {location[:200]}); redirects are not followed, set sinks.{self.name}.url to where it moved"
+        raise DeliveryError(self.name, "alert", said)
+
+
+async def _skim(response: aiohttp.ClientResponse) -> None:
+    """Read the answer's body, so that the connection can be used again; a long one costs the connection instead."""
+    left = MAX_ANSWER_BYTES
+    async for chunk in response.content.iter_any():
+        left -= len(chunk)
+        if left < 0:
+            response.close()
+            return
+
+
+def _read_url(name: str, text: str) -> URL:
+    if not text:
+        raise SettingsError(f"sinks.{name}.url: a webhook needs the URL that it posts to")
+    try:
+        url = URL(text)
+    except ValueError as exc:
+        raise SettingsError(f"sinks.{name}.url: {text!r} is not a URL: {exc}") from exc
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise SettingsError(f"sinks.{name}.url: {text!r} is not an absolute http or https URL")
+    return url
