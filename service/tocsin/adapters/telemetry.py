@@ -1,0 +1,102 @@
+"""Happenings as log lines: for people on a terminal, as JSON otherwise."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import structlog
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from tocsin.events import Happening
+    from tocsin.settings import LogSettings
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+# What moves a terminal's cursor, hides text or turns its direction, and what some readers take for the end of a line.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+_SECRET_KEYS = re.compile("secret|password|authorization|cookie|credential|token", re.IGNORECASE)
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_MASK = "***"
+# Names that every line has; a happening's own value of such a name stands beside it.
+_OURS = frozenset({"event", "level", "at", "timestamp"})
+
+
+class LogTelemetry:
+    """Writes each happening as one line; implements `ports.Telemetry`.
+
+    stream  standard error unless told otherwise, so that standard output stays for results
+    """
+
+    def __init__(self, settings: LogSettings, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._least = _LEVELS[settings.level]
+        human = settings.format == "human" or (settings.format == "auto" and self._stream.isatty())
+        self._processors = _for_people(colors=self._stream.isatty()) if human else _for_machines()
+        self._log = structlog.wrap_logger(
+            structlog.WriteLogger(self._stream),
+            processors=[_clean, *self._processors],
+            wrapper_class=structlog.BoundLogger,
+            context_class=dict,
+            cache_logger_on_first_use=True,
+        )
+
+    def emit(self, happening: Happening) -> None:
+        """Write a line, unless it is below the level set; a log that cannot be written disturbs nothing."""
+        if _LEVELS[happening.level] < self._least:
+            return
+        try:
+            getattr(self._log, happening.level)(happening.name, values=happening.values)
+        except (OSError, ValueError):
+            # The log's reader is gone, or its disk is full: there is nobody left to tell.
+            return
+
+
+def _for_people(*, colors: bool) -> list[structlog.typing.Processor]:
+    return [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+        structlog.dev.ConsoleRenderer(colors=colors, sort_keys=False, pad_event_to=24),
+    ]
+
+
+def _for_machines() -> list[structlog.typing.Processor]:
+    return [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]
+
+
+def _clean(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Mask secrets, and escape what foreign text could do to a terminal or a line."""
+    values = {f"{key}_" if key in _OURS else key: value for key, value in line["values"].items()}
+    return {"event": line["event"]} | _clean_object(values)
+
+
+def _clean_value(value: object) -> object:
+    if isinstance(value, str):
+        return _UNSAFE.sub(_escape, _USER_INFO.sub(_MASK, value))
+    if isinstance(value, dict):
+        return {
+            str(key): _MASK if _SECRET_KEYS.search(str(key)) else _clean_value(inner) for key, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_clean_value(inner) for inner in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return _clean_value(str(value))
+
+
+def _clean_object(values: dict[Any, Any]) -> dict[str, object]:
+    return {
+        str(key): _MASK if value is not None and _SECRET_KEYS.search(str(key)) else _clean_value(value)
+        for key, value in values.items()
+    }
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 - one byte
