@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
 
 from tests.house.sources import ROOT, files, nodes, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CODE = ("service", "tests", "benchmarks")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
@@ -31,15 +35,26 @@ def test_no_function_is_longer_than_60_lines() -> None:
     assert long == []
 
 
+def task_groups(path: Path) -> set[str]:
+    """Return what a file calls its task groups: where one is opened, handed over or declared."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.withitem(context_expr=ast.Call(func=made), optional_vars=ast.expr() as target):
+                names |= {last_name(target)} if last_name(made) == "TaskGroup" else set()
+            case ast.arg(arg=name, annotation=ast.expr() as kind) if "TaskGroup" in ast.unparse(kind):
+                names |= {name, f"_{name}"}
+            case ast.AnnAssign(target=target, annotation=kind) if "TaskGroup" in ast.unparse(kind):
+                names.add(last_name(target))
+    return names
+
+
 def test_every_task_has_a_group_as_its_parent() -> None:
     loose = [
         place(path, call)
         for path, call in nodes(ast.Call, *CODE)
-        if isinstance(call.func, ast.Attribute)
-        and (
-            call.func.attr == "ensure_future"
-            or (call.func.attr == "create_task" and last_name(call.func.value) not in {"group", "_group"})
-        )
+        if last_name(call.func) in {"create_task", "ensure_future"}
+        and not (isinstance(call.func, ast.Attribute) and last_name(call.func.value) in task_groups(path))
     ]
 
     assert loose == []
