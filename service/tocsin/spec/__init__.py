@@ -1,0 +1,1 @@
+"""What the texts say, as pure functions: bytes and values in, values out."""

@@ -15,7 +15,8 @@ import turbohtml
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.encoding import decode
+from tocsin.spec.html.encoding import NOT_ASCII, decode
+from tocsin.spec.html.layout import Layout, PlacedMeta, Span
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.tags import count_attributes, find_tag_end
@@ -23,10 +24,8 @@ from tocsin.spec.html.tags import count_attributes, find_tag_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Meta", "Reading", "WholePage", "read_metas", "read_title", "read_whole"]
+__all__ = ["Meta", "Reading", "WholePage", "read_layout", "read_metas", "read_title", "read_whole"]
 
-# In these, the bytes of "<" or "meta" may be part of other letters: they are decoded before anything is sought.
-_NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 _BOM = b"\xef\xbb\xbf"
 
@@ -76,7 +75,7 @@ def read_title(body: bytes, encoding: str) -> str | None:
 
 def _to_utf8(body: bytes, encoding: str, *, upto_last_meta: bool) -> tuple[bytes, tuple[str, ...]]:
     """Give the bytes to be parsed, valid UTF-8 without a BOM."""
-    if encoding in _NOT_ASCII:
+    if encoding in NOT_ASCII:
         body, encoding = decode(body, encoding).encode(), "utf-8"
     elif encoding == "utf-8" and body.startswith(_BOM):
         body = body[len(_BOM) :]
@@ -161,3 +160,47 @@ def _to_meta(get: Callable[[str], Any]) -> Meta:
 
 def _in_template(node: turbohtml.Element) -> bool:
     return any(isinstance(ancestor, turbohtml.Element) and ancestor.tag == "template" for ancestor in node.ancestors)
+
+
+def read_layout(text: str) -> Layout:
+    """Read where a page's meta elements stand in its text, and what else frames them.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
+    even = text.replace("\r\n", " \n").replace("\r", "\n")
+    markup = even.encode()
+    _refuse_too_complex(markup, markup.count(b"<"))
+    document = turbohtml.parse(even, source_locations=True)
+    metas = []
+    for node in document.find_all("meta"):
+        location = node.source_location
+        if location is None or _in_template(node):
+            continue
+        spans = {name: (span.start_offset, span.end_offset) for name, span in location.attrs.items()}
+        tag = (location.start_tag.start_offset, location.start_tag.end_offset)
+        metas.append(PlacedMeta(_to_meta(node.attrs.get), tag, spans, in_head=_in_head(node)))
+    titles = [node for node in document.find_all("title") if _in_head(node)]
+    return Layout(
+        metas=tuple(metas),
+        title=_whole_span(titles[0]) if titles else None,
+        head=_tag_span(document.find("head")),
+        html=_tag_span(document.find("html")),
+    )
+
+
+def _in_head(node: turbohtml.Element) -> bool:
+    return isinstance(node.parent, turbohtml.Element) and node.parent.tag == "head"
+
+
+def _tag_span(node: turbohtml.Element | None) -> Span | None:
+    if node is None or node.source_location is None:
+        return None
+    return node.source_location.start_tag.start_offset, node.source_location.start_tag.end_offset
+
+
+def _whole_span(node: turbohtml.Element) -> Span | None:
+    location = node.source_location
+    if location is None or location.end_tag is None:
+        return None
+    return location.start_tag.start_offset, location.end_tag.end_offset

@@ -10,6 +10,9 @@ import webencodings  # type: ignore[import-untyped]  # has no stubs
 from tocsin.spec.html.prescan import prescan, xml_declaration
 
 DEFAULT = "windows-1252"
+NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
+"""Encodings in which the bytes of an ASCII letter may be part of something else; in all others they never are."""
+
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _PARAMETER = re.compile(r";[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"?[^;]*|([^;]*)))?", re.DOTALL)

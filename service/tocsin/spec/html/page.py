@@ -94,3 +94,9 @@ def find_kind(body: bytes, content_type: str | None) -> tuple[Kind, tuple[str, .
     if essence in _HTML_TYPES or "/" not in essence:
         return Kind.HTML, ()
     return Kind.OTHER, (f"not HTML: its server calls it {essence[:80]}",)
+
+
+def find_page_encoding(body: bytes, content_type: str | None) -> str:
+    """Name the encoding of an HTML or XHTML page, in lower case."""
+    is_xhtml = find_kind(body, content_type)[0] is Kind.XHTML
+    return (find_xml_encoding if is_xhtml else find_encoding)(body, content_type)

@@ -75,6 +75,15 @@ def shard_of(host: str) -> int:
     return digest[0] << 4 | digest[1] >> 4
 
 
+def host_and_origin(url: str) -> tuple[str, str]:
+    """Split what gates and robots.txt are kept by off a serialised http(s) URL: its host, and its origin."""
+    scheme, _, rest = url.partition("://")
+    authority = re.match(r"[^/?#]*", rest)
+    netloc = (authority.group() if authority else "").rpartition("@")[2]
+    host = netloc if netloc.endswith("]") else netloc.rpartition(":")[0] or netloc
+    return host, f"{scheme}://{netloc}"
+
+
 def resolve(base: str, reference: str) -> str | None:
     """Resolve a reference found at `base`; None if the URL standard calls that a failure.
 
