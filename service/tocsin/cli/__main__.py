@@ -1,0 +1,106 @@
+"""The program: its options, its commands, and what it leaves with."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tocsin import __version__
+from tocsin.cli import output
+from tocsin.cli.commands import COMMANDS, SECTIONS
+from tocsin.errors import TocsinError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What stands before the command on the command line; commands find it as `ctx.obj`.
+
+    config   the configuration file, None to search for one
+    store    the store's URL, None to take it from the configuration
+    verbose  how many times -v was given
+    """
+
+    config: Path | None = None
+    store: str | None = None
+    verbose: int = 0
+
+
+class Commands(click.Group):
+    """The commands, each imported only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Name the commands in the order of the help."""
+        return [command.name for section in SECTIONS for command in COMMANDS if command.section == section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import the command of this name; None if there is none."""
+        for command in COMMANDS:
+            if command.name == cmd_name:
+                found: click.Command = importlib.import_module(command.module).command
+                return found
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the commands by section, without importing any."""
+        for section in SECTIONS:
+            rows = [(command.name, command.help) for command in COMMANDS if command.section == section]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Each command's own --help ends with an example.",
+)
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="The configuration file.")
+@click.option("--store", metavar="URL", help="The store, such as sqlite:tocsin.db.")
+@click.option("-v", "--verbose", count=True, help="Log more; twice for everything.")
+@click.version_option(__version__, prog_name="tocsin", message="%(prog)s %(version)s")
+@click.pass_context
+def tocsin(ctx: click.Context, config: Path | None, store: str | None, verbose: int) -> None:
+    """Watch web pages for the changes that their authors declare."""
+    ctx.obj = Call(config, store, verbose)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program and leave with its exit status: 0 done, 1 the user is needed, 2 wrong call, 3 no store."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit status. The one place where errors become statuses."""
+    try:
+        status = tocsin.main(args=arguments, prog_name="tocsin", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as exc:
+        exc.show()
+        return exc.exit_code
+    except click.ClickException as exc:
+        exc.show()
+        return output.WRONG_CALL
+    except click.Abort:
+        return INTERRUPTED
+    except TocsinError as exc:
+        return output.fail(exc)
+    except (BrokenPipeError, SystemExit):  # SystemExit is what click makes of a broken pipe, and of nothing else here
+        # Whoever read us has enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return output.DONE
+    return status if isinstance(status, int) else output.DONE
+
+
+if __name__ == "__main__":
+    main()

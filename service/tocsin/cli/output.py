@@ -1,0 +1,128 @@
+"""What a command says: JSON lines to programs, tables to people, everything else to stderr.
+
+The one place where text that a page or a server supplied reaches a terminal, so the one that makes it harmless.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tocsin.errors import StoreError, TocsinError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
+
+_JSON = "tocsin.json"
+# C0 and C1 controls, the marks that reorder or hide text, and what is no character at all.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_NOT_FOR_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+_Function = TypeVar("_Function", bound="Callable[..., object]")
+
+
+def json_option(function: _Function) -> _Function:
+    """Give a command `--json`; what it emits is then JSON on a terminal too."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's signature
+        ctx.meta[_JSON] = value
+
+    option = click.option(
+        "--json", is_flag=True, expose_value=False, callback=remember, help="One JSON object a line, on a terminal too."
+    )
+    return option(function)
+
+
+def is_json() -> bool:
+    """Say whether this command's output is for a program: piped, or asked for with `--json`."""
+    context = click.get_current_context(silent=True)
+    return bool(context is not None and context.meta.get(_JSON)) or not sys.stdout.isatty()
+
+
+def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
+    """Say one thing: as a line of JSON to a program; to a person, by calling `human`, which prints it."""
+    if is_json():
+        print_json(record)
+    else:
+        human()
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """Print a record as one line of JSON, in UTF-8 whatever the locale is."""
+    line = json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
+    line = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    click.echo(f"{line}\n".encode(), nl=False)
+
+
+def clean(text: str) -> str:
+    """Make text that somebody else supplied fit to be printed: what a terminal would obey becomes U+FFFD."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def say(text: str = "", *, style: str | None = None) -> None:
+    """Print a line for a person on stdout, made harmless."""
+    from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
+
+    _console().print(Text(clean(text), style=style or ""), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Print a line on stderr that is not the result, made harmless."""
+    click.echo(clean(text), err=True)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+    """Print rows as a table on stdout; None is shown as a dash, and every cell is made harmless."""
+    from rich import box  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
+    from rich.table import Table  # noqa: PLC0415 - the same
+    from rich.text import Text  # noqa: PLC0415 - the same
+
+    drawn = Table(
+        title=Text(clean(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD, header_style="bold"
+    )
+    for column in columns:
+        drawn.add_column(Text(clean(column)), overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text("-", "dim") if cell is None else Text(clean(str(cell))) for cell in row))
+    _console().print(drawn)
+
+
+@contextmanager
+def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on stderr while the block runs, if that is a terminal.
+
+    Yields a function that is told how much more is done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(clean(description), total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+def fail(error: TocsinError) -> int:
+    """Print an error on stderr; returns the exit status that it stands for."""
+    note(f"tocsin: {error}")
+    if isinstance(error, UsageError):
+        return WRONG_CALL
+    return NO_STORE if isinstance(error, StoreError) else NEEDS_USER
+
+
+def _console() -> Any:
+    from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
+
+    return Console(markup=False, highlight=False, emoji=False)

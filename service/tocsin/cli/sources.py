@@ -1,0 +1,71 @@
+"""What a command reads: a file, standard input, or a page."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tocsin.errors import UsageError
+
+# A file of such a name would have an extension of another kind.
+_LIKE_A_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?!html?$|xhtml?$|txt$|xht$)[A-Za-z]{2,}(?:[:/?]|$)")
+XHTML = "application/xhtml+xml"
+_XHTML_SUFFIXES = frozenset({".xhtml", ".xht"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page's bytes, and what else is known of them.
+
+    name          as the user gave it
+    content_type  the HTTP header of a URL, the type that a file's name tells, or None
+    """
+
+    name: str
+    body: bytes
+    content_type: str | None
+
+
+def read_source(name: str) -> Source:
+    """Read a file, standard input (`-`), or the page at a URL.
+
+    Raises UsageError for a file that cannot be read, FetchError for a page that cannot be had.
+    """
+    if name.lower().startswith(("http://", "https://")):
+        return _fetch(name)
+    return Source(name, read_file(name), XHTML if is_xhtml_name(name) else None)
+
+
+def is_xhtml_name(name: str) -> bool:
+    """Say whether a file's name tells that it is XHTML."""
+    return Path(name).suffix.lower() in _XHTML_SUFFIXES
+
+
+def read_file(name: str) -> bytes:
+    """Read a file whole, or standard input (`-`).
+
+    Raises UsageError for one that cannot be read.
+    """
+    if name == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except (OSError, ValueError) as exc:
+        raise UsageError(unreadable(name, exc)) from exc
+
+
+def unreadable(name: str, problem: OSError | ValueError) -> str:
+    """Say why a file cannot be read, and the mend."""
+    reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+    if isinstance(problem, FileNotFoundError) and _LIKE_A_HOST.match(name):
+        return f"{name}: {reason}; name a file that is there, or write https://{name} for a page"
+    return f"{name}: {reason}; name a file that can be read"
+
+
+def _fetch(url: str) -> Source:
+    from tocsin.app import fetch_page  # noqa: PLC0415 - files need no network stack
+
+    page = fetch_page(url)
+    return Source(url, page.body, page.content_type)
