@@ -25,14 +25,14 @@ def last_name(node: ast.expr) -> str:
 def test_no_file_is_longer_than_400_lines() -> None:
     long = [place(path) for path in files("*.py", *CODE) if len(path.read_text("utf-8").splitlines()) > 400]
 
-    assert long == []
+    assert not long, "\n".join(long)
 
 
 def test_no_function_is_longer_than_60_lines() -> None:
     found = [*nodes(ast.FunctionDef, *CODE), *nodes(ast.AsyncFunctionDef, *CODE)]
     long = [place(path, node) for path, node in found if (node.end_lineno or 0) - node.lineno >= 60]
 
-    assert long == []
+    assert not long, "\n".join(long)
 
 
 def task_groups(path: Path) -> set[str]:
@@ -57,7 +57,7 @@ def test_every_task_has_a_group_as_its_parent() -> None:
         and not (isinstance(call.func, ast.Attribute) and last_name(call.func.value) in task_groups(path))
     ]
 
-    assert loose == []
+    assert not loose, "\n".join(loose)
 
 
 def test_no_handler_swallows_every_exception_but_the_worker_loops() -> None:
@@ -83,7 +83,7 @@ def test_no_test_sleeps() -> None:
         and not (call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
     ]
 
-    assert asleep == []
+    assert not asleep, "\n".join(asleep)
 
 
 def test_no_test_replaces_a_part_by_a_mock() -> None:
@@ -91,8 +91,9 @@ def test_no_test_replaces_a_part_by_a_mock() -> None:
     parts = [
         (path, f"{node.module}.{name.name}") for path, node in nodes(ast.ImportFrom, "tests") for name in node.names
     ]
+    mocks = [f"{place(path)}: {name}" for path, name in [*whole, *parts] if "mock" in name.lower()]
 
-    assert [f"{place(path)}: {name}" for path, name in [*whole, *parts] if "mock" in name.lower()] == []
+    assert not mocks, "\n".join(mocks)
 
 
 def test_locks_name_no_address() -> None:
@@ -117,7 +118,7 @@ def test_links_in_the_documents_lead_somewhere() -> None:
         if not (path.parent / target).exists()
     ]
 
-    assert dead == []
+    assert not dead, "\n".join(dead)
 
 
 def test_no_file_names_a_place_of_one_machine() -> None:
@@ -125,4 +126,4 @@ def test_no_file_names_a_place_of_one_machine() -> None:
     kinds = ("*.py", "*.md", "*.toml", "*.sql", "*.yaml", "*.sh", "dev", "Dockerfile")
     named = [place(path) for kind in kinds for path in files(kind) if home.search(path.read_text("utf-8"))]
 
-    assert named == []
+    assert not named, "\n".join(named)

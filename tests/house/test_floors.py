@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 
 def test_every_floor_imports_only_floors_below_it(capsys: pytest.CaptureFixture[str]) -> None:
-    status = lint_imports(config_filename=str(ROOT / ".importlinter"), no_cache=True)
+    status = lint_imports(config_filename=str(ROOT / ".importlinter"), no_cache=True, no_logo=True)
 
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
