@@ -1,0 +1,110 @@
+"""From an answer's bytes to the page's state, and from two states to a verdict. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.errors import FetchRefused, TooComplex
+from tocsin.model import FailureKind
+from tocsin.spec.html.document import read_metas
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
+from tocsin.spec.html.xhtml import read_xhtml_metas
+from tocsin.spec.topper.compare import Comparison, Thresholds, compare
+from tocsin.spec.topper.state import EMPTY, PageState, read_state
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant, StoredState
+    from tocsin.settings import PageSettings
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+# What is served without a type, or as no type in particular, is HTML unless its first bytes say otherwise.
+_VAGUE_TYPES = frozenset({"", "application/octet-stream", "unknown/unknown", "application/unknown", "*/*"})
+_MAGIC = (
+    (b"%PDF-", "PDF"),
+    (b"\x89PNG\r\n", "PNG"),
+    (b"GIF8", "GIF"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"PK\x03\x04", "ZIP"),
+)
+# Changes whenever the readers read otherwise than before: equal bytes then no longer mean an equal state.
+READERS = "1"
+
+
+class Assessment(Struct, frozen=True):
+    """What an answer says.
+
+    state     its twelve fields; empty for what is not HTML
+    is_html   whether there was anything that could declare something
+    problem   what is odd about the page, in words
+    digest    equal digests mean equal states
+    """
+
+    state: PageState
+    is_html: bool
+    problem: str | None
+    digest: str
+
+
+def media_type(content_type: str | None) -> str:
+    """The essence of a Content-Type header, in lower case; empty if there is none."""
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def digest_of(body: bytes, content_type: str | None) -> str:
+    """Name a body as it would be read: bytes, type and readers."""
+    return f"{READERS}:{sha256(body + b'|' + (content_type or '').encode(errors='replace')).hexdigest()[:32]}"
+
+
+def assess(
+    url: str, body: bytes, content_type: str | None, previous: StoredState | None, digest: str | None
+) -> Assessment:
+    """Read the state of a page that was received.
+
+    previous  the state before, and
+    digest    the digest of the body that it came with: where the body is the same, the state is, unread
+    Raises FetchRefused (too-complex) for a page that no parser may be given.
+    """
+    new_digest = digest_of(body, content_type)
+    foreign = _foreign_type(body, content_type)
+    if foreign is not None:
+        return Assessment(
+            EMPTY, is_html=False, problem=f"not HTML but {foreign}: nothing in it can be compared", digest=new_digest
+        )
+    if previous is not None and digest == new_digest:
+        return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
+    try:
+        if media_type(content_type) == "application/xhtml+xml":
+            reading = read_xhtml_metas(body, find_xml_encoding(body, content_type))
+        else:
+            reading = read_metas(body, find_encoding(body, content_type))
+    except TooComplex as exc:
+        raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
+    return Assessment(
+        read_state(reading.metas), is_html=True, problem="; ".join(reading.problems) or None, digest=new_digest
+    )
+
+
+def _foreign_type(body: bytes, content_type: str | None) -> str | None:
+    """Name what the answer is, if it is not HTML."""
+    declared = media_type(content_type)
+    for magic, name in _MAGIC:
+        if body.startswith(magic):
+            return name
+    return None if declared in HTML_TYPES or declared in _VAGUE_TYPES else declared
+
+
+def thresholds_of(policy: PageSettings) -> Thresholds:
+    """The user's thresholds as the comparison takes them."""
+    return Thresholds(
+        durational=policy.durational_threshold, minor=policy.minor_threshold, refresh_cap=policy.refresh_cap
+    )
+
+
+def decide(before: StoredState | None, latest: PageState, stored_at: Instant, policy: PageSettings) -> Comparison:
+    """Compare a state with the one before it, elapsed counted from that one's last storing (T41-T47)."""
+    elapsed = timedelta(microseconds=stored_at - before.last_at) if before is not None else timedelta(0)
+    return compare(PageState(before.fields) if before is not None else None, latest, elapsed, thresholds_of(policy))

@@ -1,0 +1,54 @@
+"""The engine's right to its shards, kept alive while it works."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.errors import StaleClaim, StoreError
+from tocsin.events import Happening
+from tocsin.model import SHARDS
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from tocsin.model import Claim
+    from tocsin.ports import Clock, Telemetry, WorkStore
+
+
+class Lease:
+    """Holds the claim in force; a claim lost to somebody else is claimed anew as soon as that one's lease ends."""
+
+    def __init__(self, store: WorkStore, holder: str, length: timedelta, clock: Clock, telemetry: Telemetry) -> None:
+        self._store, self._holder, self._length = store, holder, length
+        self._clock, self._telemetry = clock, telemetry
+        self._claim: Claim | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """The claim in force; `take` comes first."""
+        if self._claim is None:
+            raise StaleClaim("no claim was taken yet")
+        return self._claim
+
+    async def take(self) -> None:
+        """Claim all shards, waiting for another holder's lease to end."""
+        told = False
+        while True:
+            self._claim = await self._store.claim(range(SHARDS), self._clock.now(), self._length, self._holder)
+            if self._claim is not None:
+                return
+            if not told:
+                self._telemetry.emit(Happening("claim.waits", "warning", {"lease_s": self._length.total_seconds()}))
+                told = True
+            await self._clock.sleep(self._length.total_seconds() / 5)
+
+    async def keep(self) -> None:
+        """Lengthen the lease at a third of its length, until cancelled."""
+        while True:
+            await self._clock.sleep(self._length.total_seconds() / 3)
+            try:
+                self._claim = await self._store.renew(self.claim, self._clock.now(), self._length)
+            except StaleClaim:
+                await self.take()
+            except StoreError as exc:
+                self._telemetry.emit(Happening("claim.unrenewed", "error", {"error": str(exc)}))

@@ -1,0 +1,42 @@
+"""The settings in force for each page: page, then group, then all pages, then the process (T54)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.configuration import resolve_page
+
+if TYPE_CHECKING:
+    from tocsin.model import JsonObject, PageTask
+    from tocsin.ports import WorkStore
+    from tocsin.settings import PageSettings
+
+
+class Policies:
+    """Resolves page settings; most pages have none of their own, so each group is resolved once."""
+
+    def __init__(self, base: PageSettings) -> None:
+        self._base = base
+        self._for_all: JsonObject = {}
+        self._groups: dict[int, tuple[str, JsonObject]] = {}
+        self._of_group: dict[int, PageSettings] = {}
+
+    async def load(self, store: WorkStore) -> None:
+        """Read what is set at run time; again whenever somebody changed it."""
+        self._for_all, self._groups = await store.overrides()
+        self._of_group.clear()
+
+    def configure(self, base: PageSettings) -> None:
+        """Go on with another configuration."""
+        self._base = base
+        self._of_group.clear()
+
+    def of(self, task: PageTask) -> PageSettings:
+        """The settings in force for this page."""
+        group = self._groups.get(task.group_id, ("", {}))[1]
+        if task.settings:
+            return resolve_page(self._base, self._for_all, group, task.settings)
+        resolved = self._of_group.get(task.group_id)
+        if resolved is None:
+            resolved = self._of_group[task.group_id] = resolve_page(self._base, self._for_all, group, {})
+        return resolved

@@ -1,0 +1,241 @@
+"""One set of requests: a page, received whole through its redirections, each hop at its host's gate (T57, T59).
+
+A set uses one session, the spec's "computer connection". Waiting for a host's turn is no part of the deadlines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.engine.retry import Postponed, parse_retry_after
+from tocsin.engine.robots import ASKED_AGAIN_US, UNAVAILABLE
+from tocsin.errors import FetchFailed, FetchRefused, TocsinError
+from tocsin.model import FailureKind
+from tocsin.ports import HopRequest, HopResponse
+from tocsin.spec.html.urls import host_and_origin, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tocsin.engine.gates import Gates
+    from tocsin.engine.outage import OutageWatch
+    from tocsin.engine.robots import RobotsCache
+    from tocsin.model import Instant, Validators
+    from tocsin.ports import Clock, Session
+    from tocsin.settings import FetchSettings, PageSettings
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PERMANENT = frozenset({301, 308})
+RECEIVED = frozenset({200, 203})
+RETRIED_STATUSES = frozenset({408, 425, 429})
+BUSY = frozenset({429, 503})
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
+
+
+class Disallowed(TocsinError):
+    """robots.txt forbids a hop of the page; no request was made for it.
+
+    retry_at  when robots.txt is worth asking again, None for the page's next occasion
+    """
+
+    def __init__(self, url: str, rule: str | None, retry_at: Instant | None) -> None:
+        super().__init__(f"{url}: forbidden by robots.txt: {rule}")
+        self.url, self.rule, self.retry_at = url, rule, retry_at
+        self.robots_url = f"{host_and_origin(url)[1]}/robots.txt"
+
+
+class PageRequest(Struct, frozen=True):
+    """What is asked for.
+
+    host        of the URL, as gates know it
+    validators  sent only to the hop that gave them; None asks without conditions
+    secrets     user name and password of the page, sent only to its own origin
+    private     private addresses may be dialled: a person typed this URL into a one-shot command
+    """
+
+    url: str
+    host: str
+    policy: PageSettings
+    validators: Validators | None = None
+    secrets: tuple[str, str] | None = None
+    private: bool = False
+
+
+class Received(Struct, frozen=True):
+    """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
+
+    final_url  of the last hop
+    moved_to   where a 301 or 308 says that the page lives now
+    """
+
+    started_at: Instant
+    response: HopResponse
+    final_url: str
+    moved_to: str | None
+    not_modified: bool
+    wire_bytes: int
+    elapsed_ms: int
+
+
+class Receiver:
+    """Makes sets of requests.
+
+    in_flight  bounds the requests of the whole engine
+    robots     None obeys nothing: a person typed the URL
+    """
+
+    def __init__(
+        self,
+        gates: Gates,
+        robots: RobotsCache | None,
+        outage: OutageWatch,
+        in_flight: asyncio.Semaphore,
+        settings: FetchSettings,
+        clock: Clock,
+    ) -> None:
+        self._gates, self._robots, self._outage = gates, robots, outage
+        self._in_flight, self._settings, self._clock = in_flight, settings, clock
+
+    async def receive(self, request: PageRequest, session: Session) -> Received:
+        """Make one set of requests.
+
+        Raises FetchFailed or FetchRefused, or Disallowed.
+        """
+        started_at = self._clock.now()
+        url, moved_to, seen = request.url, None, {request.url}
+        spent_s, wire_bytes = 0.0, 0
+        permanent = True
+        while True:
+            await self._ask_robots(url)
+            response = await self.hop(self._hop_request(request, url, spent_s), session)
+            spent_s += response.elapsed_ms / 1000
+            wire_bytes += response.wire_bytes
+            if response.status not in REDIRECTS:
+                break
+            permanent = permanent and response.status in PERMANENT
+            url = self._next_url(url, response, seen)
+            moved_to = url if permanent else moved_to
+        sent_conditions = request.validators is not None and request.validators.hop_url == url
+        not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
+        if not not_modified:
+            _refuse_what_is_not_the_page(url, response, self._clock.now())
+        return Received(started_at, response, url, moved_to, not_modified, wire_bytes, round(spent_s * 1000))
+
+    async def hop(self, request: HopRequest, session: Session) -> HopResponse:
+        """Make one request at its host's gate; robots.txt is asked for in the same way."""
+        host = host_and_origin(request.url)[0]
+        async with self._turn(host), self._in_flight:
+            try:
+                response = await session.get(request)
+            except (FetchFailed, FetchRefused) as exc:
+                self._outage.note(host, ok=False, kind=exc.kind)
+                raise
+        self._outage.note(host, ok=True)
+        if response.status in BUSY:
+            wait = parse_retry_after(response.header("retry-after"), self._clock.now())
+            if wait is not None:
+                self._gates.hold(host, self._clock.monotonic() + wait.total_seconds())
+        return response
+
+    @asynccontextmanager
+    async def _turn(self, host: str) -> AsyncIterator[None]:
+        """Take a turn at a host's gate; a host that keeps us out for longer than `hold` puts the page off."""
+        hold_s = self._settings.hold.total_seconds()
+        try:
+            async with asyncio.timeout(hold_s):
+                gate = await self._gates.enter(host)
+        except TimeoutError:
+            wait_us = round(max(self._gates.wait_s(host), 1.0) * 1_000_000)
+            raise Postponed(self._clock.now() + wait_us, 0) from None
+        try:
+            yield
+        finally:
+            self._gates.leave(gate)
+
+    async def _ask_robots(self, url: str) -> None:
+        if self._robots is None or self._gates.politeness(host_and_origin(url)[0]).robots == "ignore":
+            return
+        ruling = await self._robots.ruling(url)
+        if not ruling.allowed:
+            retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
+            raise Disallowed(url, ruling.rule, retry_at)
+
+    def _hop_request(self, request: PageRequest, url: str, spent_s: float) -> HopRequest:
+        policy = request.policy
+        headers = [("Accept", ACCEPT)]
+        # What is meant for the page's own origin is never sent on to another one.
+        if host_and_origin(url)[1] == host_and_origin(request.url)[1]:
+            headers += policy.headers.items()
+            if policy.cookies:
+                headers.append(("Cookie", "; ".join(f"{name}={value}" for name, value in policy.cookies.items())))
+            if credentials := _credentials(request):
+                headers.append(("Authorization", credentials))
+        known = request.validators
+        if known is not None and known.hop_url == url:
+            if known.etag is not None:
+                headers.append(("If-None-Match", known.etag))
+            if known.last_modified is not None:
+                headers.append(("If-Modified-Since", known.last_modified))
+        total_s = self._settings.deadlines.total.total_seconds() - spent_s
+        if total_s <= 0:
+            raise FetchFailed(
+                url, FailureKind.TIMEOUT, "the redirections took all of the time; raise fetch.deadlines.total"
+            )
+        return HopRequest(
+            url=url,
+            headers=tuple(headers),
+            total_s=total_s,
+            max_body_bytes=self._settings.max_body,
+            max_wire_bytes=self._settings.max_wire,
+            proxy=policy.proxy or None,
+            private=request.private,
+        )
+
+    def _next_url(self, url: str, response: HopResponse, seen: set[str]) -> str:
+        location = response.header("location")
+        target = resolve(url, location) if location else None
+        if target is None:
+            raise FetchRefused(url, FailureKind.REDIRECT, "redirected to nowhere", status=response.status)
+        target = target.partition("#")[0]
+        if not target.startswith(("http://", "https://")):
+            raise FetchRefused(
+                url, FailureKind.REDIRECT, f"redirected to {target[:80]}, which is not http", status=response.status
+            )
+        if target in seen:
+            raise FetchRefused(url, FailureKind.REDIRECT, f"redirected in a circle to {target}", status=response.status)
+        if len(seen) > self._settings.redirects:
+            raise FetchRefused(
+                url,
+                FailureKind.REDIRECT,
+                f"redirected more than {self._settings.redirects} times",
+                status=response.status,
+            )
+        seen.add(target)
+        return target
+
+
+def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant) -> None:
+    """Raise unless the answer is the page (T58: a complete answer that is another thing is final)."""
+    status = response.status
+    if status in RECEIVED:
+        if not response.body:
+            raise FetchFailed(url, FailureKind.EMPTY, "the answer is empty", status=status)
+        return
+    if status == 304:  # noqa: PLR2004 - Not Modified
+        raise FetchFailed(url, FailureKind.PROTOCOL, "304 to a request without conditions", status=status)
+    if status >= 500 or status in RETRIED_STATUSES:  # noqa: PLR2004 - server errors
+        after = parse_retry_after(response.header("retry-after"), now)
+        raise FetchFailed(url, FailureKind.STATUS, f"answered {status}", status=status, retry_after=after)
+    raise FetchRefused(url, FailureKind.STATUS, f"answered {status}", status=status)
+
+
+def _credentials(request: PageRequest) -> str | None:
+    user_and_password = request.policy.auth or (":".join(request.secrets) if request.secrets else "")
+    if not user_and_password:
+        return None
+    return "Basic " + base64.b64encode(user_and_password.encode()).decode()

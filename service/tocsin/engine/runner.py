@@ -1,0 +1,113 @@
+"""One engine: its loops under one parent, started and stopped in order."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.events import Happening
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from tocsin.engine.attention import Attention
+    from tocsin.engine.delivery import Delivery
+    from tocsin.engine.lease import Lease
+    from tocsin.engine.pruning import Pruning
+    from tocsin.engine.renders import Renders
+    from tocsin.engine.scheduler import Scheduler
+    from tocsin.engine.uplink import Uplink
+    from tocsin.engine.writer import Writer
+    from tocsin.ports import Clock, Store, Telemetry
+
+GRACE_S = 20.0
+"""How long a stop waits for what is in flight; what is not finished by then is claimed again at the next start."""
+
+DRAIN_S = 15.0
+"""How long a one-shot check gives its sinks; what they have not taken stays in the outbox."""
+
+
+class Loops(Struct, frozen=True):
+    """The parts that an engine runs."""
+
+    lease: Lease
+    writer: Writer
+    scheduler: Scheduler
+    uplink: Uplink
+    attention: Attention
+    renders: Renders
+    delivery: Delivery
+    pruning: Pruning
+
+
+class Runner:
+    """Runs an engine: as a service until told to stop, or for one request."""
+
+    def __init__(self, store: Store, loops: Loops, clock: Clock, telemetry: Telemetry) -> None:
+        self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
+
+    async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta) -> None:
+        """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
+
+        at_launch  pages checked longer ago than this become due now, spread (T63)
+        """
+        loops = self._loops
+        await loops.lease.take()
+        due = await self._store.spread_overdue(loops.lease.claim, self._clock.now(), at_launch=at_launch)
+        self._telemetry.emit(Happening("engine.started", "info", {"due_at_launch": due}))
+        async with asyncio.TaskGroup() as group:
+            background = [
+                group.create_task(loops.lease.keep(), name="lease"),
+                group.create_task(loops.uplink.run(), name="uplink"),
+                group.create_task(loops.attention.run(), name="attention"),
+                group.create_task(loops.pruning.run(), name="pruning"),
+            ]
+            writing = group.create_task(loops.writer.run(), name="writer")
+            rendering = group.create_task(loops.renders.run(), name="renders")
+            delivering = group.create_task(loops.delivery.run(), name="delivery")
+            checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
+            await stopping.wait()
+            self._telemetry.emit(Happening("engine.stopping"))
+            loops.scheduler.wake()
+            await _end(checking, GRACE_S)
+            await loops.writer.finish()
+            await _end(writing, GRACE_S)
+            loops.renders.finish()
+            await _end(rendering, GRACE_S)
+            loops.delivery.finish()
+            await _end(delivering, GRACE_S)
+            for task in background:
+                task.cancel()
+        self._telemetry.emit(Happening("engine.stopped"))
+
+    async def check(self, stopping: asyncio.Event) -> None:
+        """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take."""
+        loops = self._loops
+        await loops.lease.take()
+        async with asyncio.TaskGroup() as group:
+            background = [
+                group.create_task(loops.lease.keep(), name="lease"),
+                group.create_task(loops.uplink.run(), name="uplink"),
+            ]
+            writing = group.create_task(loops.writer.run(), name="writer")
+            await loops.scheduler.run(loops.writer, stopping)
+            await loops.writer.finish()
+            await writing
+            if not stopping.is_set():
+                await loops.renders.drain()
+                await loops.uplink.look()
+                await loops.attention.flush()
+                await loops.delivery.drain(DRAIN_S)
+            for task in background:
+                task.cancel()
+
+
+async def _end(task: asyncio.Task[None], grace_s: float) -> None:
+    """Wait for a task to end by itself; cancel it after the grace time."""
+    _, late = await asyncio.wait({task}, timeout=grace_s)
+    for overdue in late:
+        overdue.cancel()
+    if late:
+        await asyncio.wait(late)

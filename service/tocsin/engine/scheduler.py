@@ -1,0 +1,224 @@
+"""Finds due pages by host and sets visits off; a host's pages never starve another's."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tocsin.events import Happening
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tocsin.engine.gates import Gates
+    from tocsin.engine.lease import Lease
+    from tocsin.engine.outage import OutageWatch
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.visit import Visitor
+    from tocsin.engine.writer import Writer
+    from tocsin.model import CheckResult, Instant, PageTask
+    from tocsin.ports import Clock, Telemetry, WorkStore
+    from tocsin.settings import FetchSettings
+
+POLL_S = 0.25
+_MOST_PAGES_A_HOST = 64
+_HOSTS_AT_A_TIME = 200
+_EVER: Instant = 2**62
+
+
+class Agenda:
+    """When each host is due next: a heap of (due, host), where only the newest entry of a host counts."""
+
+    def __init__(self) -> None:
+        self._due: dict[int, Instant] = {}
+        self._heap: list[tuple[Instant, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def __contains__(self, host_id: int) -> bool:
+        return host_id in self._due
+
+    def put(self, host_id: int, due: Instant | None) -> None:
+        """Note when a host is due; None takes it out."""
+        if due is None:
+            self._due.pop(host_id, None)
+        elif self._due.get(host_id) != due:
+            self._due[host_id] = due
+            heapq.heappush(self._heap, (due, host_id))
+
+    def next_due(self) -> Instant | None:
+        """When the first host is due."""
+        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def take(self, now: Instant, most: int) -> list[int]:
+        """Take out hosts that are due, the longest due first."""
+        taken: list[int] = []
+        while len(taken) < most and (due := self.next_due()) is not None and due <= now:
+            host_id = heapq.heappop(self._heap)[1]
+            del self._due[host_id]
+            taken.append(host_id)
+        return taken
+
+    def hosts(self) -> list[int]:
+        """All hosts that are on it, in an order that stays."""
+        return sorted(self._due)
+
+
+class Scheduler:
+    """Keeps visits going: hosts by due time, of each host a batch, and a host again only when its batch is written.
+
+    request_id  only the pages that this request wants; `run` then ends by itself when they are done
+    """
+
+    def __init__(
+        self,
+        store: WorkStore,
+        lease: Lease,
+        visitor: Visitor,
+        policies: Policies,
+        gates: Gates,
+        outage: OutageWatch,
+        settings: FetchSettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        request_id: int | None = None,
+    ) -> None:
+        self._store, self._lease, self._visitor, self._policies = store, lease, visitor, policies
+        self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
+        self._hold_s = settings.hold.total_seconds()
+        self._most_pages = 4 * settings.in_flight
+        self._request_id = request_id
+        self._agenda = Agenda()
+        self._outstanding: Counter[int] = Counter()
+        self._edited: dict[int, int | None] = {}
+        self._reload_from: list[int | None] = []
+        self._pages_out = 0
+        self._revision: int | None = None
+        self._changed = asyncio.Event()
+
+    async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
+        """Set visits off until told to stop, then wait for those under way."""
+        await self._policies.load(self._store)
+        await self._load(None)
+        async with asyncio.TaskGroup() as visits:
+            while not stopping.is_set():
+                self._changed.clear()
+                await self._read_what_others_wrote()
+                await self._start_due(visits, writer)
+                if self._request_id is not None and not self._outstanding and not self._agenda:
+                    return
+                await self._wait(stopping)
+
+    def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
+        """Take back hosts whose batches are written, with the time when they are due again."""
+        for result in results:
+            host_id = result.host_id
+            self._outstanding[host_id] -= 1
+            self._pages_out -= 1
+            if self._outstanding[host_id] > 0:
+                continue
+            del self._outstanding[host_id]
+            self._put(host_id, due.get(host_id))
+            if host_id in self._edited:
+                # Somebody edited it while its batch was under way: the time may be older than the edit.
+                self._reload_from.append(self._edited.pop(host_id))
+        self._changed.set()
+
+    def wake(self) -> None:
+        """Look again at once: a stop, or another configuration."""
+        self._changed.set()
+
+    def _put(self, host_id: int, due: Instant | None) -> None:
+        # A one-shot check is only about requested pages: a host that has one is due at 0.
+        if self._request_id is not None and due != 0:
+            due = None
+        self._agenda.put(host_id, due)
+
+    async def _load(self, since_revision: int | None) -> None:
+        async for host_id, due in self._store.host_agenda(self._lease.claim, since_revision=since_revision):
+            if host_id in self._outstanding:
+                self._edited.setdefault(host_id, since_revision)
+            else:
+                self._put(host_id, due)
+
+    async def _read_what_others_wrote(self) -> None:
+        revision = await self._store.foreign_revision()
+        if revision is not None:
+            since, self._revision = self._revision, revision
+            await self._policies.load(self._store)
+            await self._load(since)
+        while self._reload_from:
+            await self._load(self._reload_from.pop())
+
+    async def _start_due(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+        if self._outage.is_outage():
+            await self._probe(visits, writer)
+            return
+        while self._pages_out < self._most_pages:
+            host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
+            if not host_ids:
+                return
+            tasks = await self._store.due_pages(
+                self._lease.claim,
+                host_ids,
+                self._clock.now(),
+                per_host=self._pages_per_host(),
+                request_id=self._request_id,
+            )
+            self._set_off(visits, writer, tasks)
+
+    async def _probe(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+        """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
+        hosts = self._agenda.hosts()
+        if not hosts or self._outstanding or self._outage.probe_in_s() > 0:
+            return
+        host_id = self._outage.probe_host(hosts)
+        self._agenda.put(host_id, None)
+        tasks = await self._store.due_pages(
+            self._lease.claim, [host_id], _EVER, per_host=1, request_id=self._request_id
+        )
+        self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
+        self._set_off(visits, writer, tasks)
+
+    def _set_off(self, visits: asyncio.TaskGroup, writer: Writer, tasks: Iterable[PageTask]) -> None:
+        for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
+            pages = list(batch)
+            held_s = self._gates.held_s(pages[0].host)
+            if held_s > self._hold_s and self._request_id is None:
+                self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
+                continue
+            self._outstanding[host_id] += len(pages)
+            self._pages_out += len(pages)
+            for task in pages:
+                visits.create_task(self._visit(task, writer), name=f"visit-{task.page_id}")
+
+    async def _visit(self, task: PageTask, writer: Writer) -> None:
+        await writer.put(await self._visitor.visit(task))
+
+    def _pages_per_host(self) -> int:
+        """As many as a host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
+        politeness = self._gates.politeness("")
+        if not politeness.delay_s:
+            return max(_MOST_PAGES_A_HOST, 2 * politeness.concurrency)
+        return max(politeness.concurrency, min(int(self._hold_s / 2 / politeness.delay_s), _MOST_PAGES_A_HOST), 1)
+
+    async def _wait(self, stopping: asyncio.Event) -> None:
+        """Sleep until something is written, something is due, or it is time to look for what others wrote."""
+        due = self._agenda.next_due()
+        wait_s = POLL_S
+        if due is not None and not self._outage.is_outage() and self._pages_out < self._most_pages:
+            wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
+        if stopping.is_set():
+            return
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return
