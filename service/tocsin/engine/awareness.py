@@ -1,0 +1,191 @@
+"""What follows from a rendering: alerts, the state that it found, and what is pruned, as one value. Pure."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from tocsin.engine.alerts import rendered_data
+from tocsin.engine.assess import assess, decide
+from tocsin.engine.conclude import cause_of
+from tocsin.model import Failure, NewState, RenderCommit, RenderingRow, Validators
+from tocsin.spec.topper.compare import Outcome
+from tocsin.spec.topper.policy import Mode, is_stored
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.engine.alerts import Alerts
+    from tocsin.engine.assess import Assessment
+    from tocsin.errors import FetchError
+    from tocsin.model import AlertDraft, Attempt, Instant, JsonObject, RenderJob
+    from tocsin.ports import Rendered
+    from tocsin.settings import PageSettings
+
+COPY = "copy"
+
+
+class Found(NamedTuple):
+    """What the state that a rendering found came to.
+
+    same      it is the state that was judged
+    state     to be stored, or None
+    rendered  as the alert shows it, where another state than the one judged is stored
+    """
+
+    same: bool
+    state: NewState | None
+    rendered: JsonObject | None
+
+
+class Awareness:
+    """Concludes the renderings of one instance; `kind` is the renderer's."""
+
+    def __init__(self, alerts: Alerts, kind: str) -> None:
+        self._alerts, self._kind = alerts, kind
+
+    def given(
+        self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant, *, ends_question: bool
+    ) -> RenderCommit:
+        """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
+
+        now            the moment of assessing: what a state is stored under
+        ends_question  the page is the last one that its question was about
+        Raises FetchRefused (too-complex) for a page that no parser may be given.
+        """
+        if job.copy_url is not None:
+            return self._copied(job, rendered, now)
+        task = job.task
+        assessment = assess(rendered.final_url, rendered.body, rendered.content_type, task.state, task.body_digest)
+        found = _find(job, rendered, assessment, policy, now)
+        row = self._row(rendered, self._kind, same_state=found.same)
+        alerts = self._alerts_of(job, row, found.rendered)
+        if job.owed:
+            alerts.append(
+                self._alerts.recovered_event(
+                    task, task.question_id, now, row, rendered=found.rendered, ended=ends_question
+                )
+            )
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=task.host_id,
+            rendering=row,
+            served=tuple(verdict.id for verdict in job.verdicts),
+            alerts=tuple(alerts),
+            set_at=rendered.started_at,
+            state=found.state,
+            prune=True,
+            recovered=job.owed,
+        )
+
+    def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
+        """Conclude a rendering without the page: the alerts say so, nothing is pruned, and it stays owed (T60).
+
+        attempts  every set of requests that was made, this one's failure the last
+        """
+        failure = Failure(cause_of(error), tuple(attempts), "rendering")
+        return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
+
+    def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
+        """Conclude a rendering that robots.txt forbids: nobody is asked, and it stays owed."""
+        failure = Failure("disallowed", (), "rendering", silent=True)
+        return self._withheld(job, now, ("disallowed", None, why), failure)
+
+    def declined(self, job: RenderJob, now: Instant) -> RenderCommit:
+        """Conclude a rendering of a page that was turned off meanwhile: no request is made for it (T62)."""
+        return self._withheld(job, now, ("skipped", None, "the page was turned off before it was rendered"), None)
+
+    def _copied(self, job: RenderJob, rendered: Rendered, now: Instant) -> RenderCommit:
+        """A copy elsewhere is no state of the page: it is told of, and nothing is stored or pruned."""
+        task = job.task
+        row = self._row(rendered, COPY, same_state=None)
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=task.host_id,
+            rendering=row,
+            served=(),
+            alerts=(self._alerts.recovered_event(task, task.question_id, now, row),),
+            set_at=None,
+            recovered=True,
+        )
+
+    def _withheld(
+        self,
+        job: RenderJob,
+        started_at: Instant,
+        error: tuple[str, int | None, str],
+        failure: Failure | None,
+    ) -> RenderCommit:
+        row = RenderingRow(
+            kind=self._kind if job.copy_url is None else COPY,
+            started_at=started_at,
+            received=None,
+            status=error[1],
+            final_url=None,
+            content_type=None,
+            title=None,
+            bytes=None,
+            digest=None,
+            same_state=None,
+            error=error,
+        )
+        is_copy = job.copy_url is not None
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=job.task.host_id,
+            rendering=row,
+            served=() if is_copy else tuple(verdict.id for verdict in job.verdicts),
+            alerts=() if is_copy else tuple(self._alerts_of(job, row, None)),
+            set_at=None,
+            failure=failure,
+        )
+
+    def _alerts_of(self, job: RenderJob, row: RenderingRow, rendered: JsonObject | None) -> list[AlertDraft]:
+        """One alert for each verdict; what the rendering stored follows on the last one, so that the chain holds."""
+        last = len(job.verdicts) - 1
+        return [
+            self._alerts.changed_event(job.task, verdict, row, rendered if place == last else None)
+            for place, verdict in enumerate(job.verdicts)
+        ]
+
+    def _row(self, rendered: Rendered, kind: str, *, same_state: bool | None) -> RenderingRow:
+        return RenderingRow(
+            kind=kind,
+            started_at=rendered.started_at,
+            received=rendered.received_at,
+            status=rendered.status,
+            final_url=rendered.final_url,
+            content_type=rendered.content_type,
+            title=rendered.title,
+            bytes=len(rendered.body),
+            digest=f"sha256:{sha256(rendered.body).hexdigest()}",
+            same_state=same_state,
+            error=None,
+        )
+
+
+def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: PageSettings, now: Instant) -> Found:
+    """Decide what becomes of the state that a rendering found (T20, T21)."""
+    task, before, latest = job.task, job.task.state, assessment.state
+    same = before is not None and before.fields == latest.values
+    gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
+    if task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us:
+        return Found(same, None, None)
+    was_subject = before is not None and PageState(before.fields).is_subject
+    if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
+        return Found(same, None, None)
+    if not assessment.is_html and not task.not_html:
+        # The next check tells of HTML that became something else; it is not silently compared here.
+        return Found(same, None, None)
+    stored_at = max(now, before.last_at) if before is not None else now
+    comparison = decide(before, latest, stored_at, policy)
+    if comparison.outcome is Outcome.TOO_SOON:
+        return Found(same, None, None)
+    etag, modified = rendered.validators
+    validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
+    state = NewState(stored_at, latest.values, same, validators, assessment.digest or None)
+    if same or before is None:
+        return Found(same, state, None)
+    shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)
+    return Found(same, state, shown)

@@ -1,0 +1,212 @@
+"""The bounded render queue at work: awareness for the pages that are due for it (T55 to T59)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from tocsin.engine.receive import Disallowed
+from tocsin.engine.render_queue import RenderGate, RenderOrder
+from tocsin.engine.retry import pause_s
+from tocsin.errors import FetchError, StaleClaim, StoreError
+from tocsin.events import Happening
+from tocsin.model import Attempt, FailureKind
+from tocsin.spec.topper.policy import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import timedelta
+
+    from tocsin.engine.awareness import Awareness
+    from tocsin.engine.gates import Gates
+    from tocsin.engine.lease import Lease
+    from tocsin.engine.outage import OutageWatch
+    from tocsin.engine.policies import Policies
+    from tocsin.model import Instant, JsonObject, RenderCommit, RenderJob
+    from tocsin.ports import AttentionStore, Chance, Clock, Renderer, RenderStore, Telemetry
+    from tocsin.settings import RenderSettings
+
+    class QueueStore(RenderStore, AttentionStore, Protocol):
+        """What the queue needs of the store."""
+
+
+Result = TypeVar("Result")
+
+POLL_S = 1.0
+_STORE_RETRY_S = 2.0
+_OUTAGE_PAUSE_S = 60.0
+_OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
+
+
+class RenderQueue:
+    """Lets waiting pages into the slots, and sees each rendering through to its commit.
+
+    hold          `finish` waits for a page's next try no longer than this
+    on_committed  is told that alerts may have been written, and when the page's host is due next
+    Waiting pages are rows; a slot is held by a task in the group given to `run`, from its first request until the
+    rendering is committed, has failed, or pauses before its next try.
+    """
+
+    def __init__(
+        self,
+        store: QueueStore,
+        renderer: Renderer,
+        awareness: Awareness,
+        *,
+        lease: Lease,
+        settings: RenderSettings,
+        hold: timedelta,
+        policies: Policies,
+        gates: Gates,
+        outage: OutageWatch,
+        clock: Clock,
+        chance: Chance,
+        telemetry: Telemetry,
+        on_committed: Callable[[int, Instant | None], None],
+    ) -> None:
+        self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
+        self._policies, self._gates, self._outage = policies, gates, outage
+        self._clock, self._chance, self._telemetry = clock, chance, telemetry
+        self._on_committed = on_committed
+        self._hold_us = round(hold.total_seconds() * 1_000_000)
+        self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
+        self._busy: set[int] = set()
+        self._pausing: dict[int, Instant] = {}
+        self._changed = asyncio.Event()
+        self._stopping = self._finishing = False
+
+    @property
+    def busy(self) -> frozenset[int]:
+        """The ids of the pages that hold a slot."""
+        return frozenset(self._busy)
+
+    def wake(self) -> None:
+        """Say that pages may have become due for awareness."""
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Let `run` end once nobody waits any more, not even for a further try that is near."""
+        self._finishing = True
+        self._changed.set()
+
+    def stop(self) -> None:
+        """Let `run` end now; renderings under way go on in their group."""
+        self._stopping = True
+        self._changed.set()
+
+    async def run(self, group: asyncio.TaskGroup) -> None:
+        """Admit pages until `stop` or `finish`; their renderings become tasks of this group."""
+        async with asyncio.TaskGroup() as own:
+            ticker = own.create_task(self._tick(), name="renders-tick")
+            while not self._stopping:
+                self._changed.clear()
+                try:
+                    is_idle = await self._admit(group)
+                except StoreError as exc:
+                    self._telemetry.emit(Happening("renders.failed", "error", {"error": str(exc)}))
+                    is_idle = False
+                if self._finishing and is_idle:
+                    break
+                await self._changed.wait()
+            ticker.cancel()
+
+    async def _admit(self, group: asyncio.TaskGroup) -> bool:
+        """Start as many waiting pages as may start; returns whether there is nothing to do at all."""
+        if self._outage.is_outage():
+            return not self._busy
+        # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
+        # waiting again while they are still under way are left out.
+        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy))
+        waiting = [page for page in rows if page.page_id not in self._busy]
+        starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
+        if starting:
+            for job in await self._store.claim_renders(self._lease.claim, starting):
+                self._busy.add(job.page_id)
+                self._pausing.pop(job.page_id, None)
+                group.create_task(self._render(job), name=f"render-{job.page_id}")
+        return not (waiting or self._busy or self._is_try_near())
+
+    def _is_try_near(self) -> bool:
+        now = self._clock.now()
+        # Pages whose pause is over are among the waiting, unless somebody removed them.
+        self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
+        return any(at - now <= self._hold_us for at in self._pausing.values())
+
+    async def _render(self, job: RenderJob) -> None:
+        """See one page through one set of requests."""
+        try:
+            await self._render_once(job)
+        except StaleClaim as exc:
+            # Whoever owns the page now gives it its awareness; nothing of ours may be written.
+            self._telemetry.emit(Happening("render.lost", "warning", {"url": job.task.url, "error": str(exc)}))
+        finally:
+            self._busy.discard(job.page_id)
+            self._changed.set()
+
+    async def _render_once(self, job: RenderJob) -> None:
+        policy = self._policies.of(job.task)
+        began, start = self._clock.now(), self._clock.monotonic()
+        if Mode(policy.mode) is Mode.OFF:
+            await self._commit(job, self._awareness.declined(job, began))
+            return
+        try:
+            rendered = await self._renderer.render(job)
+            result = self._awareness.given(
+                job, rendered, policy, self._clock.now(), ends_question=await self._ends_question(job)
+            )
+        except Disallowed as exc:
+            result = self._awareness.disallowed(job, began, str(exc))
+        except FetchError as exc:
+            if exc.kind in _OURS and self._outage.is_outage():
+                # It is our own connection: no try is spent, and nobody is asked.
+                await self._pause(job, job.task.attempts, _OUTAGE_PAUSE_S)
+                return
+            elapsed_ms = round((self._clock.monotonic() - start) * 1000)
+            attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
+            if len(attempts) <= policy.tries:
+                longest_s = self._gates.politeness(job.task.host).retry_after_max_s
+                await self._pause(job, attempts, pause_s(len(attempts), self._chance, exc.retry_after, longest_s))
+                return
+            result = self._awareness.failed(job, attempts, exc)
+        await self._commit(job, result)
+
+    async def _ends_question(self, job: RenderJob) -> bool:
+        question_id = job.task.question_id
+        if not job.owed or question_id is None:
+            return True
+        question = await self._patiently(lambda: self._store.question(question_id))
+        return question is None or question.pages <= 1
+
+    async def _pause(self, job: RenderJob, attempts: tuple[Attempt, ...], seconds: float) -> None:
+        """Give the slot up until the next try (T55, T58)."""
+        not_before = self._clock.now() + round(seconds * 1_000_000)
+        await self._patiently(
+            lambda: self._store.release_render(self._lease.claim, job.page_id, not_before=not_before, attempts=attempts)
+        )
+        self._pausing[job.page_id] = not_before
+
+    async def _commit(self, job: RenderJob, result: RenderCommit) -> None:
+        due_at = await self._patiently(lambda: self._store.commit_rendering(self._lease.claim, result))
+        values: JsonObject = {"url": job.task.url, "verdicts": len(result.served)}
+        if result.rendering.error is None:
+            self._telemetry.emit(Happening("page.rendered", "info", values))
+        else:
+            values["error"] = result.rendering.error[2]
+            self._telemetry.emit(Happening("page.unrendered", "warning", values))
+        self._on_committed(result.host_id, due_at)
+
+    async def _patiently(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """Do it as soon as the store can: what a rendering came to waits in its slot for a full disk to be mended."""
+        while True:
+            try:
+                return await write()
+            except StaleClaim:
+                raise
+            except StoreError as exc:
+                self._telemetry.emit(Happening("store.failed", "error", {"error": str(exc)}))
+                await self._clock.sleep(_STORE_RETRY_S)
+
+    async def _tick(self) -> None:
+        while True:
+            await self._clock.sleep(POLL_S)
+            self._changed.set()
