@@ -46,12 +46,12 @@ def next_check(
     Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
     """
     gap = now + _micros(pages.min_gap)
-    fresh = None
+    fresh, counted_s = None, 0
     if stored_at is not None and refresh_s:
-        cap_s = int(pages.refresh_cap.total_seconds())
-        fresh = stored_at + min(refresh_s, cap_s) * 1_000_000
+        counted_s = min(refresh_s, int(pages.refresh_cap.total_seconds()))
+        fresh = stored_at + counted_s * 1_000_000
     if too_soon and fresh is not None:
-        return max(fresh, gap), f"the page's refresh of {refresh_s} s was not over"
+        return max(fresh, gap), f"the page's refresh of {counted_s} s was not over"
     if pages.cron:
         at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
     else:
@@ -59,7 +59,7 @@ def next_check(
     if at < gap:
         at, why = gap, f"not within {pages.min_gap} of the last check"
     if fresh is not None and at < fresh:
-        at, why = fresh, f"the page's refresh of {refresh_s} s"
+        at, why = fresh, f"the page's refresh of {counted_s} s"
     return at, why
 
 
