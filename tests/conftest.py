@@ -10,7 +10,7 @@ from hypothesis import settings
 import tocsin
 
 ROOT = Path(__file__).resolve().parents[1]
-INSTALLED = os.environ.get("TOCSIN_TEST_INSTALLED") == "1"
+INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"
 """The tests are to try the installed wheel; the sources must be out of reach."""
 
 # No deadline: how long an example takes says more about the machine's other work than about ours.
@@ -23,6 +23,11 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure() -> None:
+    # Settings of whoever runs the tests are not to reach them, nor the processes that they start.
+    for name in [name for name in os.environ if name.startswith("TOCSIN_")]:
+        del os.environ[name]
+    os.environ["XDG_CONFIG_HOME"] = os.devnull
+
     from_sources = Path(tocsin.__file__).is_relative_to(ROOT / "service")
     if from_sources and INSTALLED:
         message = f"the wheel was to be tried, but tocsin comes from {tocsin.__file__}"
