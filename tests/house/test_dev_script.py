@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,39 @@ def bare(tmp_path: Path) -> tuple[Path, Path]:
     for name in ("sh", "cat", "cksum", "dirname", "sed"):
         (tools / name).symlink_to(shutil.which(name) or name)
     return folder, tools
+
+
+@pytest.fixture
+def ready(bare: tuple[Path, Path]) -> Ready:
+    """The same, set up: its Python only writes down how it was called."""
+    folder, tools = bare
+    for lock in ROOT.glob("requirements*.lock"):
+        shutil.copy(lock, folder)
+    python, calls = folder / ".venv/bin/python", folder / "calls"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        f"""#!/bin/sh
+[ "$1" = -c ] || {{ printf '%s|' "$PWD" "${{MALLOC_TRIM_THRESHOLD_:-}}" "$@"; echo; }} >>'{calls}'
+"""
+    )
+    python.chmod(0o755)
+    assert run(folder, "tocsin", path=str(tools)).returncode == 0
+    calls.write_text("")
+    return Ready(folder, tools, calls)
+
+
+@dataclass(frozen=True)
+class Ready:
+    folder: Path
+    tools: Path
+    calls: Path
+
+    def run(self, *arguments: str) -> list[list[str]]:
+        """Call the script; returns each call of its Python: folder, threshold, arguments."""
+        self.calls.write_text("")
+        done = run(self.folder, *arguments, path=str(self.tools))
+        assert done.returncode == 0, done.stderr
+        return [line.split("|")[:-1] for line in self.calls.read_text().splitlines()]
 
 
 def verbs() -> set[str]:
@@ -87,6 +121,41 @@ def test_dev_passes_over_a_python_without_venv_and_says_what_it_lacks(bare: tupl
     assert done.returncode == 1
     assert "python3 lacks the modules venv and ensurepip" in done.stderr
     assert "apt install python3-venv" in done.stderr
+
+
+def test_dev_runs_the_program_where_it_was_called_with_its_arguments_as_they_are(ready: Ready) -> None:
+    assert ready.run("tocsin", "state", "a page.html") == [
+        ["/", "67108864", "-m", "tocsin.cli", "state", "a page.html"],
+    ]
+
+
+def test_dev_test_with_arguments_is_pytest_with_these_at_the_root(ready: Ready) -> None:
+    assert ready.run("test", "-k", "dates or states") == [
+        [str(ready.folder), "67108864", "-m", "pytest", "-k", "dates or states"],
+    ]
+
+
+def test_dev_sets_up_anew_only_after_a_lock_changed(ready: Ready) -> None:
+    with (ready.folder / "requirements-dev.lock").open("a") as lock:
+        lock.write("\n")
+
+    first, second = ready.run("bench"), ready.run("bench")
+
+    assert [call[2:5] for call in first[:2]] == [["-m", "pip", "--disable-pip-version-check"], ["-m", "pip", "config"]]
+    assert [call for call in first if "sync" in call and "--require-hashes" in call]
+    assert second == [[str(ready.folder), "67108864", "-m", "benchmarks.bench"]]
+
+
+def test_dev_test_goes_on_after_a_failure_and_tells_of_every_step(ready: Ready) -> None:
+    python = ready.folder / ".venv/bin/python"
+    python.write_text(python.read_text() + "case $* in *mypy) exit 1 ;; esac\n")
+
+    done = run(ready.folder, "test", path=f"{ready.tools}:/usr/bin:/bin")
+
+    assert done.returncode == 1
+    assert re.search(r"^ruff check +ok$", done.stdout, re.MULTILINE)
+    assert re.search(r"^mypy +FAILED$", done.stdout, re.MULTILINE)
+    assert "-m|pytest|-n|auto" in ready.calls.read_text()
 
 
 def test_every_verb_that_the_documents_name_exists() -> None:
