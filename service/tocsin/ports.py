@@ -248,8 +248,11 @@ class WorkStore(Protocol):
 class RenderStore(Protocol):
     """The render queue's rows (T55)."""
 
-    async def waiting_renders(self, *, limit: int) -> list[WaitingPage]:
-        """Pages that wait: major first, then by verdict; and always the oldest one among them."""
+    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
+        """Pages that wait: major first, then by verdict; and always the oldest one among them.
+
+        now  pages that pause until later than this are left out; None is the wall clock
+        """
 
     async def count_waiting(self) -> int:
         """How many pages wait (claimed ones do not count)."""
@@ -410,6 +413,9 @@ class StoreCare(Protocol):
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
+
+    async def is_held(self) -> bool:
+        """Whether an engine, of this process or another one, holds the store."""
 
     async def close(self) -> None:
         """Close connections."""

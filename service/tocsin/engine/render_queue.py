@@ -25,6 +25,10 @@ class RenderGate:
         self.limit, self.resume_at = limit, min(resume_at, limit)
         self.is_open = True
 
+    def configure(self, limit: int, resume_at: int) -> None:
+        """Go on with another limit and capacity; where the limit shrank, pages that are busy stay so."""
+        self.limit, self.resume_at = limit, min(resume_at, limit)
+
     def admit(self, waiting: int, busy: int) -> int:
         """Say how many of the waiting pages start now: ask whenever a page became due, and whenever one is done."""
         free = max(self.limit - busy, 0)

@@ -43,6 +43,7 @@ class RenderQueue:
 
     hold          `finish` waits for a page's next try no longer than this
     on_committed  is told that alerts may have been written, and when the page's host is due next
+    is_visited    says whether a check has a page in hand: it waits, so that both know the page's latest state
     Waiting pages are rows; a slot is held by a task in the group given to `run`, from its first request until the
     rendering is committed, has failed, or pauses before its next try.
     """
@@ -63,11 +64,12 @@ class RenderQueue:
         chance: Chance,
         telemetry: Telemetry,
         on_committed: Callable[[int, Instant | None], None],
+        is_visited: Callable[[int], bool] = lambda _page_id: False,
     ) -> None:
         self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
-        self._on_committed = on_committed
+        self._on_committed, self._is_visited = on_committed, is_visited
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
@@ -79,6 +81,11 @@ class RenderQueue:
     def busy(self) -> frozenset[int]:
         """The ids of the pages that hold a slot."""
         return frozenset(self._busy)
+
+    def configure(self, settings: RenderSettings) -> None:
+        """Go on with another limit and capacity; pages that hold a slot keep it."""
+        self._gate.configure(settings.limit, settings.resume_at)
+        self._changed.set()
 
     def wake(self) -> None:
         """Say that pages may have become due for awareness."""
@@ -116,15 +123,24 @@ class RenderQueue:
             return not self._busy
         # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
         # waiting again while they are still under way are left out.
-        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy))
-        waiting = [page for page in rows if page.page_id not in self._busy]
+        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=self._clock.now())
+        waiting = [page for page in rows if page.page_id not in self._busy and not self._is_visited(page.page_id)]
         starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
         if starting:
-            for job in await self._store.claim_renders(self._lease.claim, starting):
-                self._busy.add(job.page_id)
+            await self._start(starting, group)
+        return not (rows or self._busy or self._is_try_near())
+
+    async def _start(self, page_ids: list[int], group: asyncio.TaskGroup) -> None:
+        # The slots are taken before the claim is waited for, so that no check takes up one of the pages meanwhile.
+        self._busy.update(page_ids)
+        left = set(page_ids)
+        try:
+            for job in await self._store.claim_renders(self._lease.claim, page_ids):
+                left.discard(job.page_id)
                 self._pausing.pop(job.page_id, None)
                 group.create_task(self._render(job), name=f"render-{job.page_id}")
-        return not (waiting or self._busy or self._is_try_near())
+        finally:
+            self._busy -= left
 
     def _is_try_near(self) -> bool:
         now = self._clock.now()
