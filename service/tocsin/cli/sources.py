@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from tocsin.errors import UsageError
 
 # A file of such a name would have an extension of another kind.
@@ -65,7 +67,9 @@ def unreadable(name: str, problem: OSError | ValueError) -> str:
 
 
 def _fetch(url: str) -> Source:
-    from tocsin.app import fetch_page  # noqa: PLC0415 - files need no network stack
+    from tocsin.app import execute, fetch_page  # noqa: PLC0415 - files need no network stack
+    from tocsin.cli.session import configuration  # noqa: PLC0415 - nor a configuration
 
-    page = fetch_page(url)
+    settings = configuration(click.get_current_context()).settings
+    page = execute(fetch_page(settings, url))
     return Source(url, page.body, page.content_type)

@@ -15,7 +15,7 @@ import turbohtml
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.encoding import NOT_ASCII, decode
+from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.layout import Layout, PlacedMeta, Span
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
@@ -155,7 +155,8 @@ def _refuse_too_complex(markup: bytes, tags: int) -> None:
 
 def _to_meta(get: Callable[[str], Any]) -> Meta:
     """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
-    return Meta(get("name") or None, get("http-equiv") or None, get("property") or None, get("content") or None)
+    values = (get("name"), get("http-equiv"), get("property"), get("content"), get("charset"))
+    return Meta(*(value or None for value in values))
 
 
 def _in_template(node: turbohtml.Element) -> bool:

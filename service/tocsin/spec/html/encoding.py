@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 
-import webencodings  # type: ignore[import-untyped]  # has no stubs
-
-from tocsin.spec.html.prescan import prescan, xml_declaration
+from tocsin.errors import TooComplex
+from tocsin.spec.html.decoding import BOMS, encoding_for
+from tocsin.spec.html.document import read_metas
+from tocsin.spec.html.prescan import PRESCAN_BYTES, charset_of, prescan, xml_declaration
 
 DEFAULT = "windows-1252"
-NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
-"""Encodings in which the bytes of an ASCII letter may be part of something else; in all others they never are."""
-
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _PARAMETER = re.compile(r";[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"?[^;]*|([^;]*)))?", re.DOTALL)
-# What windows-1252 leaves undefined are C1 controls to HTML, not errors.
-_WINDOWS_1252 = "".join(
-    bytes([byte]).decode("cp1252") if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(byte) for byte in range(256)
-)
 
 
 def find_encoding(body: bytes, content_type: str | None) -> str:
@@ -28,7 +20,7 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
     content_type  the value of the HTTP header, None if there was none
     Source        HTML, determining the character encoding; the Encoding standard for labels.
     """
-    for bom, name in _BOMS:
+    for bom, name in BOMS:
         if body.startswith(bom):
             return name
     if content_type is not None and (found := encoding_for(charset_parameter(content_type))):
@@ -36,10 +28,8 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
     for start, name in _UTF16_XML:
         if body.startswith(start):
             return name
-    found = encoding_for(prescan(body)) or encoding_for(xml_declaration(body))
-    if found is None:
-        return DEFAULT
-    # These could be read to here, so they are not what they say.
+    found = prescan(body) or encoding_for(xml_declaration(body)) or _late_encoding(body) or DEFAULT
+    # A declaration that could be read is not in the encoding that it names.
     if found.startswith("utf-16"):
         return "utf-8"
     return DEFAULT if found == "x-user-defined" else found
@@ -47,7 +37,7 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
 
 def find_xml_encoding(body: bytes, content_type: str | None) -> str:
     """Name the encoding of an XHTML page: by its BOM, HTTP, its XML declaration, else UTF-8."""
-    for bom, name in _BOMS:
+    for bom, name in BOMS:
         if body.startswith(bom):
             return name
     declared = encoding_for(charset_parameter(content_type or "")) or encoding_for(xml_declaration(body))
@@ -55,14 +45,6 @@ def find_xml_encoding(body: bytes, content_type: str | None) -> str:
         if body.startswith(start):
             return name
     return declared or "utf-8"
-
-
-def encoding_for(label: str | None) -> str | None:
-    """Give the encoding's name for a label of the Encoding standard, None for any other text."""
-    if label is None or not label.isascii():
-        return None
-    found = webencodings.lookup(label)
-    return None if found is None else str(found.name)
 
 
 def charset_parameter(content_type: str) -> str | None:
@@ -74,18 +56,21 @@ def charset_parameter(content_type: str) -> str | None:
     return None
 
 
-def decode(body: bytes, encoding: str) -> str:
-    """Decode a page, its BOM left out; bytes that mean nothing become U+FFFD and nothing is raised.
+def _late_encoding(body: bytes) -> str | None:
+    """Find the encoding that a meta element declares beyond the reach of the prescan.
 
-    encoding  as `find_encoding` names it; an unknown name is read as windows-1252
+    Source  HTML, the rules for a meta start tag in "in head": changing the encoding while parsing.
     """
-    for bom, name in _BOMS:
-        if name == encoding and body.startswith(bom):
-            body = body[len(bom) :]
-    if encoding == "windows-1252":
-        return codecs.charmap_decode(body, "replace", _WINDOWS_1252)[0]
-    found = webencodings.lookup(encoding)
-    if found is None:
-        return codecs.charmap_decode(body, "replace", _WINDOWS_1252)[0]
-    text: str = found.codec_info.decode(body, "replace")[0]
-    return text
+    if b"charset" not in body[PRESCAN_BYTES:].lower():
+        return None
+    try:
+        metas = read_metas(body, DEFAULT).metas
+    except TooComplex:
+        return None
+    for meta in metas:
+        label = meta.charset
+        if label is None and meta.content is not None and (meta.http_equiv or "").lower() == "content-type":
+            label = charset_of(meta.content)
+        if (found := encoding_for(label)) is not None:
+            return found
+    return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """One meta element: the four attributes that say what it declares.
+    """One meta element: the attributes that say what it declares.
 
     None where one is absent, or has no value, which is the same (T12).
     """
@@ -16,6 +16,7 @@ class Meta:
     http_equiv: str | None = None
     property: str | None = None
     content: str | None = None
+    charset: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tocsin.spec.html.decoding import encoding_for
 from tocsin.spec.html.tags import next_attribute
 
 PRESCAN_BYTES = 1024
@@ -17,9 +18,8 @@ _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)
 
 
 def prescan(body: bytes) -> str | None:
-    """Find the label that a meta element declares within the first 1,024 bytes; None if none does.
+    """Find the encoding that a meta element declares within the first 1,024 bytes, by its name; None if none does.
 
-    Returns a label as written, not an encoding: it may be unknown.
     Source  HTML, prescan a byte stream to determine its encoding.
     """
     head = body[:PRESCAN_BYTES]
@@ -32,9 +32,9 @@ def prescan(body: bytes) -> str | None:
                 return None
             place = end + 3
         elif _META.match(head, place):
-            label, place = _read_meta(head, place + len(b"<meta"))
-            if label is not None:
-                return label
+            found, place = _read_meta(head, place + len(b"<meta"))
+            if found is not None:
+                return found
         elif tag := _TAG.match(head, place):
             place = _skip_attributes(head, tag.end())
         elif head[place + 1 : place + 2] in (b"!", b"/", b"?"):
@@ -69,23 +69,21 @@ def charset_of(content: str) -> str | None:
 
 def _read_meta(head: bytes, place: int) -> tuple[str | None, int]:
     seen: set[bytes] = set()
-    is_pragma, needs_pragma, label = False, None, None
+    is_pragma, needs_pragma, found = False, False, None
     while (attribute := next_attribute(head, place)) is not None:
         place = attribute.end
         if (name := attribute.name) in seen:
             continue
         seen.add(name)
-        value = head[attribute.value_start : attribute.value_end].lower()
+        value = head[attribute.value_start : attribute.value_end].decode("latin-1").lower()
         if name == b"http-equiv":
-            is_pragma = is_pragma or value == b"content-type"
-        elif name == b"content" and label is None:
-            label = charset_of(value.decode("latin-1"))
-            needs_pragma = True if label is not None else needs_pragma
+            is_pragma = value == "content-type"
+        elif name == b"content" and b"charset" not in seen:
+            found = encoding_for(charset_of(value))
+            needs_pragma = True
         elif name == b"charset":
-            label, needs_pragma = value.decode("latin-1"), False
-    if needs_pragma is None or (needs_pragma and not is_pragma):
-        return None, place
-    return label, place
+            found, needs_pragma = encoding_for(value), False
+    return found if is_pragma or not needs_pragma else None, place
 
 
 def _skip_attributes(head: bytes, place: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
-from tocsin.spec.html.encoding import decode
+from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.document import read_layout
-from tocsin.spec.html.encoding import decode
 from tocsin.spec.html.layout import position_of
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding

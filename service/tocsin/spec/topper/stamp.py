@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.errors import UsageError
+from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import read_layout
-from tocsin.spec.html.encoding import NOT_ASCII, decode
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page
 from tocsin.spec.topper.dates import granularity, parse_token
