@@ -23,6 +23,7 @@ from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.configuration import needs_restart
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
+from tocsin.engine.awareness import Awareness
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.delivery import Delivery
 from tocsin.engine.gates import Gates
@@ -32,7 +33,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.engine.rendering import HttpRenderer
-from tocsin.engine.renders import Renders
+from tocsin.engine.renders import RenderQueue
 from tocsin.engine.robots import RobotsCache
 from tocsin.engine.runner import Loops, Runner
 from tocsin.engine.scheduler import Scheduler
@@ -42,8 +43,8 @@ from tocsin.engine.writer import Writer
 from tocsin.errors import SettingsError, StoreLocked, TocsinError
 from tocsin.events import Happening
 from tocsin.model import SinkState
-from tocsin.ports import HopRequest
-from tocsin.spec.html.urls import host_and_origin, watch_url
+from tocsin.ports import HopRequest, HopResponse
+from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -85,7 +86,7 @@ class Service(Struct, frozen=True):
     scheduler: Scheduler
     gates: Gates
     policies: Policies
-    renders: Renders
+    renders: RenderQueue
     outage: OutageWatch
 
 
@@ -94,12 +95,12 @@ def execute(work: Coroutine[Any, Any, T]) -> T:
     try:
         return uvloop.run(work)
     except BaseExceptionGroup as group:
-        ours = group.subgroup(TocsinError)
-        while isinstance(ours, BaseExceptionGroup):
-            ours = ours.exceptions[0]
-        if ours is None:
+        first: BaseException | None = group.subgroup(TocsinError)
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        if first is None:
             raise
-        raise ours from group
+        raise first from group
 
 
 def user_agent(contact: str) -> str:
@@ -142,7 +143,7 @@ async def assemble(
         gates, outage = Gates(settings.hosts, clock), OutageWatch(clock)
         in_flight = asyncio.Semaphore(settings.fetch.in_flight)
 
-        async def get_robots(url: str) -> Any:  # noqa: ANN401 - HopResponse; the name is bound below
+        async def get_robots(url: str) -> HopResponse:
             total_s = settings.fetch.deadlines.total.total_seconds()
             return await receiver.hop(HopRequest(url=url, total_s=total_s), fetcher.shared())
 
@@ -155,11 +156,37 @@ async def assemble(
         conclusions = Conclusions(alerts, time_zone=settings.instance.time_zone)
         visitor = Visitor(tries, policies, conclusions, outage, settings.fetch, clock, telemetry)
         scheduler = Scheduler(
-            store, lease, visitor, policies, gates, outage, settings.fetch, clock, telemetry, request_id=request_id
+            store,
+            lease,
+            visitor,
+            policies,
+            gates,
+            outage,
+            settings.fetch,
+            clock,
+            telemetry,
+            request_id=request_id,
+            is_rendered=lambda page_id: page_id in renders.busy,
         )
         delivery = Delivery(sinks, store, settings.delivery, clock, telemetry)
+
         renderer = HttpRenderer(receiver, fetcher, policies, clock)
-        renders = Renders(store, lease, renderer, policies, alerts, settings, clock, chance, telemetry)
+        renders = RenderQueue(
+            store,
+            renderer,
+            Awareness(alerts, renderer.kind),
+            lease=lease,
+            settings=settings.render,
+            hold=settings.fetch.hold,
+            policies=policies,
+            gates=gates,
+            outage=outage,
+            clock=clock,
+            chance=chance,
+            telemetry=telemetry,
+            on_committed=lambda _host_id, _due: delivery.wake(),
+            is_visited=scheduler.is_visited,
+        )
 
         def committed(results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
             scheduler.on_committed(results, due)
@@ -173,12 +200,15 @@ async def assemble(
         writer = Writer(
             store, lease, settings.store, clock, telemetry, patient=request_id is None, on_committed=committed
         )
+        attention = Attention(
+            store, alerts, outage, settings.questions.gather, clock, telemetry, on_announced=delivery.wake
+        )
         loops = Loops(
             lease=lease,
             writer=writer,
             scheduler=scheduler,
             uplink=Uplink(store, lease, outage, alerts, clock, telemetry),
-            attention=Attention(store, outage, alerts, delivery, clock, telemetry),
+            attention=attention,
             renders=renders,
             delivery=delivery,
             pruning=Pruning(store, settings.store.history, clock, telemetry),
@@ -257,9 +287,7 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
         receiver = Receiver(
             Gates(settings.hosts, clock), None, OutageWatch(clock), asyncio.Semaphore(1), settings.fetch, clock
         )
-        request = PageRequest(
-            watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True
-        )
+        request = PageRequest(watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True)
         received = await receiver.receive(request, fetcher.shared())
     response = received.response
     return FetchedPage(received.final_url, response.body, response.header("content-type"))
@@ -356,7 +384,9 @@ async def _reload(
         try:
             new = load().settings
         except SettingsError as exc:
-            telemetry.emit(Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"}))
+            telemetry.emit(
+                Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})
+            )
             continue
         restart = needs_restart(settings, new)
         service.policies.configure(new.pages)

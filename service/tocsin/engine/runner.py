@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tocsin.engine.delivery import Delivery
     from tocsin.engine.lease import Lease
     from tocsin.engine.pruning import Pruning
-    from tocsin.engine.renders import Renders
+    from tocsin.engine.renders import RenderQueue
     from tocsin.engine.scheduler import Scheduler
     from tocsin.engine.uplink import Uplink
     from tocsin.engine.writer import Writer
@@ -37,7 +37,7 @@ class Loops(Struct, frozen=True):
     scheduler: Scheduler
     uplink: Uplink
     attention: Attention
-    renders: Renders
+    renders: RenderQueue
     delivery: Delivery
     pruning: Pruning
 
@@ -65,7 +65,7 @@ class Runner:
                 group.create_task(loops.pruning.run(), name="pruning"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
-            rendering = group.create_task(loops.renders.run(), name="renders")
+            rendering = group.create_task(self._render(), name="renders")
             delivering = group.create_task(loops.delivery.run(), name="delivery")
             checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
             await stopping.wait()
@@ -74,7 +74,7 @@ class Runner:
             await _end(checking, GRACE_S)
             await loops.writer.finish()
             await _end(writing, GRACE_S)
-            loops.renders.finish()
+            loops.renders.stop()
             await _end(rendering, GRACE_S)
             loops.delivery.finish()
             await _end(delivering, GRACE_S)
@@ -92,16 +92,23 @@ class Runner:
                 group.create_task(loops.uplink.run(), name="uplink"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
+            rendering = group.create_task(self._render(), name="renders")
             await loops.scheduler.run(loops.writer, stopping)
             await loops.writer.finish()
             await writing
+            loops.renders.finish()
+            await rendering
             if not stopping.is_set():
-                await loops.renders.drain()
                 await loops.uplink.look()
                 await loops.attention.flush()
                 await loops.delivery.drain(DRAIN_S)
             for task in background:
                 task.cancel()
+
+    async def _render(self) -> None:
+        """Run the render queue with its renderings under it, so that they can be waited for and given up together."""
+        async with asyncio.TaskGroup() as renderings:
+            await self._loops.renders.run(renderings)
 
 
 async def _end(task: asyncio.Task[None], grace_s: float) -> None:

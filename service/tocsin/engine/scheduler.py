@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tocsin.engine.gates import Gates
     from tocsin.engine.lease import Lease
@@ -27,6 +27,7 @@ POLL_S = 0.25
 _MOST_PAGES_A_HOST = 64
 _HOSTS_AT_A_TIME = 200
 _EVER: Instant = 2**62
+_RENDERED_US = 500_000
 
 
 class Agenda:
@@ -73,7 +74,8 @@ class Agenda:
 class Scheduler:
     """Keeps visits going: hosts by due time, of each host a batch, and a host again only when its batch is written.
 
-    request_id  only the pages that this request wants; `run` then ends by itself when they are done
+    request_id   only the pages that this request wants; `run` then ends by itself when they are done
+    is_rendered  says whether the render queue has a page in hand: it waits, so that both know its latest state
     """
 
     def __init__(
@@ -89,17 +91,18 @@ class Scheduler:
         telemetry: Telemetry,
         *,
         request_id: int | None = None,
+        is_rendered: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self._store, self._lease, self._visitor, self._policies = store, lease, visitor, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = 4 * settings.in_flight
-        self._request_id = request_id
+        self._request_id, self._is_rendered = request_id, is_rendered
         self._agenda = Agenda()
         self._outstanding: Counter[int] = Counter()
         self._edited: dict[int, int | None] = {}
         self._reload_from: list[int | None] = []
-        self._pages_out = 0
+        self._visited: set[int] = set()
         self._revision: int | None = None
         self._changed = asyncio.Event()
 
@@ -121,7 +124,7 @@ class Scheduler:
         for result in results:
             host_id = result.host_id
             self._outstanding[host_id] -= 1
-            self._pages_out -= 1
+            self._visited.discard(result.page_id)
             if self._outstanding[host_id] > 0:
                 continue
             del self._outstanding[host_id]
@@ -130,6 +133,10 @@ class Scheduler:
                 # Somebody edited it while its batch was under way: the time may be older than the edit.
                 self._reload_from.append(self._edited.pop(host_id))
         self._changed.set()
+
+    def is_visited(self, page_id: int) -> bool:
+        """Say whether a check has this page in hand."""
+        return page_id in self._visited
 
     def wake(self) -> None:
         """Look again at once: a stop, or another configuration."""
@@ -161,7 +168,7 @@ class Scheduler:
         if self._outage.is_outage():
             await self._probe(visits, writer)
             return
-        while self._pages_out < self._most_pages:
+        while len(self._visited) < self._most_pages:
             host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
             if not host_ids:
                 return
@@ -189,13 +196,17 @@ class Scheduler:
 
     def _set_off(self, visits: asyncio.TaskGroup, writer: Writer, tasks: Iterable[PageTask]) -> None:
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
-            pages = list(batch)
-            held_s = self._gates.held_s(pages[0].host)
+            due = list(batch)
+            held_s = self._gates.held_s(due[0].host)
             if held_s > self._hold_s and self._request_id is None:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
+            pages = [task for task in due if not self._is_rendered(task.page_id)]
+            if not pages:
+                self._agenda.put(host_id, 0 if self._request_id is not None else self._clock.now() + _RENDERED_US)
+                continue
             self._outstanding[host_id] += len(pages)
-            self._pages_out += len(pages)
+            self._visited.update(task.page_id for task in pages)
             for task in pages:
                 visits.create_task(self._visit(task, writer), name=f"visit-{task.page_id}")
 
@@ -213,7 +224,7 @@ class Scheduler:
         """Sleep until something is written, something is due, or it is time to look for what others wrote."""
         due = self._agenda.next_due()
         wait_s = POLL_S
-        if due is not None and not self._outage.is_outage() and self._pages_out < self._most_pages:
+        if due is not None and not self._outage.is_outage() and len(self._visited) < self._most_pages:
             wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
         if stopping.is_set():
             return
