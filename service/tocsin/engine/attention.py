@@ -29,8 +29,8 @@ class Attention:
     def __init__(
         self,
         store: AttentionStore,
-        alerts: Alerts,
         outage: OutageWatch,
+        alerts: Alerts,
         gather: timedelta,
         clock: Clock,
         telemetry: Telemetry,
