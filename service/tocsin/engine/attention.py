@@ -29,8 +29,8 @@ class Attention:
     def __init__(
         self,
         store: AttentionStore,
-        outage: OutageWatch,
         alerts: Alerts,
+        outage: OutageWatch,
         gather: timedelta,
         clock: Clock,
         telemetry: Telemetry,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tocsin.engine.awareness import Awareness
 from tocsin.engine.receive import Disallowed
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import pause_s
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
-    from tocsin.engine.alerts import Alerts
+    from tocsin.engine.awareness import Awareness
     from tocsin.engine.gates import Gates
     from tocsin.engine.lease import Lease
     from tocsin.engine.outage import OutageWatch
@@ -39,36 +38,35 @@ _OUTAGE_PAUSE_S = 60.0
 _OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
 
 
-class Renders:
+class RenderQueue:
     """Lets waiting pages into the slots, and sees each rendering through to its commit.
 
-    hold          `drain` waits for a page's next try no longer than this
-    on_committed  is told that alerts may have been written
+    hold          `finish` waits for a page's next try no longer than this
+    on_committed  is told that alerts may have been written, and when the page's host is due next
     is_visited    says whether a check has a page in hand: it waits, so that both know the page's latest state
-    Waiting pages are rows; a slot is held by a task, from its first request until the rendering is committed, has
-    failed, or pauses before its next try.
+    Waiting pages are rows; a slot is held by a task in the group given to `run`, from its first request until the
+    rendering is committed, has failed, or pauses before its next try.
     """
 
     def __init__(
         self,
         store: QueueStore,
-        lease: Lease,
         renderer: Renderer,
-        policies: Policies,
-        alerts: Alerts,
+        awareness: Awareness,
+        *,
+        lease: Lease,
         settings: RenderSettings,
+        hold: timedelta,
+        policies: Policies,
+        gates: Gates,
+        outage: OutageWatch,
         clock: Clock,
         chance: Chance,
         telemetry: Telemetry,
-        *,
-        gates: Gates,
-        outage: OutageWatch,
-        hold: timedelta,
-        on_committed: Callable[[], None],
+        on_committed: Callable[[int, Instant | None], None],
         is_visited: Callable[[int], bool] = lambda _page_id: False,
     ) -> None:
-        self._store, self._lease, self._renderer = store, lease, renderer
-        self._awareness = Awareness(alerts, renderer.kind)
+        self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
@@ -77,7 +75,7 @@ class Renders:
         self._busy: set[int] = set()
         self._pausing: dict[int, Instant] = {}
         self._changed = asyncio.Event()
-        self._finishing = False
+        self._stopping = self._finishing = False
 
     @property
     def busy(self) -> frozenset[int]:
@@ -94,29 +92,27 @@ class Renders:
         self._changed.set()
 
     def finish(self) -> None:
-        """Let `run` end once the renderings under way are committed; no further one is begun."""
+        """Let `run` end once nobody waits any more, not even for a further try that is near."""
         self._finishing = True
         self._changed.set()
 
-    async def run(self) -> None:
-        """Render what waits until `finish`."""
-        await self._run(until_idle=False)
+    def stop(self) -> None:
+        """Let `run` end now; renderings under way go on in their group."""
+        self._stopping = True
+        self._changed.set()
 
-    async def drain(self) -> None:
-        """Render until nobody waits any more, not even for a further try that is near."""
-        await self._run(until_idle=True)
-
-    async def _run(self, *, until_idle: bool) -> None:
-        async with asyncio.TaskGroup() as group:
-            ticker = group.create_task(self._tick(), name="renders-tick")
-            while not self._finishing:
+    async def run(self, group: asyncio.TaskGroup) -> None:
+        """Admit pages until `stop` or `finish`; their renderings become tasks of this group."""
+        async with asyncio.TaskGroup() as own:
+            ticker = own.create_task(self._tick(), name="renders-tick")
+            while not self._stopping:
                 self._changed.clear()
                 try:
                     is_idle = await self._admit(group)
                 except StoreError as exc:
                     self._telemetry.emit(Happening("renders.failed", "error", {"error": str(exc)}))
                     is_idle = False
-                if until_idle and is_idle:
+                if self._finishing and is_idle:
                     break
                 await self._changed.wait()
             ticker.cancel()
@@ -206,14 +202,14 @@ class Renders:
         self._pausing[job.page_id] = not_before
 
     async def _commit(self, job: RenderJob, result: RenderCommit) -> None:
-        await self._patiently(lambda: self._store.commit_rendering(self._lease.claim, result))
+        due_at = await self._patiently(lambda: self._store.commit_rendering(self._lease.claim, result))
         values: JsonObject = {"url": job.task.url, "verdicts": len(result.served)}
         if result.rendering.error is None:
             self._telemetry.emit(Happening("page.rendered", "info", values))
         else:
             values["error"] = result.rendering.error[2]
             self._telemetry.emit(Happening("page.unrendered", "warning", values))
-        self._on_committed()
+        self._on_committed(result.host_id, due_at)
 
     async def _patiently(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Do it as soon as the store can: what a rendering came to waits in its slot for a full disk to be mended."""
