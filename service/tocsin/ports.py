@@ -199,7 +199,7 @@ class WorkStore(Protocol):
     async def foreign_revision(self) -> int | None:
         """The store's revision, if another process wrote since the last call; else None (cheap: data_version)."""
 
-    def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
+    async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
         """Each host with its earliest due time; with a revision, only hosts touched by others since.
 
         Pages that are paused, off, held by a rule or without a due time do not count; requested ones count as due at 0.
@@ -395,7 +395,7 @@ class WatchList(Protocol):
 class TableStore(Protocol):
     """The spec's table."""
 
-    def table_rows(self) -> AsyncIterator[TableRow]:
+    async def table_rows(self) -> AsyncIterator[TableRow]:
         """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
 
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
@@ -405,7 +405,7 @@ class TableStore(Protocol):
 class StoreCare(Protocol):
     """Keeping the store well."""
 
-    def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
         """Copy the store as it was at one instant; yields (pages done, all)."""
 
     async def check(self) -> list[str]:

@@ -149,7 +149,7 @@ class Scheduler:
         self._agenda.put(host_id, due)
 
     async def _load(self, since_revision: int | None) -> None:
-        async for host_id, due in self._store.host_agenda(self._lease.claim, since_revision=since_revision):
+        async for host_id, due in await self._store.host_agenda(self._lease.claim, since_revision=since_revision):
             if host_id in self._outstanding:
                 self._edited.setdefault(host_id, since_revision)
             else:
