@@ -2,7 +2,7 @@
 
 lexbor reads what it reads quickly. Its time grows with the square of the depth of a page, of the elements left
 open and of the attributes of a tag, so a page whose bytes allow for much of that goes to turbohtml, which bounds
-the depth at 512 elements and sees the same meta elements. Two things take either parser quadratic time, since
+the depth at 512 elements and sees the same meta elements. Three things take either parser quadratic time, since
 HTML asks for them; a page that does much of them is too complex.
 """
 
@@ -30,7 +30,7 @@ _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent
 _BOM = b"\xef\xbb\xbf"
 
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
-_LEXBOR_WORK = 20_000_000
+_LEXBOR_WORK = 4_000_000
 _LEXBOR_BYTES = 65_536
 
 # HTML merges the attributes of each further html and body element into the first one.
@@ -39,7 +39,9 @@ _MERGED_TAGS = 256
 _MERGED_ATTRIBUTES = 4096
 # HTML opens unclosed formatting elements again in each paragraph; those without attributes at most thrice.
 _FORMATTING = re.compile(rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)([\t\n\f\r />])", re.IGNORECASE)
-_REOPENED_WORK = 50_000_000
+_REOPENED_WORK = 10_000_000
+# HTML copies the chosen option of a select into each of these.
+_COPIES = 16
 
 
 def read_metas(body: bytes, encoding: str) -> Reading:
@@ -141,6 +143,8 @@ def _refuse_too_complex(markup: bytes, tags: int) -> None:
         attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
         if count > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
             raise TooComplex("too many html or body elements; a page has one of each")
+    if markup.lower().count(b"<selectedcontent") > _COPIES:
+        raise TooComplex("too many selectedcontent elements; a select has one")
     open_now: dict[bytes, int] = {}
     most = 0
     for slash, name, end in _FORMATTING.findall(markup):
