@@ -9,6 +9,8 @@ async with Origin() as origin:
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -183,6 +185,8 @@ class RawOrigin:
         self._writers: set[asyncio.StreamWriter] = set()
         self.heads: list[bytes] = []
         self.connections = 0
+        self.asked = asyncio.Event()
+        """Set when the first request's header has come."""
         self.port = 0
 
     async def start(self, host: str = "127.0.0.1") -> Self:
@@ -225,6 +229,7 @@ class RawOrigin:
         try:
             while True:
                 self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+                self.asked.set()
                 answer = self._answers[min(self._next, len(self._answers) - 1)]
                 self._next += 1
                 if isinstance(answer, bytes):
@@ -249,8 +254,15 @@ async def hang(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> N
 
 
 async def reset(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Cut the connection off hard."""
+    """Cut the connection off hard: the other side is told that it was reset, not that it ended."""
+    await writer.drain()
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
+
+
+async def cut(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Close the connection without a word."""
+    writer.close()
 
 
 def endless(start: bytes, piece: bytes, *, pause_s: float = 0.0) -> Talk:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import socket
     from types import TracebackType
 
+    from aiohttp.client_proto import ResponseHandler
+
     from tocsin.settings import Deadlines
 
 LONGEST_TICK_S = 0.1
@@ -49,8 +51,9 @@ class DeadlineMissed(Exception):
 class Watch:
     """One request in flight: its phase, its deadlines, and the task to be interrupted.
 
-    tls      the request is encrypted
-    dialled  a connection was opened for it; the phases before FIRST_BYTE ran
+    tls       the request is encrypted
+    dialled   a connection was opened for it; the phases before FIRST_BYTE ran
+    protocol  what holds its connection, once there is one
     """
 
     __slots__ = (
@@ -64,6 +67,7 @@ class Watch:
         "_until",
         "dialled",
         "phase",
+        "protocol",
         "tls",
     )
 
@@ -73,6 +77,7 @@ class Watch:
         self._sockets: list[socket.socket] = []
         self._missed: DeadlineMissed | None = None
         self.dialled = False
+        self.protocol: ResponseHandler | None = None
         self.tls = tls
 
     def enter(self, phase: Phase) -> None:

@@ -7,6 +7,7 @@ from typing import Protocol
 from isal import isal_zlib
 
 ACCEPTED = "gzip, deflate"
+_GZIP_START = 0x1F
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
 _RAW_WBITS = -15
@@ -85,9 +86,9 @@ class Body:
             if self._inflater is None:
                 self._inflater = self._new_inflater(piece)
             elif self._inflater.eof:
-                if self._coding != "gzip":
+                # A gzip body may consist of several members (RFC 1952, 2.2); nothing else may follow.
+                if self._coding != "gzip" or piece[0] != _GZIP_START:
                     raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self._coding} data")
-                # A gzip body may consist of several members (RFC 1952, 2.2); what follows must be one.
                 self._inflater = self._new_inflater(piece)
             try:
                 self._give(self._inflater.decompress(piece, self._max_body - self._body_bytes + 1))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from types import TracebackType
 
+    from tocsin.adapters.http.deadlines import Watch
     from tocsin.settings import FetchSettings, NetworkSettings
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -72,7 +73,7 @@ class AiohttpSession:
                 )
                 watch.enter(Phase.BODY)
                 try:
-                    body, wire_bytes = await _receive(response, request)
+                    body, wire_bytes = await _receive(response, request, watch)
                 finally:
                     response.close()  # nothing, where the body was read to its end
             finally:
@@ -194,7 +195,7 @@ class AiohttpFetcher:
         return AiohttpSession(self._names, self._sweep, self._policy, user_agent=self._user_agent, tls=self._tls)
 
 
-async def _receive(response: aiohttp.ClientResponse, request: HopRequest) -> tuple[bytes, int]:
+async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch: Watch) -> tuple[bytes, int]:
     """Read the body to its announced end: (decoded, bytes on the wire)."""
     if response.status not in _SUCCESS:
         return b"", await _drain(response)
@@ -205,7 +206,16 @@ async def _receive(response: aiohttp.ClientResponse, request: HopRequest) -> tup
         body.announce(response.content_length)
     while piece := await response.content.readany():
         body.take(piece)
+    if response.content_length is None and "Transfer-Encoding" not in response.headers:
+        _refuse_reset(watch)
     return body.whole(), body.wire_bytes
+
+
+def _refuse_reset(watch: Watch) -> None:
+    """Raise if a body that ends with its connection ended otherwise; aiohttp takes a reset for an end, too."""
+    lost = watch.protocol.exception() if watch.protocol is not None else None
+    if isinstance(lost, OSError):
+        raise aiohttp.ClientPayloadError(f"the connection was lost: {lost.strerror or lost}")
 
 
 async def _drain(response: aiohttp.ClientResponse) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 import aiohttp
 
@@ -27,6 +26,7 @@ TLS_IDLE_BYTES = 200 * 1024
 PLAIN_IDLE_BYTES = 32 * 1024
 _LONGEST_HEADER_BYTES = 64 * 1024
 _MOST_HEADERS = 256
+_FEWEST_TO_COUNT = 256
 _BUFFER_BYTES = 2**18
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
@@ -47,9 +47,8 @@ class ConnectionPool:
     ) -> None:
         self._policy = policy
         self._sweep = sweep
-        # Connections that stand, busy or idle: what dies leaves the set by itself.
-        self._encrypted: WeakSet[socket.socket] = WeakSet()
-        self._plain: WeakSet[socket.socket] = WeakSet()
+        self._encrypted = _Standing(TLS_IDLE_BYTES)
+        self._plain = _Standing(PLAIN_IDLE_BYTES)
         pool = self
 
         class Request(aiohttp.ClientRequest):
@@ -83,7 +82,7 @@ class ConnectionPool:
     @property
     def connections(self) -> int:
         """How many connections stand, busy or idle."""
-        return len(self._encrypted) + len(self._plain)
+        return self._encrypted.count() + self._plain.count()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -102,13 +101,46 @@ class ConnectionPool:
         return opened
 
     def _sending(self, connection: Connection) -> None:
-        CURRENT.get().enter(Phase.FIRST_BYTE)
-        kept = len(self._encrypted) * TLS_IDLE_BYTES + len(self._plain) * PLAIN_IDLE_BYTES
-        if kept > MOST_IDLE_BYTES and connection.protocol is not None:
-            idle = max(self.connections - len(self._sweep), 0)
-            if idle * kept / self.connections > MOST_IDLE_BYTES:
-                # One that is closed after its answer is the cheapest way to bound what lies idle.
-                connection.protocol.force_close()
+        watch = CURRENT.get()
+        watch.enter(Phase.FIRST_BYTE)
+        watch.protocol = connection.protocol
+        if connection.protocol is not None and self._is_idle_enough():
+            # To close one after its answer is the cheapest way to bound what lies idle.
+            connection.protocol.force_close()
+
+    def _is_idle_enough(self) -> bool:
+        """Say whether what stands idle takes all the memory that it may: nothing more is to be kept."""
+        kept = self._encrypted.most_bytes() + self._plain.most_bytes()
+        if kept <= MOST_IDLE_BYTES:
+            return False
+        standing = self.connections
+        kept = self._encrypted.most_bytes() + self._plain.most_bytes()
+        idle = max(standing - len(self._sweep), 0)
+        return standing > 0 and kept * idle / standing > MOST_IDLE_BYTES
+
+
+class _Standing:
+    """The sockets of connections of one kind; closed ones are forgotten when they are counted."""
+
+    def __init__(self, bytes_each: int) -> None:
+        self._bytes_each = bytes_each
+        self._sockets: list[socket.socket] = []
+        self._count_at = _FEWEST_TO_COUNT
+
+    def add(self, opened: socket.socket) -> None:
+        self._sockets.append(opened)
+        if len(self._sockets) >= self._count_at:
+            # Each socket pays for one look at another, so that closed ones are forgotten in time.
+            self._count_at = max(_FEWEST_TO_COUNT, 2 * self.count())
+
+    def count(self) -> int:
+        """How many stand."""
+        self._sockets = [standing for standing in self._sockets if standing.fileno() >= 0]
+        return len(self._sockets)
+
+    def most_bytes(self) -> int:
+        """How much memory they take at most, without looking at each."""
+        return len(self._sockets) * self._bytes_each
 
 
 async def _ask_again_on_a_stale_connection(

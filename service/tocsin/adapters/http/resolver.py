@@ -50,6 +50,8 @@ class NameCache:
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """Give the addresses of a host name; raises NameNotResolved with the name in its text."""
+        # The hosts file knows no final dots; elsewhere a final dot keeps search domains out, and stays.
+        host = host.removesuffix(".") if host.endswith("localhost.") else host
         known = self._known(host)
         if known is None:
             known = await self._ask(host)

@@ -1,0 +1,110 @@
+"""Which addresses may be dialled."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, ip_address
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.errors import SettingsError
+
+PUBLIC = ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "11.0.0.1", "223.255.255.255", "2606:4700::1111"]
+REFUSED = {
+    "0.0.0.0": "this machine's own network",
+    "0.1.2.3": "this machine's own network",
+    "10.255.255.255": "private",
+    "100.64.0.1": "carrier's NAT",
+    "127.0.0.1": "loopback",
+    "127.255.255.254": "loopback",
+    "169.254.169.254": "link-local",
+    "172.31.255.255": "private",
+    "192.0.0.8": "IETF",
+    "192.0.2.1": "documentation",
+    "192.88.99.1": "6to4",
+    "192.168.0.1": "private",
+    "198.19.0.1": "benchmarks",
+    "198.51.100.7": "documentation",
+    "203.0.113.7": "documentation",
+    "224.0.0.1": "multicast",
+    "240.0.0.1": "reserved",
+    "255.255.255.255": "broadcast",
+    "::": "this machine's own",
+    "::1": "loopback",
+    "::7f00:1": "IPv4-compatible",
+    "::ffff:127.0.0.1": "loopback",
+    "::ffff:0:7f00:1": "IPv4-translated",
+    "64:ff9b::10.0.0.1": "carries 10.0.0.1, which is a private address",
+    "64:ff9b:1::808:808": "NAT64",
+    "100::1": "discards",
+    "2001::1": "Teredo",
+    "2001:2::1": "IETF",
+    "2001:db8::1": "documentation",
+    "2002:808:808::1": "6to4",
+    "3fff:fff::1": "documentation",
+    "5f00::1": "segment routing",
+    "fd00::1": "private",
+    "fe80::1": "link-local",
+    "fe80::1%eth0": "network interface",
+    "2606:4700::1%eth0": "network interface",
+    "fec0::1": "site-local",
+    "ff02::1": "multicast",
+    "4000::1": "not part of the public internet",
+    "example.org": "not an address",
+    "127.1": "not an address",
+    "": "not an address",
+}
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses_may_be_dialled(address: str) -> None:
+    assert AddressPolicy().refuses(address) is None
+
+
+@pytest.mark.parametrize(("address", "why"), REFUSED.items())
+def test_what_the_internet_does_not_reach_is_refused_and_named(address: str, why: str) -> None:
+    assert why in (AddressPolicy().refuses(address) or "")
+
+
+def test_nat64_of_a_public_address_may_be_dialled() -> None:
+    assert AddressPolicy().refuses("64:ff9b::8.8.8.8") is None
+
+
+@given(st.ip_addresses(v=4))
+def test_an_address_is_judged_alike_in_every_disguise(address: IPv4Address) -> None:
+    policy = AddressPolicy()
+    refused = policy.refuses(address) is not None
+
+    assert (policy.refuses(f"::ffff:{address}") is not None) is refused
+    assert (policy.refuses(f"64:ff9b::{address}") is not None) is refused
+    assert policy.refuses(f"::{address}") is not None
+
+
+@given(st.ip_addresses(v=4))
+def test_no_address_is_let_through_that_python_calls_private(address: IPv4Address) -> None:
+    if ip_address(int(address)).is_private:
+        assert AddressPolicy().refuses(address) is not None
+
+
+def test_the_user_may_allow_a_network() -> None:
+    policy = AddressPolicy(["10.0.0.0/8", "fd00::/8"])
+
+    assert policy.refuses("10.1.2.3") is None
+    assert policy.refuses("::ffff:10.1.2.3") is None
+    assert policy.refuses("fd12::1") is None
+    assert policy.refuses("192.168.0.1") is not None
+
+
+def test_an_allowed_ipv4_network_does_not_open_its_disguises() -> None:
+    policy = AddressPolicy(["10.0.0.0/8"])
+
+    assert policy.refuses("64:ff9b::10.0.0.1") is not None
+    assert policy.refuses("2002:a00:1::") is not None
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/33", "localhost", "10.*", ""])
+def test_what_is_no_network_is_refused_with_the_mend(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"network\.allow.*10\.0\.0\.0/8"):
+        AddressPolicy([text])

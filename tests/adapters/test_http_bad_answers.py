@@ -1,0 +1,254 @@
+"""What a broken, lying or hostile server sends becomes the right kind of failure, soon, and within the caps."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, reset
+from tests.wire import client_tls, fetcher, request, server_tls
+from tocsin.errors import FetchError, FetchFailed, FetchRefused
+from tocsin.model import FailureKind
+
+if TYPE_CHECKING:
+    import asyncio
+
+OK = b"HTTP/1.1 200 OK\r\n"
+LONG = OK + b"Content-Length: 99999999999\r\n\r\n"
+BODY = b"<p>bell</p>" * 1000
+GZIPPED = gzip.compress(BODY)
+
+
+def then_reset(start: bytes) -> Talk:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(start)
+        await writer.drain()
+        await reset(reader, writer)
+
+    return talk
+
+
+async def failure_of(*answers: bytes | Talk, total_s: float = 10.0, first_byte_s: float = 5.0) -> FetchError:
+    """What a fetch from such a server raises."""
+    async with RawOrigin(*answers) as origin, fetcher(first_byte_s=first_byte_s) as client:
+        with pytest.raises(FetchError) as caught:
+            await client.get(request(origin.url(), total_s=total_s))
+        return caught.value
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (OK + b"Content-Length: 10\r\n\r\nabc", "received 3 of 10"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "not complete"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n", "chunk size"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffffff\r\nhello", "Chunk"),
+        (OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", "Content-Length"),
+        (OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "Content-Length"),
+        (OK + b"Content-Length: -5\r\n\r\nhello", "Content-Length"),
+        (OK + b"Content-Length: five\r\n\r\nhello", "Content-Length"),
+        (OK + b"X: y\r\n" * 2000 + b"\r\n", "headers"),
+        (OK + b"X: " + b"y" * 200_000 + b"\r\n\r\n", "bytes"),
+        (OK + b"no colon\r\n\r\n", "not an answer of HTTP"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not an answer of HTTP"),
+        (b"<html>no header at all</html>\r\n\r\n", "not an answer of HTTP"),
+        (b"HTTP/1.1 200", "closed the connection"),
+        (cut, "closed the connection"),
+        (reset, "closed the connection"),
+    ],
+)
+async def test_T58_broken_framing_is_a_failure_of_the_protocol(answer: bytes | Talk, says: str) -> None:
+    failure = await failure_of(answer)
+
+    assert (type(failure), failure.kind) == (FetchFailed, FailureKind.PROTOCOL)
+    assert says in str(failure)
+    assert "\n" not in str(failure)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        OK + b"Content-Length: 100000\r\n\r\nabc",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        OK + b"\r\nabc",
+    ],
+)
+async def test_T58_a_connection_that_is_reset_in_the_body_is_a_failure_of_the_protocol(start: bytes) -> None:
+    failure = await failure_of(then_reset(start))
+
+    assert (type(failure), failure.kind) == (FetchFailed, FailureKind.PROTOCOL)
+
+
+async def test_a_reset_after_a_complete_answer_takes_nothing_from_it() -> None:
+    async with RawOrigin(then_reset(OK + b"Content-Length: 5\r\n\r\nhello")) as origin, fetcher() as client:
+        answer = await client.get(request(origin.url()))
+
+    assert answer.body == b"hello"
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "says"),
+    [
+        ("gzip", GZIPPED[:-9], "cut off"),
+        ("gzip", GZIPPED[:5], "cut off"),
+        ("gzip", GZIPPED + b"trailing", "follow the end"),
+        ("gzip", b"plain words", "not gzip"),
+        ("gzip", GZIPPED[:30] + b"\xff" * 30 + GZIPPED[60:], "gzip"),
+        ("deflate", b"plain words", "not deflate"),
+        ("deflate", zlib.compress(BODY) + b"trailing", "follow the end"),
+        ("br", b"\x8b\x02\x80abc", "'br'"),
+        ("zstd", b"(\xb5/\xfd", "'zstd'"),
+        ("gzip, gzip, gzip", gzip.compress(gzip.compress(GZIPPED)), "3 times"),
+        ("gzip, gzip", gzip.compress(GZIPPED), "2 times"),
+        ("é" * 500, b"x", "not asked for"),
+    ],
+)
+async def test_T58_a_body_that_is_not_what_its_coding_says_is_a_failure_to_decode(
+    coding: str, body: bytes, says: str
+) -> None:
+    head = OK + f"Content-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    failure = await failure_of(head + body)
+
+    assert (type(failure), failure.kind) == (FetchFailed, FailureKind.DECODE)
+    assert says in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("answer", "setting"),
+    [
+        (LONG, "fetch.max_wire"),
+        (endless(OK + b"\r\n", b"x" * 65536), "fetch.max_wire"),
+        (endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + b"x" * 65536 + b"\r\n"), "fetch.max_wire"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(50_000_000)), "fetch.max_body"),
+    ],
+)
+async def test_a_body_beyond_a_cap_is_refused_without_reading_on(answer: bytes | Talk, setting: str) -> None:
+    failure = await failure_of(answer)
+
+    assert (type(failure), failure.kind) == (FetchRefused, FailureKind.TOO_LARGE)
+    assert setting in str(failure)
+
+
+async def test_a_page_of_50_megabytes_is_refused_by_what_it_announces() -> None:
+    async with Origin() as origin, fetcher() as client:
+        origin.pages["/"] = Page(bytes(50_000_000))
+
+        with pytest.raises(FetchRefused, match="50000000 bytes announced"):
+            await client.get(request(origin.url("/")))
+
+
+async def test_bodies_exactly_as_long_as_the_caps_are_given() -> None:
+    async with Origin() as origin, fetcher() as client:
+        origin.pages["/"] = Page(bytes(1000))
+        origin.pages["/z"] = Page(gzip.compress(bytes(1000)), headers={"Content-Encoding": "gzip"})
+
+        plain = await client.get(request(origin.url("/"), max_body=1000, max_wire=1000))
+        coded = await client.get(request(origin.url("/z"), max_body=1000, max_wire=1000))
+
+    assert len(plain.body) == len(coded.body) == 1000
+
+
+async def test_a_decoded_body_one_byte_beyond_its_cap_is_refused() -> None:
+    async with Origin() as origin, fetcher() as client:
+        origin.pages["/z"] = Page(gzip.compress(bytes(1001)), headers={"Content-Encoding": "gzip"})
+
+        with pytest.raises(FetchRefused, match=r"fetch\.max_body"):
+            await client.get(request(origin.url("/z"), max_body=1000))
+
+
+async def test_a_server_that_never_answers_misses_its_deadline() -> None:
+    failure = await failure_of(hang, first_byte_s=0.1)
+
+    assert (type(failure), failure.kind) == (FetchFailed, FailureKind.TIMEOUT)
+    assert "fetch.deadlines.first_byte" in str(failure)
+
+
+async def test_a_header_that_drips_misses_its_deadline() -> None:
+    failure = await failure_of(endless(OK, b"X: y\r\n", pause_s=0.01), first_byte_s=0.1)
+
+    assert failure.kind == FailureKind.TIMEOUT
+    assert "fetch.deadlines.first_byte" in str(failure)
+
+
+@pytest.mark.parametrize("start", [OK + b"\r\n", OK + b"Content-Length: 1000000\r\n\r\n"])
+async def test_a_body_that_drips_ends_with_the_total_deadline(start: bytes) -> None:
+    failure = await failure_of(endless(start, b"x", pause_s=0.01), total_s=0.2)
+
+    assert (type(failure), failure.kind) == (FetchFailed, FailureKind.TIMEOUT)
+    assert "no complete body within 0.2 s (fetch.deadlines.total)" in str(failure)
+
+
+@pytest.mark.parametrize(
+    "answer", [LONG.replace(b"200 OK", b"404 Gone"), b"HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nabc"]
+)
+async def test_of_an_answer_that_is_no_success_only_the_header_counts(answer: bytes) -> None:
+    async with RawOrigin(answer) as origin, fetcher() as client:
+        response = await client.get(request(origin.url()))
+
+    assert response.status in (404, 503)
+    assert response.body == b""
+
+
+async def test_nobody_listening_is_a_failure_to_connect() -> None:
+    async with RawOrigin(b"") as origin:
+        url = origin.url()
+    async with fetcher() as client:
+        with pytest.raises(FetchFailed, match="connect: connection refused") as caught:
+            await client.get(request(url))
+
+    assert caught.value.kind == FailureKind.CONNECT
+
+
+async def test_a_plain_port_is_no_tls() -> None:
+    async with Origin() as origin, fetcher() as client:
+        with pytest.raises(FetchFailed) as caught:
+            await client.get(request(origin.url("/").replace("http:", "https:")))
+
+    assert caught.value.kind == FailureKind.TLS
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_a_failure_of_tls() -> None:
+    async with RawOrigin(b"", tls=server_tls()) as origin, fetcher() as client:
+        with pytest.raises(FetchFailed, match=r"self.signed") as caught:
+            await client.get(request(origin.url()))
+
+    assert caught.value.kind == FailureKind.TLS
+
+
+async def test_a_certificate_for_another_host_is_a_failure_of_tls() -> None:
+    async with Origin(tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
+        await origin.start("127.0.0.2")
+
+        with pytest.raises(FetchFailed, match=r"127\.0\.0\.2") as caught:
+            await client.get(request(origin.url("/", host="127.0.0.2")))
+
+    assert caught.value.kind == FailureKind.TLS
+
+
+async def test_a_handshake_that_never_ends_misses_its_deadline() -> None:
+    async with RawOrigin(hang) as origin, fetcher(tls_s=0.1) as client:
+        with pytest.raises(FetchFailed, match=r"fetch\.deadlines\.tls") as caught:
+            await client.get(request(origin.url(scheme="https")))
+
+    assert caught.value.kind == FailureKind.TLS
+
+
+async def test_a_header_that_cannot_be_sent_is_a_failure_and_sends_nothing() -> None:
+    async with RawOrigin(OK + b"\r\n") as origin, fetcher() as client:
+        with pytest.raises(FetchFailed) as caught:
+            await client.get(request(origin.url(), headers=(("X", "a\r\nInjected: b"),)))
+
+    assert caught.value.kind == FailureKind.PROTOCOL
+    assert origin.heads == []
+
+
+async def test_a_proxy_that_refuses_is_a_failure_to_connect() -> None:
+    async with RawOrigin(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n") as proxy, fetcher() as client:
+        with pytest.raises(FetchFailed, match="the proxy answered 407") as caught:
+            await client.get(request("https://a.example/", proxy=proxy.url("")))
+
+    assert caught.value.kind == FailureKind.CONNECT

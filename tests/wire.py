@@ -1,0 +1,72 @@
+"""What the tests of the fetcher share: a fetcher with short deadlines that may dial loopback."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import timedelta
+from pathlib import Path
+
+from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.ports import HopRequest
+from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
+
+LOOPBACK = NetworkSettings(allow=("127.0.0.0/8", "::1"))
+CERTIFICATE = Path(__file__).parent / "adapters" / "loopback.pem"
+"""Self-signed, for 127.0.0.1 and localhost, with its key: known to the world, so of use to nobody."""
+
+
+def fetcher(
+    *,
+    network: NetworkSettings = LOOPBACK,
+    tls: ssl.SSLContext | None = None,
+    name_servers: list[str] | None = None,
+    dns_s: float = 1.0,
+    connect_s: float = 5.0,
+    tls_s: float = 5.0,
+    first_byte_s: float = 5.0,
+) -> AiohttpFetcher:
+    """A fetcher for loopback; only the deadlines that a test is about are short."""
+    deadlines = Deadlines(
+        dns=timedelta(seconds=dns_s),
+        connect=timedelta(seconds=connect_s),
+        tls=timedelta(seconds=tls_s),
+        first_byte=timedelta(seconds=first_byte_s),
+        total=timedelta(seconds=10),
+    )
+    return AiohttpFetcher(
+        FetchSettings(deadlines=deadlines), network, user_agent="Tocsin/test", tls=tls, name_servers=name_servers
+    )
+
+
+def request(
+    url: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    total_s: float = 10.0,
+    max_body: int = 10 * 2**20,
+    max_wire: int = 10 * 2**20,
+    proxy: str | None = None,
+    private: bool = False,
+) -> HopRequest:
+    """A request with the usual caps."""
+    return HopRequest(
+        url=url,
+        headers=headers,
+        total_s=total_s,
+        max_body_bytes=max_body,
+        max_wire_bytes=max_wire,
+        proxy=proxy,
+        private=private,
+    )
+
+
+def server_tls() -> ssl.SSLContext:
+    """The context of a server that shows the loopback certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+def client_tls() -> ssl.SSLContext:
+    """The context of a client that trusts it."""
+    return ssl.create_default_context(cafile=str(CERTIFICATE))
