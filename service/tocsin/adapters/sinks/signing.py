@@ -18,14 +18,19 @@ def read_secret(secret: str) -> bytes:
     """Return the key that a configured secret stands for.
 
     secret  `whsec_` and base64, as Standard Webhooks writes it; anything else is the key itself, in UTF-8
-    Raises ValueError if what follows `whsec_` is not base64.
+    Raises ValueError if what follows `whsec_` is not base64, or nothing.
     """
     if not secret.startswith(PREFIX):
         return secret.encode()
+    text = secret.removeprefix(PREFIX).rstrip("=")
     try:
-        return b64decode(secret.removeprefix(PREFIX), validate=True)
+        # Libraries of receivers take it without its padding too.
+        key = b64decode(text + "=" * (-len(text) % 4), validate=True)
     except binascii.Error as exc:
         raise ValueError(f"what follows {PREFIX} is not base64") from exc
+    if not key:
+        raise ValueError(f"nothing follows {PREFIX}")
+    return key
 
 
 def sign(key: bytes, message_id: str, at: Instant, body: bytes) -> dict[str, str]:

@@ -11,7 +11,7 @@ from yarl import URL
 
 from tocsin.adapters.sinks.signing import read_secret, sign
 from tocsin.engine.retry import parse_retry_after
-from tocsin.errors import DeliveryError, FetchError, SettingsError
+from tocsin.errors import DeliveryError, SettingsError
 
 if TYPE_CHECKING:
     from tocsin.adapters.sinks.context import SinkContext
@@ -78,8 +78,8 @@ class WebhookSink:
                 await _skim(response)
         except TimeoutError as exc:
             raise DeliveryError(self.name, "sink", f"no answer within {self._timeout_s:g} s") from exc
-        except FetchError as exc:
-            raise DeliveryError(self.name, "sink", exc.detail) from exc
+        except aiohttp.ClientConnectorError as exc:
+            raise DeliveryError(self.name, "sink", f"no connection: {exc.os_error}") from exc
         except (aiohttp.ClientError, OSError) as exc:
             raise DeliveryError(self.name, "sink", f"{type(exc).__name__}: {exc}") from exc
         self._judge(response)

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+from standardwebhooks.webhooks import Webhook
+
+from tests.fakes import ManualClock
+from tests.receivers import EVENT, Answer, WebhookReceiver
+from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.sinks.context import SinkContext
+from tocsin.adapters.sinks.registry import open_sink
+from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.system import SystemClock
+from tocsin.errors import DeliveryError
+from tocsin.settings import NetworkSettings, SinkSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from tocsin.ports import Clock, Sink
+
+SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
+NEVER = 3600.0
+
+
+@asynccontextmanager
+async def webhook(
+    url: str,
+    *,
+    secret: str = SECRET,
+    headers: dict[str, str] | None = None,
+    timeout_s: float = 15,
+    clock: Clock | None = None,
+    session: Callable[[], aiohttp.ClientSession] = aiohttp.ClientSession,
+) -> AsyncIterator[Sink]:
+    settings = SinkSettings(
+        type="webhook", url=url, secret=secret, headers=headers or {}, timeout=timedelta(seconds=timeout_s)
+    )
+    sink = open_sink("ops", settings, SinkContext(session, clock or ManualClock()))
+    try:
+        yield sink
+    finally:
+        await sink.close()
+
+
+async def fault_of(answer: Answer, *, clock: Clock | None = None) -> DeliveryError:
+    """What a webhook says of this answer."""
+    async with WebhookReceiver(answer) as receiver, webhook(receiver.url, clock=clock) as sink:
+        with pytest.raises(DeliveryError) as caught:
+            await sink.deliver(EVENT)
+    return caught.value
+
+
+@pytest.mark.parametrize("secret", [SECRET, SECRET.rstrip("=")])
+async def test_a_receiver_can_verify_the_signature_with_a_library_of_its_own(secret: str) -> None:
+    async with WebhookReceiver() as receiver, webhook(receiver.url, secret=secret, clock=SystemClock()) as sink:
+        await sink.deliver(EVENT)
+
+    (delivered,) = receiver.got
+    assert Webhook(secret).verify(delivered.body, dict(delivered.headers)) == EVENT
+
+
+async def test_a_webhook_is_a_cloudevent_in_structured_mode_whose_message_id_is_the_events() -> None:
+    clock = ManualClock(1_795_262_400_999_999)
+    async with WebhookReceiver() as receiver, webhook(receiver.url, clock=clock) as sink:
+        await sink.deliver(EVENT)
+
+    (delivered,) = receiver.got
+    assert delivered.method == "POST"
+    assert delivered.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
+    assert delivered.headers["webhook-id"] == EVENT["id"]
+    assert delivered.headers["webhook-timestamp"] == "1795262400"
+
+
+def test_a_secret_that_is_not_base64_of_the_standard_is_the_key_itself() -> None:
+    assert read_secret("a secret, plainly") == b"a secret, plainly"
+
+
+@pytest.mark.parametrize("secret", ["whsec_", "whsec_***", "whsec_A"])
+def test_a_secret_that_names_the_standard_and_is_not_base64_is_refused(secret: str) -> None:
+    with pytest.raises(ValueError, match="whsec_"):
+        read_secret(secret)
+
+
+def test_the_same_message_at_another_time_has_another_signature() -> None:
+    first, second = (sign(b"key", "id", seconds * 1_000_000, b"{}") for seconds in (1, 2))
+
+    assert first["webhook-signature"] != second["webhook-signature"]
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+async def test_any_2xx_accepts(status: int) -> None:
+    async with WebhookReceiver(Answer(status)) as receiver, webhook(receiver.url) as sink:
+        await sink.deliver(EVENT)
+
+    assert len(receiver.got) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_redirect_is_not_followed_and_is_a_failure_of_the_alert(status: int) -> None:
+    async with WebhookReceiver() as elsewhere:
+        fault = await fault_of(Answer(status, {"Location": elsewhere.url}))
+
+    assert fault.blames == "alert"
+    assert "sinks.ops.url" in str(fault)
+    assert elsewhere.got == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 415, 422, 499])
+async def test_other_4xx_are_failures_of_the_alert(status: int) -> None:
+    fault = await fault_of(Answer(status))
+
+    assert (fault.blames, fault.detail) == ("alert", f"answered {status}")
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 599])
+async def test_an_overloaded_or_broken_receiver_is_a_failure_of_the_sink(status: int) -> None:
+    assert (await fault_of(Answer(status))).blames == "sink"
+
+
+async def test_a_receiver_that_answers_410_is_gone() -> None:
+    assert (await fault_of(Answer(410))).blames == "gone"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("120", 120), ("Sat, 21 Nov 2026 12:01:30 GMT", 90), ("soon", None)],
+)
+async def test_retry_after_is_passed_on(value: str, seconds: int | None) -> None:
+    fault = await fault_of(Answer(429, {"Retry-After": value}), clock=ManualClock(1_795_262_400_000_000))
+
+    assert fault.retry_after == (timedelta(seconds=seconds) if seconds is not None else None)
+
+
+async def test_a_receiver_that_refuses_connections_is_a_failure_of_the_sink() -> None:
+    async with WebhookReceiver() as receiver:
+        url = receiver.url
+    async with webhook(url) as sink:
+        with pytest.raises(DeliveryError) as caught:
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+
+
+async def test_a_receiver_that_never_answers_is_given_up_after_the_timeout() -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    async with WebhookReceiver(Answer(wait=never)) as receiver, webhook(receiver.url, timeout_s=0.05) as sink:
+        with pytest.raises(DeliveryError, match=r"no answer within 0\.05 s") as caught:
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+
+
+async def test_an_answer_with_an_endless_body_counts_by_its_status() -> None:
+    async with WebhookReceiver(Answer(200, body=b"x" * 2**22)) as receiver, webhook(receiver.url) as sink:
+        await sink.deliver(EVENT)
+        await sink.deliver(EVENT)
+
+    assert len(receiver.got) == 2
+
+
+async def test_configured_headers_are_sent() -> None:
+    async with WebhookReceiver() as receiver, webhook(receiver.url, headers={"Authorization": "Bearer x"}) as sink:
+        await sink.deliver(EVENT)
+
+    assert receiver.got[0].headers["authorization"] == "Bearer x"
+
+
+async def test_a_private_address_is_dialled_only_where_the_network_settings_allow_it() -> None:
+    async with WebhookReceiver() as receiver:
+        async with (
+            GuardedSessions(NetworkSettings(), user_agent="Tocsin") as sessions,
+            webhook(receiver.url, session=sessions.open) as sink,
+        ):
+            with pytest.raises(DeliveryError, match=r"network\.allow") as caught:
+                await sink.deliver(EVENT)
+        async with (
+            GuardedSessions(NetworkSettings(allow=("127.0.0.0/8",)), user_agent="Tocsin") as sessions,
+            webhook(receiver.url, session=sessions.open) as sink,
+        ):
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+    assert len(receiver.got) == 1
+
+
+async def test_connections_are_used_again() -> None:
+    async with WebhookReceiver() as receiver, webhook(receiver.url) as sink:
+        for _ in range(3):
+            await sink.deliver(EVENT)
+
+    assert len({delivered.port for delivered in receiver.got}) == 1

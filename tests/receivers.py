@@ -1,0 +1,117 @@
+"""Receivers of alerts: a webhook's on loopback, and one that only remembers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from types import TracebackType
+
+    from tocsin.errors import DeliveryError
+    from tocsin.model import JsonObject
+
+EVENT: JsonObject = {
+    "specversion": "1.0",
+    "id": "01KAK0000000000000000000AA",
+    "source": "tocsin",
+    "type": "tocsin.sink.test.v1",
+    "subject": "sink:ops",
+    "time": "2026-11-21T08:22:05.123Z",
+    "datacontenttype": "application/json",
+    "data": {"message": "été\n“quoted” 😀"},
+}
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a receiver answers; `wait` is awaited first."""
+
+    status: int = 204
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    wait: Callable[[], Awaitable[object]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """One request that came in; names of headers in lower case, `port` is the sender's."""
+
+    method: str
+    port: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def event(self) -> JsonObject:
+        event: JsonObject = json.loads(self.body)
+        return event
+
+
+class WebhookReceiver:
+    """A webhook's receiver on loopback; gives its answers in order, the last one stays."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers) or [Answer()]
+        self.got: list[Delivered] = []
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        application = web.Application(client_max_size=2**24)
+        application.router.add_route("*", "/{path:.*}", self._take)
+        self._runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @property
+    def url(self) -> str:
+        assert self._runner is not None
+        return f"http://127.0.0.1:{self._runner.addresses[0][1]}/hook"
+
+    async def _take(self, request: web.Request) -> web.Response:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        port = request.transport.get_extra_info("peername")[1] if request.transport is not None else 0
+        self.got.append(Delivered(request.method, port, headers, await request.read()))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if answer.wait is not None:
+            await answer.wait()
+        return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
+
+
+class RecordingSink:
+    """Implements ports.Sink: remembers what it was given, and fails as it is told.
+
+    faults  by alert id, or "*" for all: what is raised, until it is taken away
+    before  awaited ahead of each, where a test wants to look in or to hold it back
+    """
+
+    def __init__(self, name: str = "ops") -> None:
+        self.name = name
+        self.given: list[JsonObject] = []
+        self.faults: dict[str, DeliveryError] = {}
+        self.before: Callable[[JsonObject], Awaitable[None]] | None = None
+        self.tried: list[str] = []
+        self.closed = False
+
+    async def deliver(self, event: JsonObject) -> None:
+        self.tried.append(event["id"])
+        if self.before is not None:
+            await self.before(event)
+        fault = self.faults.get(event["id"]) or self.faults.get("*")
+        if fault is not None:
+            raise fault
+        self.given.append(event)
+
+    async def close(self) -> None:
+        self.closed = True
