@@ -78,11 +78,9 @@ def _clean(_logger: object, _method: str, line: MutableMapping[str, Any]) -> Mut
 
 def _clean_value(value: object) -> object:
     if isinstance(value, str):
-        return _UNSAFE.sub(_escape, _USER_INFO.sub(_MASK, value))
+        return _clean_text(value)
     if isinstance(value, dict):
-        return {
-            str(key): _MASK if _SECRET_KEYS.search(str(key)) else _clean_value(inner) for key, inner in value.items()
-        }
+        return _clean_object(value)
     if isinstance(value, list | tuple):
         return [_clean_value(inner) for inner in value]
     if value is None or isinstance(value, bool | int | float):
@@ -92,9 +90,13 @@ def _clean_value(value: object) -> object:
 
 def _clean_object(values: dict[Any, Any]) -> dict[str, object]:
     return {
-        str(key): _MASK if value is not None and _SECRET_KEYS.search(str(key)) else _clean_value(value)
+        _clean_text(str(key)): _MASK if value is not None and _SECRET_KEYS.search(str(key)) else _clean_value(value)
         for key, value in values.items()
     }
+
+
+def _clean_text(text: str) -> str:
+    return _UNSAFE.sub(_escape, _USER_INFO.sub(_MASK, text))
 
 
 def _escape(match: re.Match[str]) -> str:
