@@ -1,0 +1,75 @@
+"""Values for tests: what matters to a test is said there, the rest is filled in here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fakes import START
+from tocsin.engine.receive import Received
+from tocsin.model import PageTask, StoredState
+from tocsin.ports import HopResponse
+from tocsin.spec.topper.state import PageState
+
+URL = "http://site.example/page"
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+DAY = 24 * HOUR
+
+
+def html(**fields: str) -> bytes:
+    """A page with a meta element for each field; `topper_major="2026"` gives the name `topper-major`."""
+    metas = "".join(f'<meta name="{name.replace("_", "-")}" content="{value}">' for name, value in fields.items())
+    return f"<!doctype html><meta charset=utf-8><title>A page</title>{metas}<p>Text".encode()
+
+
+def fields(**values: str) -> tuple[str | None, ...]:
+    """The twelve values of a state."""
+    return PageState.from_dict({name.replace("_", "-"): value for name, value in values.items()}).values
+
+
+def stored(at: int = START - DAY, **values: str) -> StoredState:
+    """A state that was stored once."""
+    return StoredState(id=1, fields=fields(**values), first_at=at, last_at=at, storings=1)
+
+
+def task(**changes: Any) -> PageTask:
+    """A page that is due; nothing is known of it yet."""
+    known: dict[str, Any] = {
+        "page_id": 1,
+        "host_id": 1,
+        "host": "site.example",
+        "url": URL,
+        "group_id": 1,
+        "settings": None,
+        "state": None,
+        "validators": None,
+        "last_set_at": None,
+        "last_checked_at": None,
+        "conditional_run": 0,
+        "body_digest": None,
+    }
+    return PageTask(**(known | changes))
+
+
+def received(
+    body: bytes = b"",
+    *,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    url: str = URL,
+    moved_to: str | None = None,
+) -> Received:
+    """An answer that was received, of type text/html unless the headers say otherwise."""
+    named = {"content-type": "text/html"} | (headers or {})
+    response = HopResponse(
+        url=url, status=status, headers=tuple(named.items()), body=body, wire_bytes=len(body), elapsed_ms=12
+    )
+    return Received(
+        started_at=START,
+        response=response,
+        final_url=url,
+        moved_to=moved_to,
+        not_modified=status == 304,
+        wire_bytes=len(body),
+        elapsed_ms=12,
+    )
