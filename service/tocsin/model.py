@@ -505,6 +505,7 @@ class PageRow(Struct, frozen=True):
     stored_at: Instant | None
     question_id: int | None
     has_secrets: bool = False
+    secrets: tuple[str, str] | None = None
 
 
 class HistoryEntry(Struct, frozen=True):

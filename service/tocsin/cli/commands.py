@@ -20,7 +20,17 @@ class Command(NamedTuple):
 WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Hear of changes", "Write pages", "Care for the installation")
 
 COMMANDS: tuple[Command, ...] = (
+    Command(WATCH, "watch", "tocsin.cli.watch", "the list of pages: add, remove, list, set, import, export, clear"),
+    Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
+    Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when they are due, deliver alerts"),
+    Command(HEAR, "history", "tocsin.cli.history", "what was stored of a page, and what comparing it found"),
+    Command(HEAR, "attention", "tocsin.cli.attention", "pages that could not be received, and your answers"),
+    Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
+    Command(HEAR, "sink", "tocsin.cli.sink", "who is told: list, test"),
+    Command(CARE, "doctor", "tocsin.cli.doctor", "what is wrong with this installation, and the mend"),
+    Command(CARE, "store", "tocsin.cli.store", "migrate, back up, check, prune the store"),
     Command(CARE, "table", "tocsin.cli.table", "the spec's plain-text table of states"),
+    Command(CARE, "completion", "tocsin.cli.completion", "let a shell complete commands and options"),
     Command(WRITE, "state", "tocsin.cli.state", "what a page's state would be"),
     Command(WRITE, "compare", "tocsin.cli.compare", "what a reader of two versions would be told"),
     Command(WRITE, "lint", "tocsin.cli.lint", "the rules that a page breaks, with line and column"),

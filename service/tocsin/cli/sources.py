@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import click
 
@@ -54,6 +55,19 @@ def read_file(name: str) -> bytes:
         return sys.stdin.buffer.read()
     try:
         return Path(name).read_bytes()
+    except (OSError, ValueError) as exc:
+        raise UsageError(unreadable(name, exc)) from exc
+
+
+def open_lines(name: str) -> IO[bytes]:
+    """Open a file for reading by lines, or standard input (`-`).
+
+    Raises UsageError for one that cannot be read.
+    """
+    if name == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
     except (OSError, ValueError) as exc:
         raise UsageError(unreadable(name, exc)) from exc
 

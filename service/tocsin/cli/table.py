@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from hashlib import sha256
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
 from tocsin.cli import output
-from tocsin.cli.sources import unreadable
-from tocsin.errors import UsageError
+from tocsin.cli.sources import open_lines
+from tocsin.cli.table_exchange import export, import_
 from tocsin.spec.topper.table import read_table
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def verify(file: str) -> int:
     - stands for standard input.
     """
     digest, records, pages = sha256(), 0, set[str]()
-    with open_table(file) as lines, output.progress(f"Reading {file}") as advance:
+    with open_lines(file) as lines, output.progress(f"Reading {file}") as advance:
 
         def digested() -> Iterator[bytes]:
             for line in lines:
@@ -48,14 +46,5 @@ def verify(file: str) -> int:
     return output.DONE
 
 
-def open_table(name: str) -> IO[bytes]:
-    """Open a table for reading by lines, or standard input (`-`).
-
-    Raises UsageError for a file that cannot be read.
-    """
-    if name == "-":
-        return sys.stdin.buffer
-    try:
-        return Path(name).open("rb")
-    except (OSError, ValueError) as exc:
-        raise UsageError(unreadable(name, exc)) from exc
+for subcommand in (export, import_):
+    command.add_command(subcommand)

@@ -4,7 +4,7 @@
 """
 
 from tocsin.configuration.loading import Loaded, load
-from tocsin.configuration.pages import parse_page_settings, resolve_page, resolve_page_origins
+from tocsin.configuration.pages import check_page_keys, parse_page_settings, resolve_page, resolve_page_origins
 from tocsin.configuration.parsing import parse
 from tocsin.configuration.restart import changed_keys, needs_restart
 from tocsin.configuration.secrets import mask
@@ -14,6 +14,7 @@ from tocsin.configuration.tree import flatten
 __all__ = [
     "Loaded",
     "changed_keys",
+    "check_page_keys",
     "flatten",
     "load",
     "mask",

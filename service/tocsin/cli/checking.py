@@ -1,0 +1,105 @@
+"""Checking pages for a command, and how the results are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.times import json_time, show_time
+from tocsin.model import CheckOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tocsin.app import CheckSummary
+    from tocsin.model import CheckReport
+    from tocsin.settings import Settings
+
+_STYLES = {
+    CheckOutcome.MAJOR: "bold red",
+    CheckOutcome.MINOR: "yellow",
+    CheckOutcome.UNREACHABLE: "bold magenta",
+    CheckOutcome.SUSPECT: "magenta",
+}
+
+
+def check_pages(settings: Settings, page_ids: list[int] | None, *, on_report: Callable[[CheckReport], None]) -> int:
+    """Check these pages now (all that are watched: None), with a progress bar; returns the exit status.
+
+    What was done is committed when the user interrupts it.
+    """
+    from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
+
+    with output.progress("Checking", total=None if page_ids is None else len(page_ids)) as advance:
+
+        def told(report: CheckReport) -> None:
+            advance(1)
+            on_report(report)
+
+        summary = execute(check(settings, page_ids=page_ids, on_report=told))
+    return conclude(summary)
+
+
+def conclude(summary: CheckSummary) -> int:
+    """Say on stderr what the user should know of the whole, and return the exit status."""
+    if summary.silent:
+        declare = "declares" if summary.silent == 1 else "declare"
+        output.note(
+            f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes there cannot be told"
+        )
+    if summary.outage:
+        output.note("The fault is more likely ours: no host could be reached. Nobody was asked about its pages.")
+    if not summary.outcomes.get(CheckOutcome.UNREACHABLE):
+        return output.DONE
+    output.note(f"{count(summary.outcomes[CheckOutcome.UNREACHABLE], 'page')} unreachable; see: tocsin attention list")
+    return output.NEEDS_USER
+
+
+def to_record(report: CheckReport) -> dict[str, Any]:
+    """Tell a check as `--json` does."""
+    return {
+        "url": report.url,
+        "outcome": str(report.outcome),
+        "changed": list(report.changed),
+        "reason": report.reason,
+        "rule": report.rule,
+        "basis": report.basis,
+        "declares": list(report.declares),
+        "status": report.status,
+        "final_url": report.final_url,
+        "attempts": report.attempts,
+        "bytes": report.bytes,
+        "elapsed_ms": report.elapsed_ms,
+        "not_modified": report.not_modified,
+        "next_try": json_time(report.next_try),
+        "error": {"kind": report.error[0], "message": report.error[1]} if report.error else None,
+    }
+
+
+def print_report(report: CheckReport) -> None:
+    """Tell a check to a person, in one line and what belongs to it."""
+    because = f" ({report.rule}: {report.reason})" if report.reason else ""
+    outcome = CheckOutcome(report.outcome)
+    output.say(f"{outcome:<12} {report.url}{because}", style=_STYLES.get(outcome))
+    details = []
+    if report.changed:
+        details.append(f"changed: {', '.join(report.changed)}")
+    if report.error:
+        details.append(f"{report.error[0]}: {report.error[1]}")
+    if report.next_try:
+        details.append(f"next try: {show_time(report.next_try)}")
+    if report.final_url not in (None, report.url):
+        details.append(f"redirected to: {report.final_url}")
+    if report.problem:
+        details.append(f"problem: {report.problem}")
+    for detail in details:
+        output.say(f"{'':<12} {detail}")
+
+
+def print_declared(report: CheckReport) -> None:
+    """Tell a person what a page declares; that it declares nothing is said plainly."""
+    if report.declares:
+        output.say(f"{'':<12} declares: {', '.join(report.declares)}")
+    elif report.outcome in (CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.NOT_SUBJECT):
+        output.say(f"{'':<12} declares nothing that can be compared: changes of this page cannot be told")

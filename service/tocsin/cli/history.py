@@ -1,0 +1,75 @@
+"""`tocsin history`: what was stored of a page, and what each comparison found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.session import with_store
+from tocsin.cli.times import json_time, show_time
+from tocsin.cli.watch.choosing import pages_named
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.model import HistoryEntry
+    from tocsin.ports import Store
+
+
+@click.command("history", epilog="Example: tocsin history https://example.org/news")
+@click.argument("url", metavar="URL")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many states.")
+@output.json_option
+@click.pass_context
+def command(ctx: click.Context, url: str, limit: int) -> None:
+    """Show the states of a page, newest first, and what each comparison found.
+
+    States that are no longer in the table are history: neither compared nor exported.
+    """
+    entries = with_store(ctx, lambda store: _read(store, url, limit))
+    if output.is_json():
+        for entry in entries:
+            output.print_json(to_record(entry))
+        return
+    if not entries:
+        output.say("Nothing is stored of this page yet; check it with: tocsin check URL")
+        return
+    output.table(("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries])
+
+
+def to_record(entry: HistoryEntry) -> dict[str, Any]:
+    """Tell a state as `--json` does."""
+    return {
+        "stored": json_time(entry.first_at),
+        "last_stored": json_time(entry.last_at),
+        "storings": entry.storings,
+        "in_table": entry.in_table,
+        "fields": dict(zip(FIELDS, entry.fields, strict=True)),
+        "verdicts": [
+            {
+                "at": json_time(at),
+                "outcome": outcome,
+                "reason": reason,
+                "rule": rule,
+                "changes": data.get("changes", []),
+            }
+            for at, outcome, reason, rule, data in entry.verdicts
+        ],
+    }
+
+
+async def _read(store: Store, url: str, limit: int) -> list[HistoryEntry]:
+    (page,) = await pages_named(store, [url])
+    return await store.history(page.url, limit=limit)
+
+
+def _row(entry: HistoryEntry) -> tuple[object, ...]:
+    fields = "\n".join(
+        f"{name}: {value}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
+    )
+    found = "\n".join(
+        f"{outcome} ({rule}{f': {reason}' if reason else ''})" for _, outcome, reason, rule, _ in entry.verdicts
+    )
+    kept = "in table" if entry.in_table else "history"
+    return (show_time(entry.first_at), show_time(entry.last_at), entry.storings, kept, found or None, fields or None)

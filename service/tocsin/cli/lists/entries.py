@@ -1,0 +1,47 @@
+"""What a list says, one thing at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page of a list, as it stands there.
+
+    line      from 1; of an XML list the line of its element
+    url       not judged yet
+    group     None where the list names none
+    text      the user's own words, or None
+    settings  text by key of PageSettings, not judged yet
+    """
+
+    line: int
+    url: str
+    group: str | None = None
+    text: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line that cannot be taken."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something that the list names and that is none of its pages: a sitemap of an index, a column nobody knows."""
+
+    line: int
+    kind: str
+    name: str
+
+
+Item: TypeAlias = Entry | Refused | Named

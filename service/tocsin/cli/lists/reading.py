@@ -1,0 +1,94 @@
+"""Opening a list: decompressed, decoded, its format recognised."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from tocsin.cli.lists.lines import read_lines
+from tocsin.cli.lists.separated import find_separator, read_separated
+from tocsin.cli.lists.xml import read_xml
+from tocsin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tocsin.cli.lists.entries import Item
+
+FORMATS: Final = ("list", "csv", "opml", "sitemap")
+
+_GZIP: Final = b"\x1f\x8b"
+_PEEKED_BYTES: Final = 8192
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MARKUP: Final = re.compile(r"\s*<")
+
+
+def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple[str, Iterator[Item]]:
+    """Read a list of pages.
+
+    stream  its bytes, perhaps compressed with gzip
+    name    for messages
+    kind    one of FORMATS; None: recognised by what stands at the beginning
+    Returns the format (for XML only "xml": its root element decides while reading) and the items in order. Reading
+            them raises UsageError for a file that is not what it should be; what is wrong with one line is an item.
+    """
+    source = _decompressed(stream, name)
+    bom, encoding = next(((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8"))
+    # What is no text in this encoding stays recognisable, line by line.
+    beginning = source.peek(_PEEKED_BYTES)[len(bom) : _PEEKED_BYTES].decode(encoding, "replace")
+    if kind in ("opml", "sitemap") or (kind is None and _MARKUP.match(beginning)):
+        return "xml", _guarded(read_xml(source, name=name, expected=kind), name)
+    source.read(len(bom))
+    text = io.TextIOWrapper(source, encoding=encoding, errors="surrogateescape", newline="")
+    if kind == "csv" or (kind is None and find_separator(beginning) is not None):
+        return "csv", _guarded(read_separated(text, name=name, beginning=beginning), name)
+    return "list", _guarded(read_lines(text), name)
+
+
+def _decompressed(stream: IO[bytes], name: str) -> io.BufferedReader[_Raw]:
+    source = io.BufferedReader(_Raw(stream.read), _PEEKED_BYTES)
+    for _ in range(2):  # a sitemap is compressed once; twice is a mistake that is forgiven, more is an attempt
+        if not source.peek(2).startswith(_GZIP):
+            return source
+        source = io.BufferedReader(_Raw(gzip.GzipFile(fileobj=source).read), _PEEKED_BYTES)
+    if _first_bytes(source, name).startswith(_GZIP):
+        raise UsageError(f"{name}: compressed again and again; decompress it first")
+    return source
+
+
+def _first_bytes(source: io.BufferedReader[_Raw], name: str) -> bytes:
+    try:
+        return source.peek(2)
+    except (EOFError, OSError) as exc:
+        raise UsageError(f"{name}: broken compression ({exc}); get the file again") from exc
+
+
+class _Raw(io.RawIOBase):
+    """Any binary stream, read in pieces."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        view = memoryview(target).cast("B")
+        piece = self._read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+
+def _guarded(items: Iterator[Item], name: str) -> Iterator[Item]:
+    """Say what is wrong with the file where reading goes on; compression may break anywhere."""
+    try:
+        yield from items
+    except (EOFError, gzip.BadGzipFile, OSError) as exc:
+        raise UsageError(f"{name}: cannot be read to its end ({exc}); get the file again") from exc

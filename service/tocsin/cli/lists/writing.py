@@ -1,0 +1,141 @@
+"""Lists of pages written out: plain, CSV, OPML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote
+from xml.sax.saxutils import quoteattr
+
+from tocsin.cli.lists.separated import KEYS, guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tocsin.model import PageRow
+
+PRIVATE: Final = ("headers", "auth", "cookies", "proxy")
+"""Settings that leave only with the user's word."""
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class ListWriter(Protocol):
+    """Writes a list piece by piece; each method returns what is to be written."""
+
+    def begin(self) -> str:
+        """What stands before all pages."""
+
+    def open_group(self, name: str) -> str:
+        """What stands before the pages of a group."""
+
+    def pages(self, pages: Iterable[PageRow]) -> str:
+        """Some pages."""
+
+    def close_group(self) -> str:
+        """What stands behind the pages of a group."""
+
+    def end(self) -> str:
+        """What stands behind all pages."""
+
+
+class PlainWriter:
+    """A URL a line."""
+
+    def begin(self) -> str:
+        """Nothing stands before."""
+        return ""
+
+    def open_group(self, name: str) -> str:  # noqa: ARG002 - a plain list knows no groups
+        """Nothing stands before a group."""
+        return ""
+
+    def pages(self, pages: Iterable[PageRow]) -> str:
+        """Write a URL a line."""
+        return "".join(f"{page.url}\n" for page in pages)
+
+    def close_group(self) -> str:
+        """Nothing stands behind a group."""
+        return ""
+
+    def end(self) -> str:
+        """Nothing stands behind."""
+        return ""
+
+
+class SeparatedWriter(PlainWriter):
+    """CSV with all that is set for each page, so that importing it sets the same again."""
+
+    def __init__(self, *, with_secrets: bool) -> None:
+        self._with_secrets = with_secrets
+        self._keys = [key for key in KEYS if with_secrets or key not in PRIVATE]
+
+    def begin(self) -> str:
+        """Write the names of the columns."""
+        return _row(["url", "group", "text", *self._keys])
+
+    def pages(self, pages: Iterable[PageRow]) -> str:
+        """Write a row for each page."""
+        return "".join(_row([self._url(page), page.group, page.text or "", *self._settings(page)]) for page in pages)
+
+    def _url(self, page: PageRow) -> str:
+        if not self._with_secrets or page.secrets is None:
+            return page.url
+        scheme, _, rest = page.url.partition("://")
+        user, password = (quote(part, safe="") for part in page.secrets)
+        return f"{scheme}://{user}:{password}@{rest}"
+
+    def _settings(self, page: PageRow) -> list[str]:
+        return [_cell(page.settings[key]) if key in page.settings else "" for key in self._keys]
+
+
+class OutlineWriter:
+    """OPML 2.0: an outline for each group, with its pages as links."""
+
+    def begin(self) -> str:
+        """Write the head."""
+        head = "<head><title>Watched pages</title></head>"
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n{head}\n<body>\n'
+
+    def open_group(self, name: str) -> str:
+        """Open the outline of a group."""
+        return f"<outline text={_attribute(name)}>\n"
+
+    def pages(self, pages: Iterable[PageRow]) -> str:
+        """Write a link for each page."""
+        return "".join(
+            f'<outline type="link" text={_attribute(page.text or page.url)} url={_attribute(page.url)}/>\n'
+            for page in pages
+        )
+
+    def close_group(self) -> str:
+        """Close the outline of a group."""
+        return "</outline>\n"
+
+    def end(self) -> str:
+        """Close what is open."""
+        return "</body>\n</opml>\n"
+
+
+def _row(cells: list[str]) -> str:
+    target = io.StringIO(newline="")
+    csv.writer(target).writerow([guard(cell) for cell in cells])
+    return target.getvalue()
+
+
+def _cell(value: Any) -> str:
+    """A setting as a command line would give it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ",".join(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(inner)}" for key, inner in value.items()) + "}"
+    return str(value)
+
+
+def _attribute(text: str) -> str:
+    """Quote for XML 1.0, which cannot hold every character."""
+    return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

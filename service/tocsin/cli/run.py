@@ -1,0 +1,21 @@
+"""`tocsin run`: the service."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from tocsin.cli.session import read_configuration
+
+
+@click.command("run", epilog="Example: tocsin --config /etc/tocsin.toml run")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Watch: check pages when they are due, give awareness of changes, deliver alerts, until SIGTERM or Ctrl-C.
+
+    SIGHUP reads the configuration again; a bad one leaves the old one in force.
+    """
+    from tocsin.app import execute, run  # noqa: PLC0415 - the help needs no engine
+
+    execute(run(partial(read_configuration, ctx)))

@@ -1,0 +1,78 @@
+"""What most commands begin with: the configuration, the store, the time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tocsin.adapters.system import SystemClock
+from tocsin.configuration import Loaded, load
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import click
+
+    from tocsin.model import Instant
+    from tocsin.ports import Store
+
+T = TypeVar("T")
+
+_LOADED = "tocsin.loaded"
+
+
+def read_configuration(ctx: click.Context) -> Loaded:
+    """Read the configuration anew, as the command line asks for it.
+
+    Raises SettingsError.
+    """
+    call = ctx.find_root().obj
+    overrides: dict[str, tuple[str, str]] = {}
+    if call.store is not None:
+        overrides["store.url"] = (call.store, "--store")
+    if call.verbose:
+        overrides["log.level"] = ("debug", "-v")
+    config = None if call.config is None else str(call.config)
+    return load(environ=os.environ, cwd=Path.cwd(), config=config, overrides=overrides)
+
+
+def configuration(ctx: click.Context) -> Loaded:
+    """Return the configuration of this call, read once."""
+    root = ctx.find_root()
+    found = root.meta.get(_LOADED)
+    if not isinstance(found, Loaded):
+        found = root.meta[_LOADED] = read_configuration(ctx)
+    return found
+
+
+def with_store(
+    ctx: click.Context, work: Callable[[Store], Awaitable[T]], *, create: bool = False, alone: bool = False
+) -> T:
+    """Open the store, do the work, close the store.
+
+    create  make the store where there is none
+    alone   hold the engine lock meanwhile; else an engine may run beside us
+    Raises StoreError.
+    """
+    from tocsin.adapters.stores import open_store  # noqa: PLC0415 - the help needs no store, and this no engine
+
+    settings = configuration(ctx).settings
+
+    async def opened() -> T:
+        keeps_history = bool(settings.store.history)
+        store = await open_store(
+            settings.store.url, engine=alone, create=create, history=keeps_history, gather=settings.questions.gather
+        )
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(opened())
+
+
+def now() -> Instant:
+    """The wall clock."""
+    return SystemClock().now()

@@ -1,0 +1,56 @@
+"""Instants as people read and write them: local on a terminal, RFC 3339 in UTC for programs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from tocsin.configuration import parse_span
+from tocsin.errors import UsageError
+from tocsin.events import EPOCH, to_rfc3339
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def show_time(at: Instant | None) -> str | None:
+    """Write an instant for a person: local time, to the second."""
+    if at is None:
+        return None
+    return (EPOCH + timedelta(microseconds=at)).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def json_time(at: Instant | None) -> str | None:
+    """Write an instant for a program."""
+    return None if at is None else to_rfc3339(at)
+
+
+def parse_time(text: str, *, now: Instant, option: str) -> Instant:
+    """Read a time to come: an ISO date and time (local, where no offset stands), or a duration from now.
+
+    Raises UsageError, also for a time that has passed.
+    """
+    at = _from_span(text, now) or _from_date(text)
+    if at is None:
+        mend = 'write a time such as "2026-01-31 18:00", "2026-01-31T17:00:00Z", or "6h" from now'
+        raise UsageError(f"{option}: {text!r} is no time; {mend}")
+    if at < now:
+        raise UsageError(f"{option}: {text!r} has passed; name a time to come")
+    return at
+
+
+def _from_span(text: str, now: Instant) -> Instant | None:
+    try:
+        return now + parse_span(text) // _MICROSECOND
+    except ValueError:
+        return None
+
+
+def _from_date(text: str) -> Instant | None:
+    try:
+        # Without an offset this takes the machine's time zone, as a person at a terminal means it.
+        return (datetime.fromisoformat(text).astimezone(UTC) - EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,86 @@
+"""`tocsin watch add`: more pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.checking import check_pages, print_declared, print_report, to_record
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.watch.options import check_group, check_words, page_options
+from tocsin.model import NewPage
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import CheckReport, JsonObject
+    from tocsin.ports import Store
+    from tocsin.spec.html.urls import WatchedUrl
+
+
+@click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")
+@click.argument("urls", nargs=-1, required=True, metavar="URL...")
+@click.option("--group", default="main", show_default=True, metavar="NAME", help="Into this group.")
+@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
+@page_options
+@click.option("--no-check", is_flag=True, help="Do not check the page at once.")
+@output.json_option
+@click.pass_context
+def add(
+    ctx: click.Context, urls: tuple[str, ...], group: str, text: str | None, settings: JsonObject, *, no_check: bool
+) -> int:
+    """Watch these pages, check them at once, and show what they declare."""
+    group, text = check_group(group), check_words(text)
+    watched = list({found.url: found for found in map(watch_url, urls)}.values())
+    pages = [new_page(found, group=group, text=text, settings=settings) for found in watched]
+    ids = with_store(ctx, lambda store: _add(store, pages), create=True)
+    added = [page_id for page_id in ids if page_id is not None]
+    for found, page_id in zip(watched, ids, strict=True):
+        if page_id is None:
+            output.note(f"{found.url}: watched already; nothing was changed (see: tocsin watch set)")
+    reports: dict[str, CheckReport] = {}
+    status = output.DONE
+    if added and not no_check:
+        status = check_pages(
+            configuration(ctx).settings, added, on_report=lambda report: reports.update({report.url: report})
+        )
+    for found, page_id in zip(watched, ids, strict=True):
+        _tell(found.url, page_id, reports.get(found.url))
+    return status
+
+
+def new_page(
+    found: WatchedUrl, *, group: str = "main", text: str | None = None, settings: JsonObject | None = None
+) -> NewPage:
+    """Make a page of a URL that was judged."""
+    return NewPage(
+        url=found.url,
+        given=found.given,
+        host=found.host,
+        shard=found.shard,
+        group=group,
+        text=text,
+        settings=settings or None,
+        secrets=found.credentials,
+    )
+
+
+async def _add(store: Store, pages: Sequence[NewPage]) -> list[int | None]:
+    return await store.add_pages(pages, now())
+
+
+def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
+    record: dict[str, Any] = {"url": url, "added": page_id is not None, "check": to_record(report) if report else None}
+
+    def human() -> None:
+        if page_id is None:
+            return
+        output.say(f"{'added':<12} {url}", style="green")
+        if report is not None:
+            print_report(report)
+            print_declared(report)
+
+    output.emit(record, human)

@@ -1,0 +1,164 @@
+"""`tocsin watch list`: which pages are watched, which of them are subject to awareness, and how they stand (T53)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.session import configuration, with_store
+from tocsin.cli.times import json_time, show_time
+from tocsin.cli.watch.choosing import BATCH
+from tocsin.configuration import mask
+from tocsin.model import CheckOutcome, PageFilter
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.model import PageRow
+    from tocsin.ports import Store
+
+_ON_TERMINAL: Final = 500
+
+
+@click.command("list", epilog="Example: tocsin watch list --topper")
+@click.option("--topper", is_flag=True, help="Only pages with a topper element, and its content.")
+@click.option("--subject", is_flag=True, help="Only pages now subject to awareness.")
+@click.option("--group", metavar="NAME", help="Only pages of this group.")
+@click.option("--host", metavar="HOST", help="Only pages of this host.")
+@click.option("--matching", metavar="PART", help="Only pages whose URL contains this.")
+@click.option("--outcome", type=click.Choice([str(outcome) for outcome in CheckOutcome]), help="Last check ended so.")
+@click.option("--paused/--not-paused", default=None, help="Only pages that are (not) paused.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 500.")
+@output.json_option
+@click.pass_context
+def list_(
+    ctx: click.Context,
+    group: str | None,
+    host: str | None,
+    matching: str | None,
+    outcome: str | None,
+    limit: int | None,
+    *,
+    topper: bool,
+    subject: bool,
+    paused: bool | None,
+) -> None:
+    """List the watched pages: how the last check ended, when the next one is due, and why then."""
+    which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
+    if limit is None and not output.is_json():
+        limit = _ON_TERMINAL
+    base = configuration(ctx).settings.pages.mode
+    with_store(ctx, lambda store: _list(store, which, base=base, limit=limit, subject=subject))
+
+
+async def _list(store: Store, which: PageFilter, *, base: str, limit: int | None, subject: bool) -> None:
+    """Print page by page to a program, one table to a person; memory stays flat in the first case."""
+    kept: list[PageRow] = []
+    after, printed = 0, 0
+    modes = await _modes(store, base)
+    while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
+        after = pages[-1].id
+        for page in pages:
+            mode, mode_from = mode_of(page, modes)
+            if (subject and not is_subject(page, mode)) or (limit is not None and printed >= limit):
+                continue
+            printed += 1
+            if output.is_json():
+                output.print_json(to_record(page, mode=mode, mode_from=mode_from))
+            else:
+                kept.append(page)
+    if output.is_json():
+        return
+    _print(kept, modes, topper=which.topper)
+    total = await store.count_pages(which)
+    if total > printed and not subject:
+        output.note(f"{count(total - printed, 'page')} more; give --limit, or pipe the list")
+
+
+async def _modes(store: Store, base: str) -> dict[str, tuple[str, str]]:
+    """Mode and its origin for each group; the key "" holds for a group that is not there any more."""
+    for_all, groups = await store.overrides()
+    everywhere = (str(for_all["mode"]), "all pages") if "mode" in for_all else (base, "configuration")
+    found = {"": everywhere}
+    for name, settings in groups.values():
+        found[name] = (str(settings["mode"]), "group") if "mode" in settings else everywhere
+    return found
+
+
+def mode_of(page: PageRow, modes: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """The mode in force for a page, and where it comes from."""
+    if "mode" in page.settings:
+        return str(page.settings["mode"]), "page"
+    return modes.get(page.group, modes[""])
+
+
+def is_subject(page: PageRow, mode: str) -> bool:
+    """Whether the page is now subject to awareness (T50, T51)."""
+    if mode == "auto":
+        return bool(page.fields and any(page.fields[FIELDS.index(field)] for field in TOPPER_FIELDS))
+    return mode == "on"
+
+
+def to_record(page: PageRow, *, mode: str, mode_from: str) -> dict[str, Any]:
+    """Tell a page as `--json` does; secrets are masked."""
+    fields = dict(zip(FIELDS, page.fields or (None,) * len(FIELDS), strict=True))
+    return {
+        "id": str(page.id),
+        "url": page.url,
+        "given": page.given,
+        "group": page.group,
+        "text": page.text,
+        "mode": mode,
+        "mode_from": mode_from,
+        "subject": is_subject(page, mode),
+        "paused": page.paused,
+        "settings": {key: mask(("pages", key), value) for key, value in page.settings.items()},
+        "credentials": page.has_secrets,
+        "topper": {field: fields[field] for field in TOPPER_FIELDS},
+        "declares": [field for field, value in fields.items() if value is not None],
+        "outcome": (page.last_report or {}).get("outcome"),
+        "stored": json_time(page.stored_at),
+        "last_check": json_time(page.last_checked_at),
+        "last_received": json_time(page.last_received_at),
+        "last_change": json_time(page.last_changed_at),
+        "next_check": json_time(page.next_at),
+        "next_why": page.next_why,
+        "question": None if page.question_id is None else str(page.question_id),
+    }
+
+
+def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: bool) -> None:
+    if not pages:
+        output.say("No page is watched that fits; add one with: tocsin watch add URL")
+        return
+    if topper:
+        rows = [
+            (page.url, *(page.fields[FIELDS.index(field)] if page.fields else None for field in TOPPER_FIELDS))
+            for page in pages
+        ]
+        output.table(("page", *TOPPER_FIELDS), rows)
+        return
+    output.table(
+        ("page", "group", "mode", "last check", "outcome", "next check", "why then"),
+        [_row(page, mode_of(page, modes)[0]) for page in pages],
+    )
+    paused = sum(page.paused for page in pages)
+    if paused:
+        output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
+
+
+def _row(page: PageRow, mode: str) -> tuple[object, ...]:
+    outcome = (page.last_report or {}).get("outcome")
+    if page.paused:
+        mode = "PAUSED"
+    return (
+        page.url,
+        page.group,
+        mode,
+        show_time(page.last_checked_at),
+        outcome,
+        show_time(page.next_at),
+        page.next_why,
+    )

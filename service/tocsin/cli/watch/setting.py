@@ -1,0 +1,137 @@
+"""`tocsin watch set`: what holds for pages, a group, or all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import Struct
+
+from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.session import now, with_store
+from tocsin.cli.watch.choosing import BATCH, batches, pages_named
+from tocsin.cli.watch.options import check_group, check_words, page_options
+from tocsin.configuration import check_page_keys
+from tocsin.errors import UsageError
+from tocsin.model import PageFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import JsonObject
+    from tocsin.ports import Store
+
+
+class Edit(Struct, frozen=True):
+    """What is to be changed.
+
+    settings, unset  what is set from now on, and which keys inherit again
+    paused           None leaves it
+    move_to          another group, or None
+    text             the user's own words, or None; `clear_text` takes them away
+    """
+
+    settings: JsonObject
+    unset: tuple[str, ...]
+    paused: bool | None
+    move_to: str | None
+    text: str | None
+    clear_text: bool
+
+    @property
+    def is_of_pages(self) -> bool:
+        """Whether something is changed that only pages have, not groups."""
+        return self.paused is not None or self.move_to is not None or self.text is not None or self.clear_text
+
+
+@click.command("set", epilog="Example: tocsin watch set --group news --every 6h --tell major")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--group", metavar="NAME", help="For this group, those that are added later too.")
+@click.option("--all", "everywhere", is_flag=True, help="For all pages, those that are added later too.")
+@page_options
+@click.option("--unset", multiple=True, metavar="KEY", help="Let this setting inherit again.")
+@click.option("--pause", "paused", flag_value=True, type=bool, default=None, help="No checks until --resume.")
+@click.option("--resume", "paused", flag_value=False, type=bool, help="Check again.")
+@click.option("--move-to", metavar="GROUP", help="Into another group.")
+@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
+@click.option("--clear-text", is_flag=True, help="Take your words away.")
+@output.json_option
+@click.pass_context
+def set_(
+    ctx: click.Context,
+    urls: tuple[str, ...],
+    group: str | None,
+    unset: tuple[str, ...],
+    paused: bool | None,  # noqa: FBT001 - click passes it by name
+    move_to: str | None,
+    text: str | None,
+    settings: JsonObject,
+    *,
+    everywhere: bool,
+    clear_text: bool,
+) -> None:
+    """Set what holds for pages, for a group, or for all; the nearest setting wins."""
+    if bool(urls) + (group is not None) + everywhere != 1:
+        raise UsageError("say for whom: name pages, or give --group NAME, or --all")
+    if text and clear_text:
+        raise UsageError("--text and --clear-text exclude each other; leave one of them out")
+    keys = tuple(key.replace("-", "_") for key in unset)
+    check_page_keys(keys, source="--unset")
+    if settings.keys() & set(keys):
+        raise UsageError(f"--unset {', '.join(sorted(settings.keys() & set(keys)))}: set and unset at once")
+    edit = Edit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
+    if not (settings or keys or edit.is_of_pages):
+        raise UsageError("say what to set, such as --every 6h, --mode off or --pause; see: tocsin watch set --help")
+    changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
+    whom = count(changed, "page") if urls or edit.is_of_pages else f"group {group}" if group else "all pages"
+    record: JsonObject = {"scope": "page" if urls else "group" if group else "all", "group": group, "pages": changed}
+    record.update(set=settings, unset=list(keys))
+    output.emit(record, lambda: output.say(f"Set for {whom}."))
+
+
+async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit) -> int:
+    """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
+    if urls:
+        return await _edit(store, [page.id for page in await pages_named(store, urls)], edit)
+    groups = {name: settings for name, _, settings in await store.groups()}
+    if group is not None and group not in groups:
+        known = ", ".join(sorted(groups))
+        raise UsageError(f"group {group}: there is no such group; there are: {known}")
+    if edit.settings or edit.unset:
+        settings, unset = with_schedule(edit.settings, edit.unset)
+        await store.edit_group(group, now(), settings=settings, unset=unset)
+    which = PageFilter(group=group)
+    if not edit.is_of_pages:
+        return await store.count_pages(which)
+    # Settings belong to the group alone: its pages inherit them.
+    own = Edit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
+    ids = [page.id async for pages in batches(store, which) for page in pages]
+    return await _edit(store, ids, own)
+
+
+async def _edit(store: Store, ids: Sequence[int], edit: Edit) -> int:
+    changed = 0
+    settings, unset = with_schedule(edit.settings, edit.unset)
+    with output.progress("Setting", total=len(ids)) as advance:
+        for start in range(0, len(ids), BATCH):
+            some = ids[start : start + BATCH]
+            changed += await store.edit_pages(
+                some,
+                now(),
+                settings=settings,
+                unset=unset,
+                paused=edit.paused,
+                group=edit.move_to,
+                text=edit.text,
+                clear_text=edit.clear_text,
+            )
+            advance(len(some))
+    return changed
+
+
+def with_schedule(settings: JsonObject, unset: Sequence[str]) -> tuple[JsonObject, list[str]]:
+    """Let an interval take the place of a cron expression at the same level, and the other way round."""
+    other = {"every": "cron", "cron": "every"}
+    replaced = [other[key] for key in ("every", "cron") if settings.get(key) and other[key] not in settings]
+    return settings, list(dict.fromkeys((*unset, *replaced)))
