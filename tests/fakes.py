@@ -178,7 +178,7 @@ class ScriptedFetcher:
         self._scripts: dict[str, list[Scripted]] = {}
         self.requests: list[HopRequest] = []
         self.sessions = 0
-        self.before: Callable[[HopRequest], Awaitable[None]] | None = None
+        self.before: Callable[[HopRequest], Awaitable[object]] | None = None
 
     def on(self, url: str, *answers: Scripted) -> None:
         """Set what this URL answers, one after the other."""

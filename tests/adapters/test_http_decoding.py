@@ -1,0 +1,69 @@
+"""Bodies are decoded as they come: how they are cut into pieces plays no role, and no byte goes beyond a cap."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.adapters.http.decoding import Body, NotDecodable, TooLong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CODERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
+
+
+def decode(coding: str, pieces: list[bytes], *, max_body: int = 10**6, max_wire: int = 10**6) -> bytes:
+    body = Body(coding, max_wire=max_wire, max_body=max_body)
+    for piece in pieces:
+        body.take(piece)
+    return body.whole()
+
+
+def cut_up(data: bytes, cuts: list[int]) -> list[bytes]:
+    at = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    return [data[start:end] for start, end in pairwise(at)]
+
+
+@given(st.binary(max_size=5000), st.sampled_from(sorted(CODERS)), st.lists(st.integers(0, 10**4), max_size=10))
+def test_what_was_coded_comes_back_however_it_is_cut(data: bytes, coding: str, cuts: list[int]) -> None:
+    assert decode(coding, cut_up(CODERS[coding](data), cuts)) == data
+
+
+@given(st.binary(max_size=3000), st.binary(max_size=3000), st.lists(st.integers(0, 10**4), max_size=10))
+def test_members_of_gzip_follow_each_other(first: bytes, second: bytes, cuts: list[int]) -> None:
+    assert decode("gzip", cut_up(gzip.compress(first) + gzip.compress(second), cuts)) == first + second
+
+
+@given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate"]), st.integers(0, 10**4))
+def test_cut_off_data_is_never_taken_for_whole(data: bytes, coding: str, cut: int) -> None:
+    coded = CODERS[coding](data)
+    start = coded[: cut % len(coded)]
+    if start:
+        with pytest.raises(NotDecodable):
+            decode(coding, [start])
+
+
+@given(st.binary(max_size=2000), st.sampled_from(["gzip", "deflate"]), st.integers(0, 2000))
+def test_no_bytes_are_too_strange_and_none_go_beyond_the_cap(data: bytes, coding: str, cap: int) -> None:
+    try:
+        body = decode(coding, [data], max_body=cap)
+    except (NotDecodable, TooLong):
+        return
+    assert len(body) <= cap
+
+
+def test_a_bomb_is_not_inflated_beyond_its_cap() -> None:
+    bomb = gzip.compress(bytes(100_000_000))
+    body = Body("gzip", max_wire=len(bomb), max_body=1000)
+
+    with pytest.raises(TooLong):
+        body.take(bomb)
+
+    assert sum(map(len, body._pieces)) <= 1001

@@ -1,0 +1,230 @@
+"""robots.txt is asked for once a day, by one at a time, and its failures are told apart (T62)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.fakes import ManualClock, ScriptedFetcher, answer, settle
+from tocsin.engine import robots
+from tocsin.engine.robots import UNAVAILABLE, RobotsCache
+from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.model import FailureKind
+from tocsin.ports import HopRequest, HopResponse
+
+ORIGIN = "https://a.example"
+ROBOTS = f"{ORIGIN}/robots.txt"
+PAGE = f"{ORIGIN}/news"
+FORBIDDING = "User-agent: *\nDisallow: /news\n"
+HOUR = 3600.0
+
+
+class Kept:
+    """A store of answers."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, str] = {}
+
+    async def load_robots(self, origin: str) -> str | None:
+        return self.rows.get(origin)
+
+    async def save_robots(self, origin: str, kept: str) -> None:
+        self.rows[origin] = kept
+
+
+class Site:
+    """A cache over a scripted network."""
+
+    def __init__(self, store: Kept | None = None, clock: ManualClock | None = None) -> None:
+        self.clock = clock or ManualClock()
+        self.network = ScriptedFetcher()
+        self.cache = RobotsCache(self.get, store, self.clock)
+
+    async def get(self, url: str) -> HopResponse:
+        return await self.network.get(HopRequest(url=url))
+
+    async def is_allowed(self, url: str = PAGE) -> bool:
+        return (await self.cache.ruling(url)).allowed
+
+    @property
+    def asked(self) -> int:
+        return len(self.network.requests)
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+async def test_T62_a_page_that_robots_txt_forbids_is_disallowed_with_the_rule(site: Site) -> None:
+    site.network.page(ROBOTS, FORBIDDING)
+
+    ruling = await site.cache.ruling(PAGE)
+
+    assert (ruling.allowed, ruling.rule) == (False, "Disallow: /news")
+    assert await site.is_allowed(f"{ORIGIN}/other")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418])
+async def test_a_robots_txt_that_is_not_there_forbids_nothing(site: Site, status: int) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, FORBIDDING, status=status))
+
+    assert await site.is_allowed()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_robots_txt_with_an_error_forbids_everything_for_an_hour(site: Site, status: int) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, status=status), answer(ROBOTS, "User-agent: *\nAllow: /"))
+
+    first = await site.cache.ruling(PAGE)
+    await site.clock.advance(HOUR - 1)
+    still = await site.cache.ruling(PAGE)
+    await site.clock.advance(2)
+
+    assert first is still is UNAVAILABLE
+    assert await site.is_allowed()
+    assert site.asked == 2
+
+
+async def test_an_answer_is_kept_for_a_day(site: Site) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, FORBIDDING), answer(ROBOTS, ""))
+
+    first = await site.is_allowed()
+    await site.clock.advance(24 * HOUR - 1)
+    still = await site.is_allowed()
+    await site.clock.advance(2)
+
+    assert (first, still, await site.is_allowed()) == (False, False, True)
+    assert site.asked == 2
+
+
+async def test_each_origin_has_its_own(site: Site) -> None:
+    site.network.page(ROBOTS, FORBIDDING)
+    site.network.page("https://a.example:8443/robots.txt", "")
+
+    assert not await site.is_allowed()
+    assert await site.is_allowed("https://a.example:8443/news")
+
+
+@pytest.mark.parametrize("kind", [FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT])
+async def test_a_network_that_fails_is_the_page_s_own_failure_and_is_not_kept(site: Site, kind: FailureKind) -> None:
+    site.network.on(ROBOTS, FetchFailed(ROBOTS, kind, "…"), answer(ROBOTS, ""))
+
+    with pytest.raises(FetchFailed) as caught:
+        await site.is_allowed()
+
+    assert caught.value.kind == kind
+    assert await site.is_allowed()
+
+
+async def test_a_robots_txt_at_a_refused_address_is_the_page_s_own_failure(site: Site) -> None:
+    site.network.on(ROBOTS, FetchRefused(ROBOTS, FailureKind.BLOCKED_ADDRESS, "…"))
+
+    with pytest.raises(FetchRefused):
+        await site.is_allowed()
+
+
+async def test_a_robots_txt_beyond_the_caps_forbids_nothing(site: Site) -> None:
+    site.network.on(ROBOTS, FetchRefused(ROBOTS, FailureKind.TOO_LARGE, "…"))
+
+    assert await site.is_allowed()
+
+
+def redirected(count: int) -> Site:
+    """A site whose robots.txt is behind so many redirects."""
+    site = Site()
+    for number in range(count):
+        here = ROBOTS if number == 0 else f"{ORIGIN}/r{number}"
+        site.network.on(here, answer(here, status=301, headers=[("location", f"/r{number + 1}")]))
+    site.network.page(f"{ORIGIN}/r{count}", FORBIDDING)
+    return site
+
+
+@pytest.mark.parametrize(("count", "allowed"), [(1, False), (5, False), (6, True)])
+async def test_five_redirects_are_followed_and_no_more(count: int, allowed: bool) -> None:  # noqa: FBT001 - a table
+    assert await redirected(count).is_allowed() is allowed
+
+
+@pytest.mark.parametrize("location", ["ftp://a.example/", "http://", ""])
+async def test_a_redirect_to_nowhere_is_as_if_there_were_none(site: Site, location: str) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, status=302, headers=[("location", location)]))
+
+    assert await site.is_allowed()
+
+
+async def test_pages_that_wait_for_one_robots_txt_ask_for_it_once(site: Site) -> None:
+    site.network.page(ROBOTS, "")
+    gate = asyncio.Event()
+    site.network.before = lambda _: gate.wait()
+
+    async with asyncio.TaskGroup() as group:
+        asking = [group.create_task(site.is_allowed()) for _ in range(50)]
+        await settle()
+        gate.set()
+
+    assert all(task.result() for task in asking)
+    assert site.asked == 1
+
+
+async def test_who_waits_goes_on_when_the_one_who_asked_is_cancelled(site: Site) -> None:
+    site.network.page(ROBOTS, "")
+    gate = asyncio.Event()
+    site.network.before = lambda _: gate.wait()
+
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(site.is_allowed())
+        second = group.create_task(site.is_allowed())
+        await settle()
+        first.cancel()
+        await settle()
+        gate.set()
+
+    assert second.result()
+    assert site.asked == 2
+
+
+async def test_answers_outlive_the_process() -> None:
+    store, clock = Kept(), ManualClock()
+    before = Site(store, clock)
+    before.network.page(ROBOTS, FORBIDDING)
+    await before.is_allowed()
+
+    after = Site(store, clock)
+
+    assert not await after.is_allowed()
+    assert after.asked == 0
+
+
+@pytest.mark.parametrize("kept", ["", "{", '{"asked_at": "x"}', "null"])
+async def test_what_was_kept_badly_is_asked_for_anew(kept: str) -> None:
+    store = Kept()
+    store.rows[ORIGIN] = kept
+    site = Site(store)
+    site.network.page(ROBOTS, FORBIDDING)
+
+    assert not await site.is_allowed()
+
+
+async def test_an_answer_from_the_future_is_asked_for_anew() -> None:
+    store, clock = Kept(), ManualClock()
+    site = Site(store, clock)
+    site.network.page(ROBOTS, FORBIDDING)
+    await site.is_allowed()
+
+    clock.set_wall(clock.now() - 10**12)
+    await site.is_allowed()
+
+    assert site.asked == 2
+
+
+async def test_memory_is_bounded_by_a_number_of_origins(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "MOST_ORIGINS", 3)
+    for number in range(5):
+        site.network.page(f"https://h{number}.example/robots.txt", "")
+        await site.is_allowed(f"https://h{number}.example/")
+
+    await site.is_allowed("https://h4.example/")
+    await site.is_allowed("https://h0.example/")
+
+    assert site.asked == 6
