@@ -10,7 +10,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 Instant: TypeAlias = int
 """Microseconds since 1970-01-01T00:00:00Z."""
@@ -265,6 +265,8 @@ class CheckResult(Struct, frozen=True):
     render_owed   the page was received and its owed rendering is to be queued again
     rule_spent    an `until-major` rule has met its major change, or an `again` was used up
     host_gate_at  the host asked to be left alone until then (it outlives the process)
+    based_on      the last storing of the state that was compared with, None if there was none; where the page has
+                  another one by now, the result is not written, and the page is due again
     """
 
     page_id: int
@@ -288,6 +290,7 @@ class CheckResult(Struct, frozen=True):
     not_html: bool = False
     rule_spent: bool = False
     host_gate_at: Instant | None = None
+    based_on: Instant | None | UnsetType = UNSET
 
 
 # Rendering --------------------------------------------------------------------------------------------------------
