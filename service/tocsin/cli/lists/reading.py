@@ -6,6 +6,8 @@ import codecs
 import gzip
 import io
 import re
+import zlib
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from tocsin.cli.lists.lines import read_lines
@@ -39,10 +41,13 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     Returns the format (for XML only "xml": its root element decides while reading) and the items in order. Reading
             them raises UsageError for a file that is not what it should be; what is wrong with one line is an item.
     """
-    source = _decompressed(stream, name)
-    bom, encoding = next(((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8"))
-    # What is no text in this encoding stays recognisable, line by line.
-    beginning = source.peek(_PEEKED_BYTES)[len(bom) : _PEEKED_BYTES].decode(encoding, "replace")
+    with _readable(name):
+        source = _decompressed(stream, name)
+        bom, encoding = next(
+            ((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8")
+        )
+        # What is no text in this encoding stays recognisable, line by line.
+        beginning = source.peek(_PEEKED_BYTES)[len(bom) : _PEEKED_BYTES].decode(encoding, "replace")
     if kind in ("opml", "sitemap") or (kind is None and _MARKUP.match(beginning)):
         return "xml", _guarded(read_xml(source, name=name, expected=kind), name)
     source.read(len(bom))
@@ -58,16 +63,9 @@ def _decompressed(stream: IO[bytes], name: str) -> io.BufferedReader[_Raw]:
         if not source.peek(2).startswith(_GZIP):
             return source
         source = io.BufferedReader(_Raw(gzip.GzipFile(fileobj=source).read), _PEEKED_BYTES)
-    if _first_bytes(source, name).startswith(_GZIP):
+    if source.peek(2).startswith(_GZIP):
         raise UsageError(f"{name}: compressed again and again; decompress it first")
     return source
-
-
-def _first_bytes(source: io.BufferedReader[_Raw], name: str) -> bytes:
-    try:
-        return source.peek(2)
-    except (EOFError, OSError) as exc:
-        raise UsageError(f"{name}: broken compression ({exc}); get the file again") from exc
 
 
 class _Raw(io.RawIOBase):
@@ -87,8 +85,14 @@ class _Raw(io.RawIOBase):
 
 
 def _guarded(items: Iterator[Item], name: str) -> Iterator[Item]:
-    """Say what is wrong with the file where reading goes on; compression may break anywhere."""
-    try:
+    """Say what is wrong with the file where reading goes on: compression may break anywhere."""
+    with _readable(name):
         yield from items
-    except (EOFError, gzip.BadGzipFile, OSError) as exc:
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, OSError, zlib.error) as exc:
         raise UsageError(f"{name}: cannot be read to its end ({exc}); get the file again") from exc

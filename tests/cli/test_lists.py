@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import gzip
+import io
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.cli.lists import Entry, Named, Refused, open_list
+from tocsin.cli.lists.separated import guard, unguard
+from tocsin.errors import UsageError
+
+if TYPE_CHECKING:
+    from tocsin.cli.lists.entries import Item
+
+SITEMAP = b"""<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
+<url><loc> https://example.org/a </loc><lastmod>2026-01-01</lastmod>
+<image:image><image:loc>https://example.org/a.png</image:loc></image:image></url>
+<url><loc>https://example.org/b?x=1&amp;y=2</loc></url>
+</urlset>
+"""
+INDEX = b"""<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<sitemap><loc>https://example.org/one.xml</loc></sitemap></sitemapindex>"""
+OUTLINE = b"""<opml version="2.0"><head><title>x</title></head><body>
+<outline text="news"><outline type="rss" text="A feed" xmlUrl="https://example.org/feed" htmlUrl="https://example.org/"/></outline>
+<outline type="link" text="My words" url="https://example.org/b"/>
+<outline text="an empty folder"/>
+</body></opml>"""
+
+
+def read(body: bytes, kind: str | None = None) -> tuple[str, list[Item]]:
+    found, items = open_list(io.BytesIO(body), name="pages", kind=kind)
+    return found, list(items)
+
+
+def urls(body: bytes, kind: str | None = None) -> list[str]:
+    return [item.url for item in read(body, kind)[1] if isinstance(item, Entry)]
+
+
+def test_a_plain_list_has_a_url_a_line() -> None:
+    assert read(b"https://example.org/a\nhttps://example.org/b\n") == (
+        "list",
+        [Entry(1, "https://example.org/a"), Entry(2, "https://example.org/b")],
+    )
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_line_ends_of_any_kind_do_no_harm(end: bytes) -> None:
+    assert read(b"https://example.org/a" + end + b"https://example.org/b")[1][1] == Entry(2, "https://example.org/b")
+
+
+@pytest.mark.parametrize("bom", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"])
+def test_a_byte_order_mark_does_no_harm(bom: bytes) -> None:
+    encoding = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}[bom]
+
+    assert urls(bom + "https://example.org/ä\n".encode(encoding)) == ["https://example.org/ä"]
+
+
+def test_a_heading_comments_and_empty_lines_are_left_out() -> None:
+    assert read(b"URL\n\n# ours\n  https://example.org/a  \n")[1] == [Entry(4, "https://example.org/a")]
+
+
+def test_a_line_that_is_not_utf8_is_refused_alone() -> None:
+    items = read(b"https://example.org/\xff\nhttps://example.org/b\n")[1]
+
+    assert items == [Refused(1, "not UTF-8; save the list as UTF-8"), Entry(2, "https://example.org/b")]
+
+
+def test_an_endless_line_is_refused_alone() -> None:
+    items = read(b"x" * 200_000 + b"\nhttps://example.org/b\n")[1]
+
+    assert [type(item) for item in items] == [Refused, Entry]
+    assert items[1].line == 2
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_columns_are_recognised_by_the_one_named_url(separator: str) -> None:
+    body = f"text{separator}URL\nmine{separator}https://example.org/a\n".encode()
+
+    assert read(body) == ("csv", [Entry(2, "https://example.org/a", text="mine")])
+
+
+def test_columns_set_what_holds_for_the_page() -> None:
+    body = b'url,group,text,every,report\nhttps://example.org/a,news,"a, b\nc",6h,\n'
+
+    (entry,) = read(body)[1]
+
+    assert entry == Entry(2, "https://example.org/a", "news", "a, b\nc", {"every": "6h"})
+
+
+def test_a_column_that_nobody_knows_is_named_once() -> None:
+    items = read(b"url,rank\nhttps://example.org/a,1\nhttps://example.org/b,2\n")[1]
+
+    assert [item for item in items if isinstance(item, Named)] == [Named(1, "column", "rank")]
+
+
+def test_csv_without_a_column_named_url_is_refused() -> None:
+    with pytest.raises(UsageError, match='pages:1: no column is named "url"'):
+        read(b"address,group\nx,y\n", "csv")
+
+
+def test_a_quotation_mark_that_is_not_closed_swallows_no_memory() -> None:
+    items = read(b'url,text\nhttps://example.org/a,"' + b"x\n" * 200_000)[1]
+
+    assert any(isinstance(item, Refused) and "not CSV" in item.reason for item in items)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30))
+def test_what_was_guarded_against_formulas_is_read_as_it_was(text: str) -> None:
+    assert unguard(guard(text)) == text
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_formula_is_guarded(text: str) -> None:
+    assert guard(text) == f"'{text}"
+
+
+def test_a_sitemap_names_pages_and_not_their_images() -> None:
+    assert urls(SITEMAP) == ["https://example.org/a", "https://example.org/b?x=1&y=2"]
+
+
+def test_a_sitemap_may_be_compressed() -> None:
+    assert urls(gzip.compress(SITEMAP)) == ["https://example.org/a", "https://example.org/b?x=1&y=2"]
+
+
+def test_T62_the_sitemaps_of_an_index_are_named_and_not_fetched() -> None:
+    assert read(INDEX)[1] == [Named(2, "sitemap", "https://example.org/one.xml")]
+
+
+def test_an_outline_gives_groups_pages_of_feeds_and_words() -> None:
+    items = read(OUTLINE)[1]
+
+    assert items == [
+        Entry(2, "https://example.org/", "news"),
+        Entry(3, "https://example.org/b", None, "My words"),
+    ]
+
+
+def test_xml_of_another_kind_is_refused() -> None:
+    with pytest.raises(UsageError, match="its root is <html>; OPML or a sitemap was expected"):
+        read(b"<html><body>x</body></html>")
+
+
+def test_xml_of_another_kind_than_was_said_is_refused() -> None:
+    with pytest.raises(UsageError, match="OPML was expected"):
+        read(SITEMAP, "opml")
+
+
+def test_xml_that_breaks_off_gives_what_came_before() -> None:
+    items = read(SITEMAP[: SITEMAP.index(b"<url><loc>https://example.org/b")])[1]
+
+    assert [type(item) for item in items] == [Entry, Refused]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        b'<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">',
+        b'<!ENTITY c SYSTEM "file:///etc/passwd">',
+    ],
+)
+def test_entities_are_never_expanded(declared: bytes) -> None:
+    body = b"<!DOCTYPE urlset [" + declared + b"]><urlset><url><loc>https://example.org/&c;</loc></url></urlset>"
+
+    with pytest.raises(UsageError, match="declares a document type"):
+        read(body)
+
+
+def test_a_list_nested_without_end_is_refused() -> None:
+    with pytest.raises(UsageError, match="nested deeper than 64"):
+        read(b"<opml>" + b"<outline>" * 100)
+
+
+@pytest.mark.parametrize("body", [gzip.compress(SITEMAP)[:-20], b"\x1f\x8b\x08\x00junk"])
+def test_broken_compression_is_told(body: bytes) -> None:
+    with pytest.raises(UsageError, match="get the file again"):
+        read(body)
+
+
+def test_compression_again_and_again_is_refused() -> None:
+    with pytest.raises(UsageError, match="again and again"):
+        read(gzip.compress(gzip.compress(gzip.compress(SITEMAP))))
+
+
+@given(st.binary(max_size=200), st.sampled_from([None, "list", "csv", "opml", "sitemap"]))
+def test_no_bytes_at_all_raise_anything_else(body: bytes, kind: Any) -> None:
+    with suppress(UsageError):
+        read(body, kind)
