@@ -22,6 +22,7 @@ IN_FLIGHT = 8
 BATCH = 64
 """How many deliveries are recorded in one transaction, at most."""
 POLL_S = 1.0
+_LOOK_AGAIN_US = 5_000_000
 
 
 class Delivery:
@@ -71,6 +72,8 @@ class SinkLoop:
         self._sink, self._store, self._give_up = sink, store, give_up
         self._clock, self._telemetry = clock, telemetry
         self._in_flight: int | None = None
+        self._state: SinkState | None = None
+        self._read_at = 0
         self._changed = asyncio.Event()
         self._finishing = False
 
@@ -100,8 +103,7 @@ class SinkLoop:
 
     async def deliver_batch(self) -> bool:
         """Give the sink one batch of what is due; returns whether more may follow at once."""
-        state = await self._store.sink_state(self.name)
-        now = self._clock.now()
+        state, now = await self._standing(), self._clock.now()
         if state.disabled or (state.next_at is not None and state.next_at > now):
             return False
         if self._in_flight is None:
@@ -113,6 +115,14 @@ class SinkLoop:
         batch = _Batch(self._sink, self._clock, due)
         await batch.deliver(self._in_flight)
         return await self._record(state, batch)
+
+    async def _standing(self) -> SinkState:
+        """How the sink stands: known since the start, but somebody else may have enabled it or ended its back-off."""
+        now = self._clock.now()
+        is_well = self._state is not None and not (self._state.disabled or self._state.failures)
+        if self._state is None or (not is_well and abs(now - self._read_at) >= _LOOK_AGAIN_US):
+            self._state, self._read_at = await self._store.sink_state(self.name), now
+        return self._state
 
     async def _record(self, state: SinkState, batch: _Batch) -> bool:
         """Write what became of a batch, and how the sink stands now."""
@@ -137,6 +147,7 @@ class SinkLoop:
         await self._store.record_deliveries(results)
         if standing != state:
             await self._store.save_sink_state(standing)
+            self._state, self._read_at = standing, now
             self._tell(state, standing)
         for result in results:
             if result.state != "accepted":
