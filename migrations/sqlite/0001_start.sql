@@ -69,12 +69,15 @@ create table pages (
   attempts         text,                         -- tries already spent of a set that goes on later, JSON
   flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed
   question_id      integer,
-  rule             text                          -- an instruction given for this page's next occasion, JSON
+  rule             text,                         -- an instruction given for this page's next occasion, JSON
+  rule_id          integer                       -- the rule in force that applies to it
 ) strict;
+create index pages_of_host on pages (host_id);
 -- The one schedule index. A page with nothing due has no entry.
 create index pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
-create index pages_requested on pages (request_id, host_id) where request_id is not null;
+create index pages_requested on pages (host_id, request_id) where request_id is not null;
 create index pages_asked_about on pages (question_id) where question_id is not null;
+create index pages_ruled on pages (rule_id) where rule_id is not null;
 
 -- A run of equal states: its first storing, and its last one. The last storing of a page's latest state stands in
 -- pages.stored_at, so that an unchanged page costs one row.
@@ -90,6 +93,7 @@ create table states (
   table_from  integer not null                   -- the earliest storing of this run that is still a record
 ) strict;
 create index states_by_page on states (page_id, id);
+create index states_of_the_past on states (last_at) where in_table = 0;
 
 create table verdicts (
   id         integer primary key,
@@ -154,7 +158,8 @@ create table deliveries (
   error         text,
   primary key (sink, position)
 ) strict, without rowid;
-create index deliveries_waiting on deliveries (sink, position) where state = 'waiting';
+create index deliveries_by_state on deliveries (sink, state, position);
+create index deliveries_due on deliveries (sink, next_at) where state = 'waiting';
 create index deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
 create index deliveries_by_alert on deliveries (alert_id);
 
@@ -179,7 +184,8 @@ create table questions (
   instruction    text,                           -- JSON
   during         text not null,
   first_page_id  integer,
-  attempts       text not null                   -- of the first page, JSON
+  attempts       text not null,                  -- of the first page, JSON
+  pending_change text                            -- the verdict whose rendering failed, JSON
 ) strict;
 create index questions_open on questions (host_id, cause) where closed_at is null;
 

@@ -1,0 +1,116 @@
+"""The outbox's part of the port."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite.codec import read_deliveries, read_object, to_json
+from tocsin.adapters.stores.sqlite.outbox import SQL, publish
+from tocsin.adapters.stores.sqlite.role import Role
+from tocsin.model import AlertRow, DueDelivery, SinkState
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import AlertDraft, DeliveryResult, Instant
+
+
+class AlertRole(Role):
+    """Implements ports.AlertStore."""
+
+    async def set_sinks(self, names: Sequence[str]) -> None:
+        """From now on alerts get a delivery row for each of these."""
+        await self._write(lambda db: db.execute(SQL["set_sinks"], {"names": to_json(list(dict.fromkeys(names)))}))
+
+    async def write_alert(self, alert: AlertDraft) -> None:
+        """Write an alert of its own."""
+        await self._write(partial(publish, drafts=[alert]), durable=True)
+
+    async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
+        """What this sink is to be given now: at most the oldest of each page, in order of position."""
+        place = {"sink": sink, "now": now, "limit": limit}
+        rows = await self._read(lambda db: db.execute(SQL["due_deliveries"], place).fetchall())
+        return [
+            DueDelivery(alert_id, name, page_id, position, tries, first_try_at, created_at, read_object(event))
+            for alert_id, name, page_id, position, tries, first_try_at, created_at, event in rows
+        ]
+
+    async def next_delivery_at(self, sink: str) -> Instant | None:
+        """When this sink has something due; None if nothing waits."""
+        row = await self._read(lambda db: db.execute(SQL["next_delivery_at"], {"sink": sink}).fetchone())
+        at: Instant | None = row[0] if row else None
+        return at
+
+    async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
+        """Write what became of tries."""
+        rows = [
+            {
+                "alert": result.alert_id,
+                "sink": result.sink,
+                "state": result.state,
+                "at": result.at,
+                "next_at": result.next_at,
+                "error": result.error,
+            }
+            for result in results
+        ]
+        await self._write(lambda db: db.executemany(SQL["record"], rows))
+
+    async def sink_state(self, sink: str) -> SinkState:
+        """How this sink stands."""
+
+        def read(db: sqlite3.Connection) -> SinkState:
+            row = db.execute(SQL["sink"], {"name": sink}).fetchone()
+            failures, next_at, disabled, error = row or (0, None, 0, None)
+            counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": sink}).fetchall())
+            return SinkState(sink, failures, next_at, bool(disabled), error, **counts)
+
+        return await self._read(read)
+
+    async def save_sink_state(self, state: SinkState) -> None:
+        """Remember a back-off or a disabling over restarts."""
+        row = {
+            "name": state.name,
+            "failures": state.failures,
+            "next_at": state.next_at,
+            "disabled": state.disabled,
+            "error": state.error,
+        }
+        await self._write(lambda db: db.execute(SQL["save_sink"], row))
+
+    async def alerts(
+        self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None
+    ) -> list[AlertRow]:
+        """The latest alerts, newest first; `before` is a position."""
+        query = SQL["alerts" if url is None else "alerts_of_page"]
+        return await self._rows(query, {"limit": limit, "before": before, "dead": dead, "url": url})
+
+    async def alert(self, alert_id: str) -> AlertRow | None:
+        """One alert."""
+        return next(iter(await self._rows(SQL["alert"], {"id": alert_id})), None)
+
+    async def after(self, position: int, *, limit: int) -> list[AlertRow]:
+        """Alerts published after this position."""
+        return await self._rows(SQL["after"], {"position": position, "limit": limit})
+
+    async def replay(self, *, alert_id: str | None, sink: str | None, dead_only: bool, now: Instant) -> int:
+        """Make deliveries due again; returns how many."""
+        place = {"id": alert_id, "sink": sink, "dead_only": dead_only, "now": now}
+
+        def write(db: sqlite3.Connection) -> int:
+            if alert_id is None:
+                return db.execute(SQL["replay_dead" if dead_only else "replay_all"], place).rowcount
+            if sink is not None and not dead_only:
+                db.execute(SQL["deliver_too"], place)
+            return db.execute(SQL["replay_alert"], place).rowcount
+
+        return await self._edit(write)
+
+    async def _rows(self, query: str, place: dict[str, Any]) -> list[AlertRow]:
+        rows = await self._read(lambda db: db.execute(query, place).fetchall())
+        return [
+            AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), read_deliveries(deliveries))
+            for alert_id, position, kind, page_id, url, at, event, deliveries in rows
+        ]

@@ -1,0 +1,137 @@
+"""Questions and rules: the attention part of the port (T60)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite.answers import Answer, give_answer
+from tocsin.adapters.stores.sqlite.claims import require
+from tocsin.adapters.stores.sqlite.codec import read_attempts, read_instruction, read_names, read_object
+from tocsin.adapters.stores.sqlite.outbox import publish
+from tocsin.adapters.stores.sqlite.questions import SQL
+from tocsin.adapters.stores.sqlite.role import Role, ids, touch_hosts
+from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
+from tocsin.errors import UsageError
+from tocsin.model import QuestionRow, RuleRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import AlertDraft, Claim, Instant, Instruction
+
+
+class AttentionRole(Role):
+    """Implements ports.AttentionStore."""
+
+    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
+        """Questions whose gathering has ended and that nobody was told of; empty ones are closed instead."""
+        rows = await self._read(lambda db: db.execute(SQL["to_announce"], {"now": now}).fetchall())
+        questions = [_to_question(row) for row in rows]
+        if any(not question.pages for question in questions):
+            await self._write(lambda db: db.execute(SQL["close_empty"], {"now": now}))
+        return [question for question in questions if question.pages]
+
+    async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
+        """Write the `unreachable` alert and mark the question as asked; one that ended meanwhile is not announced."""
+
+        def write(db: sqlite3.Connection) -> None:
+            if db.execute(SQL["announce"], {"question": question_id, "now": now}).rowcount:
+                publish(db, [alert])
+
+        await self._write(write, durable=True)
+
+    async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
+        """Take back unannounced questions of these causes; their pages are due at retry_at. Returns how many pages."""
+
+        def write(db: sqlite3.Connection) -> int:
+            require(db, claim)
+            hosts: list[int] = []
+            for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes)}).fetchall():
+                place = {"question": question, "retry_at": retry_at, "now": now}
+                hosts += [row[0] for row in db.execute(SQL["postpone"], place).fetchall()]
+                db.execute(SQL["close"], place)
+            touch_hosts(db, set(hosts))
+            return len(hosts)
+
+        return await self._edit(write)
+
+    async def questions(self, *, closed: bool = False) -> list[QuestionRow]:
+        """Open questions, or also those that ended."""
+        rows = await self._read(lambda db: db.execute(SQL["questions"], {"closed": closed}).fetchall())
+        return [_to_question(row) for row in rows]
+
+    async def question(self, question_id: int) -> QuestionRow | None:
+        """One question."""
+        row = await self._read(lambda db: db.execute(SQL["one_question"], {"question": question_id}).fetchone())
+        return _to_question(row) if row else None
+
+    async def question_pages(self, question_id: int) -> list[str]:
+        """The URLs of its pages."""
+        place = {"question": question_id}
+        return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
+
+    async def answer(
+        self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant
+    ) -> int:
+        """Carry out an instruction for the question's pages (or one of them); returns how many.
+
+        Raises UsageError for a question that is not open, and NotWatched for a page that is not in it.
+        """
+        answer = Answer(question_id, instruction, scope, url, now)
+        return await self._edit(partial(give_answer, answer=answer))
+
+    async def rules(self) -> list[RuleRow]:
+        """Rules in force."""
+        rows = await self._read(lambda db: db.execute(SQL["rules"]).fetchall())
+        return [
+            RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
+            for rule_id, scope, url, host, cause, instruction, created_at in rows
+        ]
+
+    async def lift_rule(self, rule_id: int, now: Instant) -> int:
+        """Forget a rule; its pages are due again. Returns how many pages. Raises UsageError for one that is not."""
+
+        def write(db: sqlite3.Connection) -> int:
+            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id}).fetchall()
+            if not db.execute(SQL["delete_rule"], {"rule": rule_id}).rowcount:
+                raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
+            window = window_us(len(rows))
+            due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
+            db.executemany(SQL["release_page"], due)
+            touch_hosts(db, {host for _, host in rows})
+            return len(rows)
+
+        return await self._edit(write)
+
+
+def _to_question(row: Sequence[Any]) -> QuestionRow:
+    (
+        question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,
+        instruction, pages, sample, first_page_id, attempts, during, pending, last_received, next_occasion,
+        page_url, page_group, page_text,
+    ) = row  # fmt: skip
+    return QuestionRow(
+        id=question_id,
+        host_id=host_id,
+        host=host,
+        cause=cause,
+        opened_at=opened_at,
+        announce_at=announce_at,
+        announced_at=announced_at,
+        answered_at=answered_at,
+        closed_at=closed_at,
+        instruction=read_instruction(instruction) if instruction else None,
+        pages=pages,
+        sample=read_names(sample),
+        first_page_id=first_page_id,
+        attempts=read_attempts(attempts),
+        during=during,
+        pending_change=read_object(pending) if pending else None,
+        last_received=last_received,
+        next_occasion=next_occasion,
+        page_url=page_url,
+        page_group=page_group,
+        page_text=page_text,
+    )

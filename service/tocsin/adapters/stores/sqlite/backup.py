@@ -1,0 +1,91 @@
+"""A copy of a store as it was at one instant, made while others write."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.connection import connect, snapshot
+from tocsin.adapters.stores.sqlite.faults import translated
+from tocsin.errors import StoreError
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+_STEP_PAGES = 500
+
+
+class _GivenUpError(Exception):
+    """Nobody waits for the copy any more."""
+
+
+class Backup:
+    """One copy in the making: `run` on a thread, `progress` from anywhere."""
+
+    def __init__(self, source: str, target: str, busy: timedelta) -> None:
+        self._source, self._target, self._busy = source, target, busy
+        self._part = f"{target}.part"
+        self._stop = Event()
+        self.progress = (0, 0)
+        """(database pages done, all)"""
+
+    def give_up(self) -> None:
+        """Let `run` end soon, without a copy."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Copy, then give the copy its name in one step. Raises StoreError, also for a target that is there."""
+        if Path(self._target).exists():
+            raise self._there()
+        try:
+            self._copy()
+            self._name()
+        except _GivenUpError:
+            pass
+        except OSError as exc:
+            raise StoreError(f"{self._target}: {exc.strerror}; name a file in a folder that can be written") from exc
+        finally:
+            for ending in ("", "-journal", "-wal", "-shm"):
+                Path(self._part + ending).unlink(missing_ok=True)
+
+    def _copy(self) -> None:
+        with (
+            translated(self._source),
+            closing(connect(self._source, busy=self._busy, writes=False)) as source,
+            # Held from the first page to the last: without it, each commit of others would begin the copy anew.
+            snapshot(source),
+            translated(self._target),
+            closing(sqlite3.connect(self._part)) as target,
+        ):
+            source.execute("select 1 from sqlite_schema").fetchone()
+            source.backup(target, pages=_STEP_PAGES, progress=self._note)
+            # One file, whole in itself, until somebody opens it as a store.
+            target.execute("pragma journal_mode = delete")
+        with Path(self._part).open("rb") as copy:
+            os.fsync(copy.fileno())
+
+    def _note(self, _status: int, left: int, pages: int) -> None:
+        self.progress = (pages - left, pages)
+        if self._stop.is_set():
+            raise _GivenUpError
+
+    def _name(self) -> None:
+        try:
+            # Unlike a renaming, a link never takes the place of what is there.
+            os.link(self._part, self._target)
+        except FileExistsError:
+            raise self._there() from None
+        except OSError:  # a file system without links
+            Path(self._part).rename(self._target)
+        folder = os.open(Path(self._target).resolve().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _there(self) -> StoreError:
+        return StoreError(f"{self._target}: there already; name another file, a backup never replaces one")

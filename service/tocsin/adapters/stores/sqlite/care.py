@@ -1,0 +1,66 @@
+"""Keeping the store well: the care part of the port."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.backup import Backup
+from tocsin.adapters.stores.sqlite.connection import open_lane, snapshot
+from tocsin.adapters.stores.sqlite.invariants import findings
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import Role
+from tocsin.adapters.stores.sqlite.schedule import to_us
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import AsyncIterator
+    from datetime import timedelta
+
+    from tocsin.model import Instant
+
+SQL = queries("care")
+_TELL_S = 0.1
+_FORGOTTEN = ("states", "verdicts", "renderings", "alerts", "questions", "requests", "hosts")
+
+
+class CareRole(Role):
+    """Implements ports.StoreCare."""
+
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        """Copy the store as it was at one instant; yields (pages done, all)."""
+        return self._backup(Backup(self._options.path, target, self._options.busy))
+
+    async def _backup(self, copy: Backup) -> AsyncIterator[tuple[int, int]]:
+        running = asyncio.get_running_loop().run_in_executor(None, copy.run)
+        try:
+            while not running.done():
+                await asyncio.wait({running}, timeout=_TELL_S)
+                yield copy.progress
+            running.result()
+        finally:
+            copy.give_up()
+            await asyncio.wait({running})
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store, a sentence each; empty if nothing is."""
+
+        def read(db: sqlite3.Connection) -> list[str]:
+            with snapshot(db):
+                return list(findings(db))
+
+        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
+            return await lane.run(read)
+
+    async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
+        """Forget what is older than this, at most `limit` rows; returns how many."""
+        place = {"before": now - to_us(history)}
+
+        def write(db: sqlite3.Connection) -> int:
+            forgotten = 0
+            for what in _FORGOTTEN:
+                if (left := limit - forgotten) > 0:
+                    forgotten += db.execute(SQL[f"forget_{what}"], {**place, "limit": left}).rowcount
+            return forgotten
+
+        return await self._write(write)

@@ -1,0 +1,32 @@
+"""Values as the store's columns hold them: JSON text, read back into the structs that it was made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tocsin.model import Attempt, CheckReport, FieldValues, Instruction, JsonObject
+
+_encode = msgspec.json.Encoder().encode
+
+read_fields = msgspec.json.Decoder(tuple[str | None, ...]).decode
+read_attempts = msgspec.json.Decoder(tuple[Attempt, ...]).decode
+read_instruction = msgspec.json.Decoder(Instruction).decode
+read_report = msgspec.json.Decoder(CheckReport).decode
+read_object = msgspec.json.Decoder(JsonObject).decode
+read_names = msgspec.json.Decoder(tuple[str, ...]).decode
+read_pair = msgspec.json.Decoder(tuple[str, str]).decode
+read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], ...]).decode
+
+NO_FIELDS: FieldValues = (None,) * 12
+
+
+def to_json(value: Any) -> str:
+    """Write a struct or a plain value as a column holds it."""
+    return _encode(value).decode()
+
+
+def to_json_or_null(value: Any) -> str | None:
+    """Write a value, and nothing for None or what is empty."""
+    return _encode(value).decode() if value else None

@@ -1,0 +1,110 @@
+"""Connections: each on a thread of its own, doing one whole piece of work at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import aiosqlite
+
+from tocsin.adapters.stores.sqlite.faults import translated
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from datetime import timedelta
+
+T = TypeVar("T")
+
+STEP_ROWS = 1000
+"""The most rows that one transaction of a command touches."""
+
+_CHECKPOINT_PAGES = 4000
+_CACHE_KIB = 32 * 1024
+
+
+class Lane(aiosqlite.Connection):
+    """A connection whose thread does whole functions, so that a transaction costs one hop between threads."""
+
+    def __init__(self, path: str, *, busy: timedelta, writes: bool) -> None:
+        super().__init__(partial(connect, path, busy=busy, writes=writes), iter_chunk_size=STEP_ROWS)
+        self.path = path
+
+    async def __aenter__(self) -> Self:
+        """Be closed at the end of a context; `open_lane` has opened it."""
+        return self
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do this on the connection's thread.
+
+        Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
+        Raises StoreError for whatever SQLite says.
+        """
+        with translated(self.path):
+            done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]  # as aiosqlite has it
+            return done
+
+
+@asynccontextmanager
+async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterator[Lane]:
+    """Open a connection, for as long as the context lasts.
+
+    busy    how long to wait for another process that writes
+    writes  it may write; else every attempt to is refused
+    """
+    with translated(path):
+        lane = Lane(path, busy=busy, writes=writes)
+        await lane
+    try:
+        yield lane
+    finally:
+        with translated(path):
+            await lane.close()
+
+
+def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
+    """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver."""
+    db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None)
+    try:
+        db.execute("pragma foreign_keys = on")
+        db.execute(f"pragma cache_size = -{_CACHE_KIB}")
+        db.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        if not writes:
+            db.execute("pragma query_only = on")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def write_ahead(db: sqlite3.Connection) -> None:
+    """Let readers and one writer work side by side; the file keeps it for all who open it later."""
+    db.execute("pragma journal_mode = wal")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[None]:
+    """Write in one transaction: all of it, or nothing.
+
+    durable  it survives a loss of power, not only the end of the process
+    """
+    db.execute("pragma synchronous = full" if durable else "pragma synchronous = normal")
+    db.execute("begin immediate")
+    try:
+        yield
+        db.execute("commit")
+    finally:
+        if db.in_transaction:
+            db.execute("rollback")
+
+
+@contextmanager
+def snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """Read several things as they were at one instant."""
+    db.execute("begin")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("rollback")

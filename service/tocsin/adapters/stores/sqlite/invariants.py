@@ -1,0 +1,56 @@
+"""What must hold in every store at any time, each with the sentence that says what is wrong where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.queries import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+SQL = queries("care")
+_SHOWN = 5
+
+SENTENCES = {
+    "claims_apart": "claims {0} and {1} hold the same shards",
+    "latest_state": "page {0}: its latest state is not {1}",
+    "twelve_fields": "state {0} of page {1}: its fields are not twelve canonical values",
+    "canonical_space": "state {0} of page {1}: a field has white space that no canonical value has",
+    "latest_in_table": "page {0}: its latest state {1} is not in the table",
+    "stored_in_order": "page {0}: its latest state {1} was stored last before it was stored first",
+    "runs_in_order": "state {0} of page {1}: it was stored last before it was stored first",
+    "one_verdict_one_alert": "alert {0}: it was given for {1} verdicts",
+    "verdicts_served": "verdict {0} of page {1}: awareness is due, and nothing will give it",
+    "unwanted_alerts": "verdict {0} of page {1}: an alert was given that was not due",
+    "positions_whole": "alerts: the last position is not {1}",
+    "positions_without_gaps": "alert at position {0}: there is none at {1} before it",
+    "deliveries_of_alerts": "alert {0}: its delivery to {1} belongs to another alert",
+    "deliveries_in_order": "alert {0}: {1} was given it before an older one of the same page",
+    "questions_of_pages": "page {0}: its question {1} is not open",
+    "questions_without_pages": "question {0}: open, and about no page",
+    "one_open_question": "host {0}: two open questions about {1}",
+    "rules_of_pages": "page {0}: its rule {1} is gone",
+    "never_is_never": "page {0}: rule {1} says never, and it is due",
+    "renders_with_cause": "page {0}: waits to be rendered for nothing",
+    "renders_owed": "page {0}: waits for a rendering that is not owed",
+    "requests_done": "request {0}: {1} reports are not there, or more than it asked for",
+    "requests_wanted": "page {0}: its request {1} is gone",
+    "pages_as_text": "page {0}: its text is too long",
+}
+
+
+def findings(db: sqlite3.Connection) -> Iterator[str]:
+    """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
+    for (word,) in db.execute("pragma integrity_check"):
+        if word != "ok":
+            yield f"integrity: {word}"
+    for table, row_id, parent, _ in db.execute("pragma foreign_key_check"):
+        yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
+    for name, sentence in SENTENCES.items():
+        rows = db.execute(SQL[name]).fetchall()
+        for row in rows[:_SHOWN]:
+            yield sentence.format(*row)
+        if len(rows) > _SHOWN:
+            yield f"... and {len(rows) - _SHOWN} more of this kind"

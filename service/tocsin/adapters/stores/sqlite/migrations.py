@@ -1,0 +1,94 @@
+"""Numbered migrations, forward only; `PRAGMA user_version` is the number of the last one applied."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.adapters.stores.sqlite.connection import transaction
+from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
+from tocsin.shipped import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION_ID = 0x546F6373
+"""Marks a file as a store of Tocsin ("Tocs")."""
+
+_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+
+
+class Migration(Struct, frozen=True):
+    """One step from a version of the schema to the next."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+def migrations() -> tuple[Migration, ...]:
+    """Read the migrations that this program knows, in order."""
+    files = sorted((shipped("migrations") / "sqlite").iterdir())
+    return tuple(
+        Migration(int(match[1]), match[2], tuple(_statements(path.read_text(encoding="utf-8"))))
+        for path in files
+        if (match := _FILE.fullmatch(path.name))
+    )
+
+
+def version_of(db: sqlite3.Connection, path: str) -> int:
+    """Tell a store's version, 0 for an empty database; raises StoreError for a database of another program."""
+    version: int = db.execute("pragma user_version").fetchone()[0]
+    (marked,) = db.execute("pragma application_id").fetchone()
+    (tables,) = db.execute("select count(*) from sqlite_schema").fetchone()
+    if marked != APPLICATION_ID and (version or tables or marked):
+        raise StoreError(f"{path}: a database of another program; name another file in store.url")
+    return version
+
+
+def demand_current(db: sqlite3.Connection, path: str) -> None:
+    """Raise StoreTooNew or StoreOutdated unless the store is of this program's version."""
+    version, newest = version_of(db, path), migrations()[-1].number
+    _refuse_newer(path, version, newest)
+    if version < newest:
+        raise StoreOutdated(
+            f"{path}: the store is of version {version}, this program needs {newest}; run `tocsin store migrate`"
+        )
+
+
+def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, int]]:
+    """Apply what is missing, a transaction each; yields (done, all) before the first and after each."""
+    known = migrations()
+    version = version_of(db, path)
+    _refuse_newer(path, version, known[-1].number)
+    missing = [migration for migration in known if migration.number > version]
+    yield 0, len(missing)
+    for done, migration in enumerate(missing, 1):
+        with transaction(db, durable=True):
+            # Somebody else may have come first while we waited for the lock.
+            if version_of(db, path) < migration.number:
+                for statement in migration.statements:
+                    db.execute(statement)
+                db.execute(f"pragma application_id = {APPLICATION_ID}")
+                db.execute(f"pragma user_version = {migration.number}")
+        yield done, len(missing)
+
+
+def _refuse_newer(path: str, version: int, newest: int) -> None:
+    if version > newest:
+        raise StoreTooNew(
+            f"{path}: the store is of version {version}, this program knows {newest}; "
+            "update the program, or restore a backup made before the store was migrated"
+        )
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement.strip()
+            statement = ""

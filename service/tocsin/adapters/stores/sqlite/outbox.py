@@ -1,0 +1,46 @@
+"""Publishing alerts, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.codec import read_names, to_json
+from tocsin.adapters.stores.sqlite.queries import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import AlertDraft
+
+SQL = queries("alerts")
+
+
+def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
+    """Write alerts in this order, each with a delivery to every sink that is set."""
+    if not drafts:
+        return
+    last, names = db.execute(SQL["reserve"], {"count": len(drafts)}).fetchone()
+    placed = list(enumerate(drafts, last - len(drafts) + 1))
+    db.executemany(
+        SQL["insert_alert"],
+        [
+            {
+                "id": draft.id,
+                "position": position,
+                "page": draft.page_id,
+                "type": draft.type,
+                "at": draft.at,
+                "event": to_json(draft.event),
+            }
+            for position, draft in placed
+        ],
+    )
+    db.executemany(
+        SQL["insert_delivery"],
+        [
+            {"sink": sink, "position": position, "alert": draft.id, "page": draft.page_id, "at": draft.at}
+            for position, draft in placed
+            for sink in read_names(names)
+        ],
+    )

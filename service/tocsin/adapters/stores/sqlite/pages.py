@@ -1,0 +1,73 @@
+"""Adding and removing pages, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.codec import to_json_or_null
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
+from tocsin.adapters.stores.sqlite.requests import give_up
+from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
+from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant, NewPage
+
+SQL = queries("watchlist")
+
+
+def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
+    """Add pages that are not watched yet, hosts and groups with them; returns ids, None for the others."""
+    seen = {row[0] for row in db.execute(SQL["known"], {"urls": ids(page.url for page in pages)})}
+    (last,) = db.execute(SQL["last_id"]).fetchone()
+    # Pages that were removed count too: what matters is the order of magnitude.
+    window = window_us(last + len(pages))
+    added: list[int | None] = []
+    rows = []
+    for page in pages:
+        if page.url in seen:
+            added.append(None)
+            continue
+        seen.add(page.url)
+        last += 1
+        added.append(last)
+        rows.append(
+            {
+                "id": last,
+                "url": page.url,
+                "given": page.given if page.given != page.url else None,
+                "host": page.host,
+                "shard": page.shard,
+                "group": page.group,
+                "settings": to_json_or_null(page.settings),
+                "secrets": to_json_or_null(page.secrets),
+                "text": page.text,
+                "now": now,
+                "next_at": spread_at(last, now, window),
+            }
+        )
+    hosts = {row["host"]: row for row in rows}
+    db.executemany(SQL["insert_host"], hosts.values())
+    db.executemany(SQL["insert_group"], [{"name": name} for name in {row["group"] for row in rows}])
+    db.executemany(SQL["insert_page"], rows)
+    if rows:
+        touch_hosts(db, [row[0] for row in db.execute(SQL["hosts_named"], {"names": ids(hosts)})])
+    return added
+
+
+def remove(db: sqlite3.Connection, page_ids: Sequence[int]) -> int:
+    """Take pages off the list with all that is stored of them; what asked for them waits for them no longer."""
+    place = {"ids": ids(page_ids)}
+    rows = db.execute(SQL["touched"], place).fetchall()
+    give_up(db, [row[3] for row in rows])
+    db.execute(SQL["remove"], place)
+    questions = {row[2] for row in rows if row[2] is not None}
+    if questions:
+        (now,) = db.execute("select unixepoch() * 1000000").fetchone()
+        db.executemany(ATTENTION["close_if_left"], [{"question": question, "at": now} for question in questions])
+    touch_hosts(db, {row[1] for row in rows})
+    return len(rows)

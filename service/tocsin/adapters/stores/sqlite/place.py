@@ -1,0 +1,97 @@
+"""Where a store may lie, and the lock that one engine holds on it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from pathlib import Path
+
+from tocsin.errors import StoreError, StoreLocked
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORK = frozenset(
+    {"9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4"}
+    | {"ocfs2", "pvfs2", "smb2", "smb3", "smbfs"}
+)
+# What goes through FUSE is mostly somebody else's disk; these lie on the machine's own.
+_LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs", "fuse.bindfs", "fuse.mergerfs", "fuse.gocryptfs", "fuse.ntfs-3g"})
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+_MOUNT_POINT = 4  # the field of a line before its " - "
+
+
+def refuse_network(path: str) -> None:
+    """Raise StoreError if the store would lie on a network file system, where locks do not hold what they promise."""
+    try:
+        mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:  # no Linux, or no /proc: nothing to go by
+        return
+    kind = file_system_of(str(Path(path).resolve().parent), mounts)
+    if is_network(kind):
+        raise StoreError(
+            f"{path}: a {kind} file system, whose locks cannot be relied on; name a file on a local disk in store.url"
+        )
+
+
+def is_network(kind: str) -> bool:
+    """Tell whether files of this type of file system lie on another machine, as far as one can know."""
+    return kind in _NETWORK or (kind.startswith("fuse.") and kind not in _LOCAL_FUSE)
+
+
+def file_system_of(folder: str, mountinfo: str) -> str:
+    """Name the type of the file system that a folder lies on.
+
+    mountinfo  as in proc(5)
+    Returns    "" if no mount point fits.
+    """
+    longest, kind = "", ""
+    for line in mountinfo.splitlines():
+        mount, separator, system = line.partition(" - ")
+        fields = mount.split(" ")
+        if not separator or len(fields) <= _MOUNT_POINT:
+            continue
+        point = _ESCAPE.sub(lambda match: chr(int(match[1], 8)), fields[_MOUNT_POINT])
+        inside = folder == point or folder.startswith(point.rstrip("/") + "/")
+        # Of two mounts on one point the later one is seen.
+        if inside and len(point) >= len(longest):
+            longest, kind = point, system.split(" ", 1)[0]
+    return kind
+
+
+class EngineLock:
+    """The right to be the one engine of a store: an flock on a file beside it, with the holder's pid inside.
+
+    It ends with the process, however that ends; the file stays, for removing it would let two hold it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = f"{path}.lock"
+        try:
+            self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as exc:
+            raise StoreError(
+                f"{self._file}: {exc.strerror}; make the folder writable for this user, or name another in store.url"
+            ) from exc
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _read_pid(self._fd)
+            os.close(self._fd)
+            raise StoreLocked(path, holder) from None
+        except OSError as exc:
+            os.close(self._fd)
+            raise StoreError(f"{self._file}: cannot be locked: {exc.strerror}; name a file on a local disk") from exc
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Give it up; twice is once."""
+        if self._fd >= 0:
+            os.ftruncate(self._fd, 0)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _read_pid(fd: int) -> int | None:
+    text = os.pread(fd, 32, 0).strip()
+    return int(text) if text.isdigit() else None

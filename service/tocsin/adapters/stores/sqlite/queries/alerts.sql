@@ -1,0 +1,89 @@
+-- The outbox: alerts in the order of their publishing, and a delivery of each to each sink.
+
+-- Positions are given in the transaction that publishes, so none is seen before a smaller one.
+-- name: reserve
+update store set position = position + :count returning position, sinks;
+
+-- name: insert_alert
+insert into alerts (id, position, page_id, type, created_at, event)
+values (:id, :position, :page, :type, :at, :event);
+
+-- name: insert_delivery
+insert into deliveries (sink, position, alert_id, page_id, next_at) values (:sink, :position, :alert, :page, :at);
+
+-- name: set_sinks
+update store set sinks = :names where sinks <> :names;
+
+-- Nothing of a page before what is older of it; alerts of no page wait for nobody.
+-- name: oldest_of_its_page
+not exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
+)
+
+-- name: due_deliveries
+select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at, a.event
+from deliveries d indexed by deliveries_by_state join alerts a on a.id = d.alert_id
+where d.sink = :sink and d.state = 'waiting' and d.next_at <= :now and {oldest_of_its_page}
+order by d.position limit :limit;
+
+-- name: next_delivery_at
+select d.next_at from deliveries d indexed by deliveries_due
+where d.sink = :sink and d.state = 'waiting' and {oldest_of_its_page}
+order by d.next_at limit 1;
+
+-- name: record
+update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce(first_try_at, :at), last_try_at = :at,
+  next_at = coalesce(:next_at, next_at), error = :error
+where alert_id = :alert and sink = :sink;
+
+-- name: sink
+select failures, next_at, disabled, error from sinks where name = :name;
+
+-- name: count_deliveries
+select state, count(*) from deliveries indexed by deliveries_by_state where sink = :name group by state;
+
+-- name: save_sink
+insert into sinks (name, failures, next_at, disabled, error) values (:name, :failures, :next_at, :disabled, :error)
+on conflict (name) do update set failures = excluded.failures, next_at = excluded.next_at,
+  disabled = excluded.disabled, error = excluded.error;
+
+-- name: alert_row
+select a.id, a.position, a.type, a.page_id, coalesce(p.url, a.event ->> '$.subject'), a.created_at, a.event,
+  (select json_group_array(json_array(d.sink, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id)
+from alerts a left join pages p on p.id = a.page_id
+
+-- name: alerts
+{alert_row}
+where (:before is null or a.position < :before)
+  and (not :dead or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead'))
+order by a.position desc limit :limit;
+
+-- name: alerts_of_page
+{alert_row}
+where a.page_id = (select id from pages where url = :url) and (:before is null or a.position < :before)
+  and (not :dead or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead'))
+order by a.position desc limit :limit;
+
+-- name: alert
+{alert_row} where a.id = :id;
+
+-- name: after
+{alert_row} where a.position > :position order by a.position limit :limit;
+
+-- name: replay_alert
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
+where alert_id = :id and (:sink is null or sink = :sink) and (not :dead_only or state = 'dead');
+
+-- name: replay_dead
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
+where state = 'dead' and (:sink is null or sink = :sink);
+
+-- name: replay_all
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
+where (:sink is null or sink = :sink);
+
+-- An alert written before the sink was configured has no delivery yet.
+-- name: deliver_too
+insert or ignore into deliveries (sink, position, alert_id, page_id, next_at)
+select :sink, position, id, page_id, :now from alerts where id = :id;

@@ -1,0 +1,123 @@
+-- Questions, rules and what the user said.
+
+-- Page before host and cause before host before cause.
+-- name: rule_in_force
+select id, instruction from rules
+where (scope = 'page' and page_id = :page) or (scope = 'host-cause' and host_id = :host and cause = :cause)
+  or (scope = 'host' and host_id = :host) or (scope = 'cause' and cause = :cause)
+order by case scope when 'page' then 0 when 'host-cause' then 1 when 'host' then 2 else 3 end, id desc limit 1;
+
+-- name: open_question
+select id from questions indexed by questions_open
+where host_id = :host and cause = :cause and closed_at is null order by id limit 1;
+
+-- name: ask
+insert into questions (host_id, cause, opened_at, announce_at, during, first_page_id, attempts, pending_change)
+values (:host, :cause, :at, :announce_at, :during, :page, :attempts, :pending) returning id;
+
+-- name: carry_verdict
+update questions set pending_change = coalesce(pending_change, :pending) where id = :question;
+
+-- name: join
+update pages set question_id = :question where id = :page;
+
+-- name: leave
+update pages set question_id = null where id = :page;
+
+-- name: close_if_left
+update questions set closed_at = :at where id = :question and closed_at is null
+  and not exists (select 1 from pages where question_id = :question);
+
+-- name: was_announced
+select announced_at is not null and closed_at is :at from questions where id = :question;
+
+-- name: hold_never
+update pages set next_at = null, next_why = :why, rule = null, rule_id = :rule where id = :page;
+
+-- name: hold_rule
+update pages set rule = :instruction, rule_id = :rule where id = :page;
+
+-- name: spend_rule
+update pages set rule = null, rule_id = null where id = :page;
+
+-- An `until-major` of one page is over with its major change; those of wider scope stay for the others.
+-- name: forget_met_rule
+delete from rules where scope = 'page' and page_id = :page and id = :rule;
+
+-- name: question
+q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
+q.instruction, (select count(*) from pages c where c.question_id = q.id),
+(select json_group_array(url) from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
+q.first_page_id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
+from questions q
+join hosts h on h.id = q.host_id
+left join pages p on p.id = q.first_page_id
+left join groups g on g.id = p.group_id
+
+-- name: to_announce
+select {question}
+where q.closed_at is null and q.announced_at is null and q.answered_at is null and q.announce_at <= :now
+order by q.id;
+
+-- name: questions
+select {question} where :closed or q.closed_at is null order by q.id;
+
+-- name: one_question
+select {question} where q.id = :question;
+
+-- name: pages_of_question
+select id, url, host_id from pages where question_id = :question order by id;
+
+-- name: close_empty
+update questions set closed_at = :now where closed_at is null
+  and not exists (select 1 from pages where question_id = questions.id);
+
+-- name: announce
+update questions set announced_at = :now where id = :question and announced_at is null and closed_at is null;
+
+-- name: to_withdraw
+select id from questions where closed_at is null and announced_at is null
+  and cause in (select value from json_each(:causes));
+
+-- name: postpone
+update pages set question_id = null, next_at = :retry_at, next_why = 'after our own outage'
+where question_id = :question returning host_id;
+
+-- name: close
+update questions set closed_at = :now where id = :question and closed_at is null;
+
+-- name: record_answer
+update questions set answered_at = :now, instruction = :instruction where id = :question;
+
+-- name: covered_by_host
+select id from questions where closed_at is null and host_id = :host;
+
+-- name: covered_by_cause
+select id from questions where closed_at is null and cause = :cause;
+
+-- name: insert_rule
+insert into rules (scope, page_id, host_id, cause, instruction, created_at)
+values (:scope, :page, :host, :cause, :instruction, :now) returning id;
+
+-- name: replaced_rules
+select id from rules where scope = :scope and page_id is :page and host_id is :host and cause is :cause;
+
+-- name: move_rule
+update pages set rule_id = :new where rule_id = :old;
+
+-- name: delete_rule
+delete from rules where id = :rule;
+
+-- name: again
+update pages set rule = :instruction, rule_id = null, next_at = :at, next_why = :why, attempts = null, question_id = null
+where id = :page;
+
+-- name: rules
+select r.id, r.scope, p.url, h.name, r.cause, r.instruction, r.created_at
+from rules r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id order by r.id;
+
+-- name: ruled_pages
+select id, host_id from pages where rule_id = :rule;
+
+-- name: release_page
+update pages set rule = null, rule_id = null, next_at = :at, next_why = 'the rule was lifted' where id = :page;

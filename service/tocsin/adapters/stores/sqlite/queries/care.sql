@@ -1,0 +1,151 @@
+-- Keeping the store well: what must hold at any time, and what is forgotten when.
+-- Each invariant gives (subject, detail) of what breaks it.
+
+-- name: claims_apart
+select a.id, b.id from claims a join claims b on a.id < b.id
+where a.first_shard <= b.last_shard and b.first_shard <= a.last_shard;
+
+-- name: latest_state
+select p.id, p.state_id from pages p
+where p.state_id is not (select max(s.id) from states s where s.page_id = p.id);
+
+-- name: twelve_fields
+select id, page_id from states
+where not json_valid(fields) or json_type(fields) <> 'array' or json_array_length(fields) <> 12
+  or exists (select 1 from json_each(fields) f where f.type not in ('null', 'text') or f.value = '');
+
+-- name: canonical_space
+select s.id, s.page_id from states s
+where json_valid(s.fields) and exists (
+  select 1 from json_each(s.fields) f
+  where f.type = 'text' and (f.value like ' %' or f.value like '% ' or instr(f.value, '  ') > 0)
+);
+
+-- name: latest_in_table
+select p.id, p.state_id from pages p join states s on s.id = p.state_id where s.in_table = 0;
+
+-- name: stored_in_order
+select p.id, p.state_id from pages p join states s on s.id = p.state_id
+where p.stored_at < s.first_at or s.table_from > p.stored_at or s.table_from < s.first_at;
+
+-- name: runs_in_order
+select s.id, s.page_id from states s join pages p on p.id = s.page_id
+where s.id <> p.state_id and (s.last_at < s.first_at or s.table_from < s.first_at or s.table_from > s.last_at);
+
+-- name: one_verdict_one_alert
+select alert_id, count(*) from verdicts where alert_id is not null group by alert_id having count(*) > 1;
+
+-- name: verdicts_served
+select v.id, v.page_id from verdicts v
+where v.awareness = 1 and v.alert_id is null and not exists (select 1 from renders r where r.page_id = v.page_id);
+
+-- name: unwanted_alerts
+select id, page_id from verdicts where awareness = 0 and alert_id is not null;
+
+-- name: positions_whole
+select position, (select position from store) from store
+where position <> coalesce((select max(position) from alerts), position)
+  or exists (select 1 from alerts where position < 1);
+
+-- name: positions_without_gaps
+select position, position - 1 from alerts a
+where not exists (select 1 from alerts b where b.position = a.position - 1)
+  and a.position > (select min(position) from alerts);
+
+-- name: deliveries_of_alerts
+select d.alert_id, d.sink from deliveries d left join alerts a on a.id = d.alert_id
+where a.id is null or a.position <> d.position or a.page_id is not d.page_id;
+
+-- name: deliveries_in_order
+select d.alert_id, d.sink from deliveries d
+where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
+    and e.first_try_at is null and e.next_at < d.last_try_at and e.next_at >= d.first_try_at
+);
+
+-- name: questions_of_pages
+select p.id, p.question_id from pages p left join questions q on q.id = p.question_id
+where p.question_id is not null and (q.id is null or q.closed_at is not null or q.host_id <> p.host_id);
+
+-- name: questions_without_pages
+select q.id, q.host_id from questions q
+where q.closed_at is null and not exists (select 1 from pages p where p.question_id = q.id);
+
+-- name: one_open_question
+select host_id, cause from questions where closed_at is null group by host_id, cause having count(*) > 1;
+
+-- name: rules_of_pages
+select p.id, p.rule_id from pages p left join rules r on r.id = p.rule_id where p.rule_id is not null and r.id is null;
+
+-- name: never_is_never
+select p.id, p.rule_id from pages p join rules r on r.id = p.rule_id
+where r.instruction ->> '$.kind' = 'never' and p.next_at is not null;
+
+-- name: renders_with_cause
+select r.page_id, r.since from renders r
+where r.owed = 0 and r.copy_url is null and not exists (
+  select 1 from verdicts v where v.page_id = r.page_id and v.awareness = 1 and v.alert_id is null
+);
+
+-- name: renders_owed
+select r.page_id, p.flags from renders r join pages p on p.id = r.page_id where r.owed = 1 and p.flags & 4 = 0;
+
+-- name: requests_done
+select r.id, r.done from requests r
+where r.done <> (select count(*) from request_reports t where t.request_id = r.id) or r.done > r.pages;
+
+-- name: requests_wanted
+select p.id, p.request_id from pages p left join requests r on r.id = p.request_id
+where p.request_id is not null and r.id is null;
+
+-- name: pages_as_text
+select id, text from pages where length(text) > 253;
+
+-- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
+
+-- name: forget_states
+delete from states where id in (
+  select id from states indexed by states_of_the_past where in_table = 0 and last_at < :before limit :limit
+);
+
+-- name: forget_verdicts
+delete from verdicts where id in (
+  select id from (select * from verdicts order by id limit :limit)
+  where at < :before and (awareness = 0 or alert_id is not null)
+);
+
+-- name: forget_renderings
+delete from renderings where id in (
+  select id from (select * from renderings order by id limit :limit) where started_at < :before
+);
+
+-- name: forget_alerts
+delete from alerts where id in (
+  select id from (select id, created_at from alerts order by position limit :limit) a
+  where created_at < :before
+    and not exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting')
+);
+
+-- name: forget_questions
+delete from questions where id in (
+  select id from (select * from questions order by id limit :limit) where closed_at < :before
+);
+
+-- name: forget_requests
+delete from requests where id in (
+  select id from (select * from requests order by id limit :limit) q
+  where created_at < :before and not exists (
+    select 1 from pages p join hosts h on h.id = p.host_id where p.request_id = q.id
+  )
+);
+
+-- A host that nothing is kept of any more is private data without a use (T64).
+-- name: forget_hosts
+delete from hosts where id in (
+  select h.id from hosts h
+  where not exists (select 1 from pages p where p.host_id = h.id)
+    and not exists (select 1 from questions q where q.host_id = h.id)
+    and not exists (select 1 from rules r where r.host_id = h.id)
+  limit :limit
+);

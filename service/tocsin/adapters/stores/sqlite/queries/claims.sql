@@ -1,0 +1,20 @@
+-- Claims of shards: who may write results, and until when nobody else may.
+
+-- name: overlapping
+select id, first_shard, last_shard, holder, epoch, until
+from claims where first_shard <= :last and last_shard >= :first;
+
+-- The epoch grows over whatever it replaces, so that an id used again never makes an old claim valid.
+-- name: insert
+insert into claims (id, first_shard, last_shard, holder, epoch, until)
+values (:id, :first, :last, :holder, :epoch, :until)
+returning id;
+
+-- name: forget
+delete from claims where id in (select value from json_each(:ids));
+
+-- name: renew
+update claims set until = :until where id = :id and epoch = :epoch;
+
+-- name: is_current
+select 1 from claims where id = :id and epoch = :epoch;

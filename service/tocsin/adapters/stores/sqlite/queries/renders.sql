@@ -1,0 +1,84 @@
+-- The render queue. A row holds a slot while it carries the epoch in force of its claim.
+
+-- A verdict that comes while its page is being rendered leaves the slot where it is: see `close_job`.
+-- name: want
+insert into renders (page_id, major, since, owed, copy_url) values (:page, :major, :since, :owed, :copy_url)
+on conflict (page_id) do update set
+  major = max(major, excluded.major), since = min(since, excluded.since), owed = max(owed, excluded.owed),
+  copy_url = coalesce(excluded.copy_url, copy_url);
+
+-- name: held
+exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
+
+-- name: waiting
+select page_id, major, since from renders r indexed by renders_in_turn
+where coalesce(not_before, 0) <= :now and not {held}
+order by major desc, since, page_id limit :limit;
+
+-- name: oldest_waiting
+select page_id, major, since from renders r
+where coalesce(not_before, 0) <= :now and not {held}
+order by since, page_id limit 1;
+
+-- name: count_waiting
+select count(*) from renders r where coalesce(not_before, 0) <= :now and not {held};
+
+-- name: take
+update renders as r set claim_id = :claim, epoch = :epoch, not_before = null
+where page_id in (select value from json_each(:ids)) and not {held};
+
+-- name: taken
+select page_id, major, since, owed, copy_url, attempts from renders r
+where page_id in (select value from json_each(:ids)) and claim_id = :claim and epoch = :epoch
+order by major desc, since, page_id;
+
+-- name: pending
+select page_id, id, at, outcome, data from verdicts indexed by verdicts_pending
+where page_id in (select value from json_each(:ids)) and awareness = 1 and alert_id is null
+order by page_id, id;
+
+-- name: release
+update renders set claim_id = null, epoch = null, not_before = :not_before, attempts = :attempts
+where page_id = :page and claim_id = :claim and epoch = :epoch;
+
+-- name: job
+select owed, copy_url from renders where page_id = :page;
+
+-- name: pending_of_page
+select min(at), max(outcome = 'major') from verdicts indexed by verdicts_pending
+where page_id = :page and awareness = 1 and alert_id is null;
+
+-- What came while the page was being rendered needs a rendering of its own.
+-- name: wait_again
+update renders set claim_id = null, epoch = null, not_before = null, attempts = null,
+  major = :major, since = coalesce(:since, since), owed = :owed, copy_url = :copy_url
+where page_id = :page;
+
+-- name: close_job
+delete from renders where page_id = :page;
+
+-- name: answer_verdict
+update verdicts set alert_id = :alert where id = :id and page_id = :page;
+
+-- name: verdict_data
+select data from verdicts where id = :id;
+
+-- name: insert_rendering
+insert into renderings (page_id, started_at, rendering) values (:page, :started_at, :rendering);
+
+-- name: owe
+update pages set flags = flags | 4 where id = :page;
+
+-- name: forgive
+update pages set flags = flags & ~4 where id = :page;
+
+-- name: note_set
+update pages set last_set_at = max(coalesce(last_set_at, 0), :at) where id = :page;
+
+-- Nobody waits for these any more: no verdict, no copy, nothing owed.
+-- name: drop_forgiven
+delete from renders where page_id = :page and copy_url is null
+  and not exists (select 1 from verdicts v where v.page_id = renders.page_id and awareness = 1 and alert_id is null);
+
+-- name: forgive_job
+update renders set owed = 0 where page_id = :page;

@@ -1,0 +1,35 @@
+-- Checks asked for by hand.
+
+-- name: insert
+insert into requests (created_at, pages) values (:now, 0) returning id;
+
+-- name: grow
+update requests set pages = pages + :count where id = :request;
+
+-- name: next_pages
+select id, host_id, request_id from pages where id > :after and paused = 0 order by id limit :limit;
+
+-- name: these_pages
+select id, host_id, request_id from pages where id in (select value from json_each(:ids));
+
+-- name: want
+update pages set request_id = :request where id in (select value from json_each(:ids));
+
+-- An older request that nobody waits for any longer must not keep a page from the newer one.
+-- name: shrink
+update requests set pages = pages - :count where id = :request;
+
+-- name: progress
+select done, pages from requests where id = :request;
+
+-- name: reports
+select position, report from request_reports where request_id = :request and position > :after order by position;
+
+-- name: count_done
+update requests set done = done + :count where id = :request returning done;
+
+-- name: report
+insert into request_reports (request_id, position, report) values (:request, :position, :report);
+
+-- name: done
+update pages set request_id = null where id = :id and request_id = :request;

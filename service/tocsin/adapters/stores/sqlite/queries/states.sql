@@ -1,0 +1,35 @@
+-- States: a run of equal ones is a row; the last storing of a page's latest run stands in the page's row.
+
+-- name: close_run
+update states set last_at = p.stored_at, storings = p.storings
+from pages p where p.id = :page and states.id = p.state_id;
+
+-- name: open_run
+insert into states (page_id, first_at, last_at, fields, table_from)
+values (:page, :at, :at, :fields, :at) returning id;
+
+-- name: show_run
+update pages set state_id = :state, stored_at = :at, storings = 1,
+  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+where id = :page;
+
+-- name: run_on
+update pages set stored_at = max(stored_at, :at), storings = storings + 1,
+  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+where id = :page;
+
+-- T70: all records of the page but the most recent leave the table.
+-- name: retire_older
+update states set in_table = 0 where page_id = :page and in_table = 1
+  and id <> (select state_id from pages where id = :page);
+
+-- name: delete_older
+delete from states where page_id = :page and id <> (select state_id from pages where id = :page);
+
+-- name: retire_storings
+update states set table_from = p.stored_at
+from pages p where p.id = :page and states.id = p.state_id;
+
+-- name: insert_verdict
+insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness)
+values (:page, :state, :at, :outcome, :reason, :rule, :basis, :data, :awareness);

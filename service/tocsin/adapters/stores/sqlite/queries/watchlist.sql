@@ -1,0 +1,125 @@
+-- The list of pages, and what is set for them.
+
+-- name: known
+select url from pages where url in (select value from json_each(:urls));
+
+-- name: insert_host
+insert into hosts (name, shard) values (:host, :shard) on conflict do nothing;
+
+-- name: insert_group
+insert into groups (name) values (:name) on conflict do nothing;
+
+-- Ids are never given twice, not even after a removal.
+-- name: last_id
+select coalesce((select seq from sqlite_sequence where name = 'pages'), 0);
+
+-- name: insert_page
+insert into pages (id, url, given, host_id, group_id, settings, secrets, text, added_at, next_at, next_why)
+values (:id, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
+  :settings, :secrets, :text, :now, :next_at, 'first check');
+
+-- name: hosts_named
+select id from hosts where name in (select value from json_each(:names));
+
+-- name: row
+p.id, p.url, coalesce(p.given, p.url), h.name, g.name,
+coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mode', 'on'),
+case when p.settings ->> '$.mode' is not null then 'page' when g.settings ->> '$.mode' is not null then 'group'
+  when t.settings ->> '$.mode' is not null then 'all' else 'default' end,
+p.paused, p.text, p.settings, p.next_at, p.next_why, p.last_checked_at, p.last_set_at, p.last_changed_at,
+p.last_report, s.fields, p.stored_at, p.question_id, p.secrets is not null
+
+-- name: from
+from pages p
+cross join store t
+join hosts h on h.id = p.host_id
+join groups g on g.id = p.group_id
+left join states s on s.id = p.state_id
+
+-- name: page
+select {row} {from} where p.url = :url;
+
+-- The conditions of a filter follow; see `watchlist.conditions`.
+-- name: pages
+select {row} {from} where p.id > :after
+
+-- name: count
+select count(*) {from} where 1
+
+-- name: by_urls
+p.url in (select value from json_each(:urls))
+
+-- name: by_group
+p.group_id = (select id from groups where name = :group)
+
+-- name: by_host
+p.host_id = (select id from hosts where name = :host)
+
+-- name: by_matching
+instr(p.url, :matching) > 0
+
+-- name: by_outcome
+p.outcome = :outcome
+
+-- name: by_paused
+p.paused = :paused
+
+-- The last three of the twelve fields.
+-- name: by_topper
+(s.fields ->> '$[9]' is not null or s.fields ->> '$[10]' is not null or s.fields ->> '$[11]' is not null)
+
+-- name: touched
+select id, host_id, question_id, request_id from pages where id in (select value from json_each(:ids));
+
+-- name: remove
+delete from pages where id in (select value from json_each(:ids));
+
+-- name: settings_of
+select id, settings, next_at, next_why from pages where id in (select value from json_each(:ids));
+
+-- name: set_settings
+update pages set settings = :settings where id = :id;
+
+-- name: set_due
+update pages set next_at = :next_at, next_why = :next_why where id = :id;
+
+-- name: set_paused
+update pages set paused = :paused where id in (select value from json_each(:ids)) and paused <> :paused;
+
+-- name: set_group
+update pages set group_id = (select id from groups where name = :group) where id in (select value from json_each(:ids));
+
+-- name: set_text
+update pages set text = :text where id in (select value from json_each(:ids));
+
+-- name: settings_of_group
+select settings from groups where name = :name;
+
+-- name: set_group_settings
+update groups set settings = :settings where name = :name;
+
+-- name: settings_of_all
+select settings from store;
+
+-- name: set_all_settings
+update store set settings = :settings;
+
+-- name: schedule_of
+select id, settings, next_at, next_why from pages
+where id > :after and (:group is null or group_id = (select id from groups where name = :group))
+order by id limit :limit;
+
+-- name: groups
+select g.name, (select count(*) from pages p where p.group_id = g.id), g.settings from groups g order by g.name;
+
+-- name: history
+select s.id, s.first_at, iif(s.id = p.state_id, p.stored_at, s.last_at), iif(s.id = p.state_id, p.storings, s.storings),
+  s.in_table, s.fields
+from states s join pages p on p.id = s.page_id
+where s.page_id = (select id from pages where url = :url)
+order by s.id desc limit :limit;
+
+-- name: verdicts
+select state_id, at, outcome, reason, rule, data from verdicts
+where page_id = (select id from pages where url = :url) and state_id in (select value from json_each(:states))
+order by id;

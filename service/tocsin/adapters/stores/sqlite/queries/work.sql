@@ -1,0 +1,143 @@
+-- What checking reads and writes: the agenda of hosts, due pages, results.
+
+-- A host's earliest due time: 0 if a request wants one of its pages, else the first entry of the schedule index.
+-- name: due
+case when exists (
+  select 1 from pages q indexed by pages_requested where q.host_id = h.id and q.request_id is not null
+) then 0 else (
+  select d.next_at from pages d indexed by pages_due
+  where d.host_id = h.id and d.next_at is not null and d.paused = 0 order by d.next_at limit 1
+) end
+
+-- name: due_of_hosts
+select h.id, {due} from hosts h where h.id in (select value from json_each(:hosts));
+
+-- One seek into the schedule per host, a page of hosts at a time.
+-- name: agenda
+select h.id, {due} from hosts h
+where h.id > :after and h.shard between :first and :last
+order by h.id limit :limit;
+
+-- Only what somebody else touched since; revisions are few, so the index finds them.
+-- name: agenda_since
+select h.id, {due}, h.revision from hosts h indexed by hosts_by_revision
+where (h.revision, h.id) > (:since, :after) and h.shard between :first and :last
+order by h.revision, h.id limit :limit;
+
+-- All that a visit needs to know of a page, in the order of `tasks.to_task`.
+-- name: task
+p.id, p.host_id, h.name, p.url, p.group_id, g.name, p.settings, p.secrets, p.text,
+p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
+p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
+p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id
+
+-- The limit lies inside, host by host: a crowded host starves nobody. Requested pages first, then the longest due.
+-- name: due_pages
+select {task}
+from json_each(:hosts) a
+cross join hosts h on h.id = a.value and h.shard between :first and :last
+cross join pages p on p.id in (
+  select * from (
+    select * from (
+      select r.id from pages r indexed by pages_requested
+      where r.host_id = h.id and r.request_id is not null order by r.request_id limit :per_host
+    )
+    union all
+    select * from (
+      select d.id from pages d indexed by pages_due
+      where d.host_id = h.id and d.next_at is not null and d.paused = 0 and d.next_at <= :now and d.request_id is null
+      order by d.next_at limit :per_host
+    )
+  ) limit :per_host
+)
+join groups g on g.id = p.group_id
+left join states s on s.id = p.state_id
+order by p.request_id is null, p.next_at, p.id;
+
+-- name: requested_pages
+select {task}
+from json_each(:hosts) a
+cross join hosts h on h.id = a.value and h.shard between :first and :last
+cross join pages p on p.id in (
+  select r.id from pages r indexed by pages_requested
+  where r.host_id = h.id and r.request_id = :request limit :per_host
+)
+join groups g on g.id = p.group_id
+left join states s on s.id = p.state_id
+order by p.id;
+
+-- name: tasks
+select {task}
+from pages p
+join hosts h on h.id = p.host_id
+join groups g on g.id = p.group_id
+left join states s on s.id = p.state_id
+where p.id in (select value from json_each(:ids));
+
+-- What the writing of a batch must know of its pages; those that are gone are not found.
+-- name: standing
+select p.id, p.state_id, p.stored_at, p.question_id, p.request_id, p.rule_id,
+  case when p.rule_id is not null then json_extract(r.instruction, '$.kind') end
+from pages p left join rules r on r.id = p.rule_id
+where p.id in (select value from json_each(:ids));
+
+-- A check that stored nothing.
+-- name: note_check
+update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :checked_at,
+  last_set_at = coalesce(:set_at, last_set_at), last_report = :report, outcome = :outcome,
+  last_changed_at = coalesce(:changed_at, last_changed_at),
+  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags
+where id = :id;
+
+-- A check that stored the state before once more: the one row that an unchanged page costs.
+-- name: note_equal
+update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :checked_at,
+  last_set_at = coalesce(:set_at, last_set_at), last_report = :report, outcome = :outcome,
+  last_changed_at = coalesce(:changed_at, last_changed_at),
+  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
+  stored_at = max(stored_at, :stored_at), storings = storings + 1,
+  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+where id = :id;
+
+-- name: gate_hosts
+update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :gate_at;
+
+-- name: gates
+select name, gate_at from hosts where gate_at > :now;
+
+-- name: robots_of
+select id, robots from hosts where name = :host;
+
+-- name: keep_robots
+update hosts set robots = :robots where id = :id;
+
+-- What is set at run time; "off" and cron expressions in it matter to the schedule.
+-- name: settings_of_all
+select settings from store;
+
+-- name: settings_of_groups
+select id, name, settings from groups;
+
+-- Overdue pages without a cron expression of their own or of those they inherit from (T63), a step at a time; pages
+-- within the window already stay where they are, so that a crash loop moves each page once.
+-- name: overdue
+select p.id from pages p
+join hosts h on h.id = p.host_id
+join groups g on g.id = p.group_id
+cross join store t
+where p.id > :after and h.shard between :first and :last
+  and p.paused = 0 and p.next_at is not null
+  and coalesce(p.last_checked_at, p.added_at) < :old
+  and (p.next_at < :now - :window or p.next_at > :now + :window)
+  and coalesce(p.next_why, '') not like 'held:%'
+  and coalesce(p.settings ->> '$.cron', g.settings ->> '$.cron', t.settings ->> '$.cron', '') = ''
+order by p.id limit :limit;
+
+-- The fraction is the page's own for ever: see `schedule.fraction`.
+-- name: spread
+update pages set next_at = :now + cast(((id * 2654435761) & 4294967295) / 4294967296.0 * :window as integer),
+  next_why = :why
+where id in (select value from json_each(:ids));
+
+-- name: size
+select coalesce(max(id), 0) from pages;

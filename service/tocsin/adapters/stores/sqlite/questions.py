@@ -1,0 +1,92 @@
+"""Failures becoming questions, and recoveries ending them, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json
+from tocsin.adapters.stores.sqlite.queries import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from tocsin.model import Failure, Instant
+
+SQL = queries("attention")
+
+
+class Questions:
+    """Takes pages into questions and out of them.
+
+    gather_us  how long a new question gathers failures before anybody is asked
+    """
+
+    def __init__(self, db: sqlite3.Connection, gather_us: int) -> None:
+        self._db, self._gather_us = db, gather_us
+
+    def fail(
+        self,
+        page_id: int,
+        host_id: int,
+        failure: Failure,
+        at: Instant,
+        *,
+        joined: int | None,
+        pending: str | None = None,
+    ) -> None:
+        """Take a page that was not received into the question of its host and cause, unless a rule speaks for it.
+
+        joined   the question that the page is in so far
+        pending  the verdict whose rendering failed, as JSON
+        """
+        db = self._db
+        where = {"page": page_id, "host": host_id, "cause": failure.cause}
+        question = None
+        if rule := db.execute(SQL["rule_in_force"], where).fetchone():
+            self._apply(page_id, *rule)
+        elif not failure.silent:
+            question = self._question(where, failure, at, pending)
+            db.execute(SQL["join"], {"page": page_id, "question": question})
+        if joined is not None and joined != question:
+            if question is None:
+                db.execute(SQL["leave"], {"page": page_id})
+            db.execute(SQL["close_if_left"], {"question": joined, "at": at})
+
+    def recover(self, page_id: int, question: int, at: Instant) -> bool:
+        """Take a page that was received out of its question; tells whether that ends a question that was asked."""
+        db = self._db
+        db.execute(SQL["leave"], {"page": page_id})
+        closed = db.execute(SQL["close_if_left"], {"question": question, "at": at}).rowcount
+        if not closed:
+            return False
+        (asked,) = db.execute("select announced_at is not null from questions where id = ?", (question,)).fetchone()
+        return bool(asked)
+
+    def _apply(self, page_id: int, rule_id: int, instruction: str) -> None:
+        if read_instruction(instruction).kind == "never":
+            hold_never(self._db, page_id, rule_id)
+        else:
+            self._db.execute(SQL["hold_rule"], {"page": page_id, "rule": rule_id, "instruction": instruction})
+
+    def _question(self, where: dict[str, object], failure: Failure, at: Instant, pending: str | None) -> int:
+        db = self._db
+        if found := db.execute(SQL["open_question"], where).fetchone():
+            question: int = found[0]
+            if pending is not None:
+                db.execute(SQL["carry_verdict"], {"question": question, "pending": pending})
+            return question
+        asked = {
+            **where,
+            "at": at,
+            "announce_at": at + self._gather_us,
+            "during": failure.during,
+            "attempts": to_json(failure.attempts),
+            "pending": pending,
+        }
+        opened: int = db.execute(SQL["ask"], asked).fetchone()[0]
+        return opened
+
+
+def hold_never(db: sqlite3.Connection, page_id: int, rule_id: int) -> None:
+    """Check a page no more until the user lifts the rule."""
+    db.execute(SQL["hold_never"], {"page": page_id, "rule": rule_id, "why": f"never (rule {rule_id})"})

@@ -1,0 +1,162 @@
+"""Writing a batch of results, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET, Struct
+
+from tocsin.adapters.stores.sqlite.claims import require
+from tocsin.adapters.stores.sqlite.codec import to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.outbox import publish
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
+from tocsin.adapters.stores.sqlite.questions import Questions
+from tocsin.adapters.stores.sqlite.renders import want_render
+from tocsin.adapters.stores.sqlite.requests import note_reports
+from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.states import SQL as STATES
+from tocsin.adapters.stores.sqlite.states import origin, store_state
+from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOT_HTML
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import AlertDraft, CheckResult, Claim, Instant
+
+SQL = queries("work")
+_CHANGES = frozenset({"minor", "major"})
+
+
+class Standing(Struct):
+    """What a page's row says before its result is written."""
+
+    id: int
+    state_id: int | None
+    stored_at: Instant | None
+    question_id: int | None
+    request_id: int | None
+    rule_id: int | None
+    rule_kind: str | None
+
+
+def is_worth_a_flush(results: Sequence[CheckResult]) -> bool:
+    """Tell whether a loss of power may not lose this batch: it holds more than checks that found nothing new."""
+    return any(
+        result.verdict or result.failure or result.alerts or result.recovery or result.render_owed for result in results
+    )
+
+
+def write_results(
+    db: sqlite3.Connection, claim: Claim, results: Sequence[CheckResult], *, gather_us: int
+) -> dict[int, Instant | None]:
+    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim."""
+    require(db, claim)
+    rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
+    standing = {row[0]: Standing(*row) for row in rows}
+    # A page that was removed meanwhile leaves no trace.
+    known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
+    found = [(result, page) for result, page in known if not _is_outdated(result, page)]
+    _note_checks(db, found)
+    _store_what_is_new(db, found, Questions(db, gather_us))
+    note_reports(db, [result for result, page in found if result.request_id is not None])
+    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result, _ in found if result.host_gate_at]
+    if gates:
+        db.executemany(SQL["gate_hosts"], gates)
+    return due_of_hosts(db, {result.host_id for result in results})
+
+
+def _is_outdated(result: CheckResult, page: Standing) -> bool:
+    """Tell whether the page was stored anew since it was read for this check: its comparison would be wrong."""
+    return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
+
+
+def due_of_hosts(db: sqlite3.Connection, hosts: set[int]) -> dict[int, Instant | None]:
+    """Tell when each of these hosts is due next."""
+    return {**dict.fromkeys(hosts), **dict(db.execute(SQL["due_of_hosts"], {"hosts": ids(hosts)}))}
+
+
+def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]]) -> None:
+    """Write one row of each page: its schedule and last check, and the storing of an unchanged state."""
+    plain: list[dict[str, Any]] = []
+    equal: list[dict[str, Any]] = []
+    for result, page in found:
+        row = {
+            "id": result.page_id,
+            "next_at": result.next_at,
+            "next_why": result.next_why,
+            "checked_at": result.checked_at,
+            "set_at": result.set_at,
+            "report": to_json(result.report),
+            "outcome": result.report.outcome,
+            "changed_at": result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
+            "conditional_run": result.conditional_run,
+            "attempts": to_json_or_null(result.held_attempts),
+            "flags": (DISALLOWED if result.disallowed else 0) | (NOT_HTML if result.not_html else 0),
+        }
+        if page.rule_kind == "never":
+            # The user said so while the check was under way, or asked for this one by hand.
+            row["next_at"], row["next_why"] = None, f"never (rule {page.rule_id})"
+        state = result.state
+        if state is not None and state.equal and page.state_id is not None:
+            equal.append({**row, "stored_at": state.stored_at, **origin(state)})
+        else:
+            plain.append(row)
+    if plain:
+        db.executemany(SQL["note_check"], plain)
+    if equal:
+        db.executemany(SQL["note_equal"], equal)
+
+
+def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], questions: Questions) -> None:
+    """Write new states, verdicts, questions and alerts, page by page: few pages have any."""
+    drafts: list[AlertDraft] = []
+    for result, page in found:
+        state = result.state
+        if state is not None and not (state.equal and page.state_id is not None):
+            page.state_id = store_state(db, page.id, state, stored_at=page.stored_at)
+            page.stored_at = max(state.stored_at, page.stored_at or 0)
+        if result.verdict is not None:
+            _write_verdict(db, result, page)
+        drafts.extend(result.alerts)
+        if result.render_owed:
+            want_render(db, page.id, since=result.checked_at, owed=True)
+        if result.rule_spent:
+            _spend_rule(db, page)
+        if result.failure is not None:
+            questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
+        elif result.received and page.question_id is not None and not result.render_owed:
+            ended = questions.recover(page.id, page.question_id, result.checked_at)
+            if ended and result.recovery is not None:
+                drafts.append(result.recovery)
+    publish(db, drafts)
+
+
+def _write_verdict(db: sqlite3.Connection, result: CheckResult, page: Standing) -> None:
+    verdict = result.verdict
+    if verdict is None:
+        return
+    db.execute(
+        STATES["insert_verdict"],
+        {
+            "page": page.id,
+            "state": page.state_id,
+            "at": verdict.at,
+            "outcome": verdict.outcome,
+            "reason": verdict.reason,
+            "rule": verdict.rule,
+            "basis": verdict.basis,
+            "data": to_json(verdict.data),
+            "awareness": verdict.awareness,
+        },
+    )
+    if verdict.awareness:
+        want_render(db, page.id, since=verdict.at, major=verdict.outcome == "major")
+
+
+def _spend_rule(db: sqlite3.Connection, page: Standing) -> None:
+    db.execute(ATTENTION["spend_rule"], {"page": page.id})
+    if page.rule_id is not None:
+        db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})
+        page.rule_id = page.rule_kind = None

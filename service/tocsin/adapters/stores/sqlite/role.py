@@ -1,0 +1,76 @@
+"""What the roles of the store share: its connections, its options and the revision of its edits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from tocsin.adapters.stores.sqlite.connection import Lane, snapshot, transaction
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable
+    from datetime import timedelta
+
+T = TypeVar("T")
+
+
+class Options(Struct, frozen=True):
+    """How a store was opened; see `open_store`."""
+
+    path: str
+    history: bool
+    gather: timedelta
+    busy: timedelta
+
+
+class Role:
+    """A part of the store's port, over a connection that writes and one that reads."""
+
+    def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
+        self._writer, self._reader, self._options = writer, reader, options
+        self._edited_here = True
+        self._seen_version: int | None = None
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
+        """Do this in one transaction."""
+
+        def whole(db: sqlite3.Connection) -> T:
+            with transaction(db, durable=durable):
+                return work(db)
+
+        return await self._writer.run(whole)
+
+    async def _edit(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do this in one transaction that survives a loss of power, and let a running engine look again."""
+        done = await self._write(work, durable=True)
+        self._edited_here = True
+        return done
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read at one instant."""
+
+        def whole(db: sqlite3.Connection) -> T:
+            with snapshot(db):
+                return work(db)
+
+        return await self._reader.run(whole)
+
+
+def ids(values: Iterable[int | str]) -> str:
+    """Write keys as the JSON array that `json_each` reads."""
+    return json.dumps(list(values))
+
+
+def touch_hosts(db: sqlite3.Connection, host_ids: Iterable[int]) -> None:
+    """Give the store a new revision and stamp these hosts with it, so that a running engine looks at them again."""
+    (revision,) = db.execute("update store set revision = revision + 1 returning revision").fetchone()
+    db.execute("update hosts set revision = ? where id in (select value from json_each(?))", (revision, ids(host_ids)))
+
+
+def touch_all_hosts(db: sqlite3.Connection) -> None:
+    """Give the store a new revision and stamp every host with it."""
+    (revision,) = db.execute("update store set revision = revision + 1 returning revision").fetchone()
+    db.execute("update hosts set revision = ?", (revision,))

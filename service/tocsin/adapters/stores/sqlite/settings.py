@@ -1,0 +1,135 @@
+"""What the user sets for pages, groups and all pages, and how the schedule follows, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from tocsin.adapters.stores.sqlite.codec import read_object, to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.pages import SQL
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import ids, touch_all_hosts, touch_hosts
+from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
+from tocsin.configuration.spans import parse_span
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant, JsonObject
+
+OFF = "off"
+_SCHEDULE = frozenset({"every", "cron", "mode"})
+
+
+class Edit(Struct, frozen=True):
+    """One edit; `pages` is how many it is for, which the checks that it brings are spread by."""
+
+    settings: JsonObject
+    unset: tuple[str, ...]
+    paused: bool | None = None
+    group: str | None = None
+    text: str | None = None
+    clear_text: bool = False
+    pages: int = 0
+
+    @property
+    def moves_schedule(self) -> bool:
+        """Whether pages may be due at another time now."""
+        return not _SCHEDULE.isdisjoint([*self.settings, *self.unset])
+
+    def merged(self, settings: str | None) -> JsonObject:
+        """Give these settings with the edit's in their place."""
+        before = read_object(settings) if settings else {}
+        return {key: value for key, value in {**before, **self.settings}.items() if key not in self.unset}
+
+    def window(self, pages: int) -> int:
+        """Give the span that the next checks are spread over: the new interval, or what this many pages take."""
+        every = self.settings.get("every")
+        if isinstance(every, str) and "cron" not in self.settings:
+            return to_us(parse_span(every))
+        return window_us(pages)
+
+
+def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+    """Carry out an edit for these pages; returns how many there are."""
+    place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
+    if edit.group is not None:
+        db.execute(SQL["insert_group"], {"name": edit.group})
+        db.execute(SQL["set_group"], place)
+    if edit.text is not None or edit.clear_text:
+        db.execute(SQL["set_text"], {**place, "text": None if edit.clear_text else edit.text})
+    rows = db.execute(SQL["settings_of"], place).fetchall()
+    if edit.settings or edit.unset:
+        changed = [{"id": row[0], "settings": to_json_or_null(edit.merged(row[1]))} for row in rows]
+        db.executemany(SQL["set_settings"], changed)
+    if edit.paused is not None:
+        db.execute(SQL["set_paused"], {**place, "paused": edit.paused})
+    if edit.moves_schedule:
+        _follow(db, rows, edit, now, pages=edit.pages)
+    elif edit.paused is False:
+        _resume(db, rows, now, pages=edit.pages)
+    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], place)})
+    return len(rows)
+
+
+def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
+    """Carry out an edit for a group (made if it is new), or for all pages."""
+    if name is None:
+        (before,) = db.execute(SQL["settings_of_all"]).fetchone()
+        db.execute(SQL["set_all_settings"], {"settings": to_json(edit.merged(before))})
+    else:
+        db.execute(SQL["insert_group"], {"name": name})
+        (before,) = db.execute(SQL["settings_of_group"], {"name": name}).fetchone()
+        db.execute(SQL["set_group_settings"], {"name": name, "settings": to_json(edit.merged(before))})
+    touch_all_hosts(db)
+
+
+def edit_group_step(db: sqlite3.Connection, name: str | None, edit: Edit, now: Instant, after: int) -> int:
+    """Let the schedule of one step's pages follow an edit; returns the last one's id, -1 at the end."""
+    rows = db.execute(SQL["schedule_of"], {"group": name, "after": after, "limit": STEP_ROWS}).fetchall()
+    if not rows:
+        return -1
+    # A page's own word stands above its group's.
+    inheriting = [row for row in rows if not row[1] or _SCHEDULE.isdisjoint(read_object(row[1]))]
+    (size,) = db.execute(queries("work")["size"]).fetchone()
+    # What is off is left to the visit: it knows every level that a mode may come from.
+    _follow(db, inheriting, edit, now, pages=size, may_stop=False)
+    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(row[0] for row in inheriting)})})
+    last: int = rows[-1][0]
+    return last
+
+
+def _follow(
+    db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, may_stop: bool = True
+) -> None:
+    """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one."""
+    mode = edit.settings.get("mode")
+    changed = []
+    for page_id, _, next_at, why in rows:
+        if mode == OFF:
+            if may_stop:
+                changed.append({"id": page_id, "next_at": None, "next_why": OFF})
+        elif why == OFF:
+            soon = spread_at(page_id, now, window_us(pages))
+            changed.append({"id": page_id, "next_at": soon, "next_why": "on again"})
+        elif next_at is not None:
+            soon = spread_at(page_id, now, edit.window(pages))
+            if soon < next_at and not (why or "").startswith("held:"):
+                changed.append({"id": page_id, "next_at": soon, "next_why": "its schedule was changed"})
+    db.executemany(SQL["set_due"], changed)
+
+
+def _resume(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+    """Spread what became due during a pause."""
+    window = window_us(pages)
+    db.executemany(
+        SQL["set_due"],
+        [
+            {"id": page_id, "next_at": spread_at(page_id, now, window), "next_why": "no longer paused"}
+            for page_id, _, next_at, _ in rows
+            if next_at is not None and next_at < now
+        ],
+    )

@@ -1,0 +1,100 @@
+"""The store on SQLite: its roles put together, opened and closed."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from tocsin.adapters.stores.sqlite.alerts import AlertRole
+from tocsin.adapters.stores.sqlite.attention import AttentionRole
+from tocsin.adapters.stores.sqlite.care import CareRole
+from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
+from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
+from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network
+from tocsin.adapters.stores.sqlite.render_queue import RenderRole
+from tocsin.adapters.stores.sqlite.role import Options
+from tocsin.adapters.stores.sqlite.table import TableRole
+from tocsin.adapters.stores.sqlite.watchlist import WatchRole
+from tocsin.adapters.stores.sqlite.work import WorkRole
+from tocsin.errors import StoreError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import AsyncIterator
+    from datetime import timedelta
+    from types import TracebackType
+
+
+class SqliteStore(WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, TableRole, CareRole):
+    """A store in one SQLite file; implements ports.Store. Made by `open_store`.
+
+    It writes through one connection and reads through another, each on a thread of its own.
+    """
+
+    def __init__(self, writer: Lane, reader: Lane, options: Options, opened: AsyncExitStack) -> None:
+        super().__init__(writer, reader, options)
+        self._opened = opened
+
+    async def close(self) -> None:
+        """Close the connections and give up the engine lock; twice is once."""
+        await self._opened.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_sqlite(
+    path: str, *, engine: bool, create: bool, history: bool, gather: timedelta, busy: timedelta
+) -> SqliteStore:
+    """Open a store; see `open_store`."""
+    _demand_place(path, create=create)
+    async with AsyncExitStack() as opened:
+        lock = EngineLock(path) if engine else None
+        if lock is not None:
+            opened.callback(lock.release)
+        writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
+        await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
+        reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
+        return SqliteStore(writer, reader, Options(path, history, gather, busy), opened.pop_all())
+
+
+async def migrate_sqlite(path: str, busy: timedelta) -> AsyncIterator[tuple[int, int]]:
+    """Bring a store to this program's version; see `migrate`."""
+    _demand_place(path, create=False)
+    lock = EngineLock(path)
+    try:
+        async with open_lane(path, busy=busy, writes=True) as writer:
+            steps = await writer.run(lambda db: apply_migrations(db, path))
+            while (step := await writer.run(lambda _: next(steps, None))) is not None:
+                yield step
+    finally:
+        lock.release()
+
+
+def _demand_place(path: str, *, create: bool) -> None:
+    """Raise StoreError unless a store is there, or can be made."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise StoreError(f"{path}: there is no folder {file.parent}; make it, or name another file in store.url")
+    if file.is_dir():
+        raise StoreError(f"{path}: a folder; name a file in store.url")
+    if not create and not file.exists():
+        raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
+    refuse_network(path)
+
+
+def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool) -> None:
+    """Make a new store whole, bring an older one up to date if we may, and refuse the rest."""
+    version = version_of(db, path)
+    # Only now: a database of another program was left as it is.
+    write_ahead(db)
+    if may_migrate or version == 0:
+        for _ in apply_migrations(db, path):
+            pass
+    demand_current(db, path)

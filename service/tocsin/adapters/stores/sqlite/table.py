@@ -1,0 +1,94 @@
+"""The spec's plain-text table as the store holds it (T30-T32)."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.codec import read_fields, to_json
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snapshot
+from tocsin.adapters.stores.sqlite.pages import insert_pages
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import Role, ids, touch_all_hosts
+from tocsin.errors import UsageError
+from tocsin.model import NewPage, TableRow
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from tocsin.model import Instant
+
+SQL = queries("table")
+_NAMED = 3
+
+
+class TableRole(Role):
+    """Implements ports.TableStore."""
+
+    async def table_rows(self) -> AsyncIterator[TableRow]:
+        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
+        return self._records()
+
+    async def _records(self) -> AsyncIterator[TableRow]:
+        # A connection of its own: the instant lasts as long as the reading.
+        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
+            records = await lane.run(_open_records)
+            while rows := await lane.run(lambda _: list(islice(records, STEP_ROWS))):
+                for row in rows:
+                    yield row
+
+    async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
+        """Take a whole table in one transaction; returns how many records.
+
+        Raises UsageError naming pages that have states already, unless they are to be replaced.
+        """
+        return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
+
+
+def _open_records(db: sqlite3.Connection) -> Iterator[TableRow]:
+    def records() -> Iterator[TableRow]:
+        with snapshot(db):
+            for url, fields, stored_at, text, _ in db.execute(SQL["rows"]):
+                yield TableRow(url, read_fields(fields), stored_at, text)
+
+    return records()
+
+
+def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
+    """Write records a step at a time; whatever is refused undoes them all."""
+    (last,) = db.execute(SQL["last_state"]).fetchone()
+    stated: dict[str, None] = {}
+    taken, left = 0, iter(rows)
+    while step := list(islice(left, STEP_ROWS)):
+        pages = _pages_of(db, step, now)
+        for url, (page_id, state_id) in pages.items():
+            if state_id is not None and state_id <= last:
+                stated[url] = None
+                db.execute(SQL["delete_before"], {"page": page_id, "last": last})
+        records = [
+            {"page": pages[row.url][0], "at": row.stored_at, "fields": to_json(row.fields), "text": row.text}
+            for row in step
+        ]
+        db.executemany(SQL["insert_record"], records)
+        db.executemany(SQL["show_last"], {record["page"]: record for record in records}.values())
+        taken += len(step)
+    if stated and not replace:
+        named = ", ".join(list(stated)[:_NAMED])
+        more = f" and {len(stated) - _NAMED} more" if len(stated) > _NAMED else ""
+        raise UsageError(f"{named}{more}: have states already; give --replace to put the table's in their place")
+    touch_all_hosts(db)
+    return taken
+
+
+def _pages_of(db: sqlite3.Connection, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
+    """Give the id and latest state of each page of these records; those not watched yet are added."""
+    urls = dict.fromkeys(row.url for row in rows)
+    place = {"urls": ids(urls)}
+    known = {url for url, _, _ in db.execute(SQL["pages_named"], place)}
+    new = [watch_url(url) for url in urls if url not in known]
+    if new:
+        insert_pages(db, [NewPage(page.url, page.given, page.host, page.shard) for page in new], now)
+    return {url: (page_id, state_id) for url, page_id, state_id in db.execute(SQL["pages_named"], place)}

@@ -1,0 +1,157 @@
+"""The watch list's part of the port."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
+from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.settings import Edit, edit_group_step, edit_step, merge_into
+from tocsin.errors import NotWatched
+from tocsin.model import HistoryEntry, PageRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant, JsonObject, NewPage, PageFilter
+
+
+class WatchRole(Role):
+    """Implements ports.WatchList."""
+
+    async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
+        added: list[int | None] = []
+        for step in _steps(pages):
+            added += await self._edit(partial(insert_pages, pages=step, now=now))
+        return added
+
+    async def page(self, url: str) -> PageRow | None:
+        """One page."""
+        row = await self._read(lambda db: db.execute(SQL["page"], {"url": url}).fetchone())
+        return _to_page(row) if row else None
+
+    async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
+        """Pages in order of id, after this one."""
+        condition, place = _conditions(which)
+        query = f"{SQL['pages']}{condition} order by p.id limit :limit"
+        place.update(after=after_id, limit=limit)
+        rows = await self._read(lambda db: db.execute(query, place).fetchall())
+        return [_to_page(row) for row in rows]
+
+    async def count_pages(self, which: PageFilter) -> int:
+        """How many pages there are."""
+        condition, place = _conditions(which)
+        count: int = (await self._read(lambda db: db.execute(SQL["count"] + condition, place).fetchone()))[0]
+        return count
+
+    async def remove_pages(self, page_ids: Sequence[int]) -> int:
+        """Take pages off the list, with all that is stored of them."""
+        removed = 0
+        for step in _steps(page_ids):
+            removed += await self._edit(partial(remove, page_ids=step))
+        return removed
+
+    async def edit_pages(
+        self,
+        page_ids: Sequence[int],
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        paused: bool | None,
+        group: str | None,
+        text: str | None,
+        clear_text: bool,
+    ) -> int:
+        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
+        edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=len(page_ids))
+        changed = 0
+        for step in _steps(page_ids):
+            changed += await self._edit(partial(edit_step, page_ids=step, edit=edit, now=now))
+        return changed
+
+    async def edit_group(self, name: str | None, now: Instant, *, settings: JsonObject, unset: Sequence[str]) -> None:
+        """Change what is set for a group (None: for all pages)."""
+        edit = Edit(settings, tuple(unset))
+        await self._edit(partial(merge_into, name=name, edit=edit))
+        if not edit.moves_schedule:
+            return
+        after = 0
+        while after >= 0:
+            after = await self._edit(partial(edit_group_step, name=name, edit=edit, now=now, after=after))
+
+    async def groups(self) -> list[tuple[str, int, JsonObject]]:
+        """Groups with their number of pages and settings."""
+        rows = await self._read(lambda db: db.execute(SQL["groups"]).fetchall())
+        return [(name, pages, read_object(settings)) for name, pages, settings in rows]
+
+    async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
+        """States of a page, newest first. Raises NotWatched."""
+
+        def read(db: sqlite3.Connection) -> list[HistoryEntry]:
+            if db.execute(SQL["page"], {"url": url}).fetchone() is None:
+                raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")
+            states = db.execute(SQL["history"], {"url": url, "limit": limit}).fetchall()
+            found = db.execute(SQL["verdicts"], {"url": url, "states": ids(row[0] for row in states)}).fetchall()
+            verdicts: dict[int, list[Any]] = {row[0]: [] for row in states}
+            for state_id, *verdict, data in found:
+                verdicts[state_id].append((*verdict, read_object(data)))
+            return [
+                HistoryEntry(first, last, storings, bool(in_table), read_fields(fields), tuple(verdicts[state_id]))
+                for state_id, first, last, storings, in_table, fields in states
+            ]
+
+        return await self._read(read)
+
+
+def _steps(rows: Sequence[Any]) -> list[Sequence[Any]]:
+    return [rows[start : start + STEP_ROWS] for start in range(0, len(rows), STEP_ROWS)]
+
+
+def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
+    """Write a filter as conditions and their values."""
+    given: dict[str, Any] = {
+        "urls": ids(which.urls) if which.urls is not None else None,
+        "group": which.group,
+        "host": which.host,
+        "matching": which.matching,
+        "outcome": which.outcome,
+        "paused": which.paused,
+        "topper": which.topper or None,
+    }
+    named = {name: value for name, value in given.items() if value is not None}
+    return "".join(f" and {SQL[f'by_{name}']}" for name in named), named
+
+
+def _to_page(row: Sequence[Any]) -> PageRow:
+    (
+        page_id, url, given, host, group, mode, mode_from, paused, text, settings,
+        next_at, next_why, checked_at, received_at, changed_at, report, fields, stored_at, question_id, has_secrets,
+    ) = row  # fmt: skip
+    return PageRow(
+        id=page_id,
+        url=url,
+        given=given,
+        host=host,
+        group=group,
+        mode=mode,
+        mode_from=mode_from,
+        paused=bool(paused),
+        text=text,
+        settings=read_object(settings) if settings else {},
+        next_at=next_at,
+        next_why=next_why,
+        last_checked_at=checked_at,
+        last_received_at=received_at,
+        last_changed_at=changed_at,
+        last_report=read_object(report) if report else None,
+        fields=read_fields(fields) if fields else None,
+        stored_at=stored_at,
+        question_id=question_id,
+        has_secrets=bool(has_secrets),
+    )

@@ -1,0 +1,207 @@
+"""What checking needs of the store: claims, the agenda, due pages and their results."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite import claims
+from tocsin.adapters.stores.sqlite.codec import read_object, read_report, to_json
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
+from tocsin.adapters.stores.sqlite.requests import want_pages
+from tocsin.adapters.stores.sqlite.results import is_worth_a_flush, write_results
+from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
+from tocsin.adapters.stores.sqlite.tasks import to_task
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import timedelta
+
+    from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
+
+SQL = queries("work")
+_HOSTS_A_READ = 5000
+_ORIGINS_A_HOST = 16
+_LAST_ID = 2**63 - 1
+
+
+class WorkRole(Role):
+    """Implements ports.WorkStore."""
+
+    # Claims and revisions ---------------------------------------------------------------------------------------
+
+    async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
+        """Claim or renew these shards; None while somebody else's lease on one of them runs."""
+        until = now + to_us(lease)
+        return await self._write(lambda db: claims.take(db, shards, now, until, holder))
+
+    async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
+        """Lengthen the lease, same epoch. Raises StaleClaim."""
+        return await self._write(lambda db: claims.renew(db, claim, now + to_us(lease)))
+
+    async def foreign_revision(self) -> int | None:
+        """The store's revision, if there was an edit since the last call, or no call yet; else None."""
+        version, revision = await self._writer.run(partial(_read_revision, seen=self._seen_version))
+        edited, self._edited_here = self._edited_here, False
+        if version == self._seen_version and not edited:
+            return None
+        self._seen_version = version
+        if revision is None:
+            revision = await self._read(_revision)
+        return revision
+
+    # The agenda -------------------------------------------------------------------------------------------------
+
+    async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
+        """Each host with its earliest due time; with a revision, only hosts touched by others since."""
+        return self._agenda(claim, since_revision)
+
+    async def _agenda(self, claim: Claim, since: int | None) -> AsyncIterator[tuple[int, Instant]]:
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": _HOSTS_A_READ}
+        # Hosts in order of (revision, id): all of this very revision are known already.
+        place.update(after=0 if since is None else _LAST_ID, since=since)
+        query = SQL["agenda" if since is None else "agenda_since"]
+        rows: list[tuple[Any, ...]]
+        while rows := await self._read(lambda db: db.execute(query, place).fetchall()):
+            for row in rows:
+                if row[1] is not None:
+                    yield row[0], row[1]
+            place.update(after=rows[-1][0], since=rows[-1][-1])
+
+    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
+        """Make pages due that were last checked longer ago than `at_launch`, spread by their jitter (T63)."""
+        longest = to_us(at_launch)
+        window = window_us(await self._read(_size), longest)
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
+        place.update(after=0, now=now, window=window, old=now - longest, why="overdue at launch")
+
+        def step(db: sqlite3.Connection) -> list[int]:
+            claims.require(db, claim)
+            found = [row[0] for row in db.execute(SQL["overdue"], place)]
+            db.execute(SQL["spread"], {**place, "ids": ids(found)})
+            return found
+
+        moved = 0
+        while found := await self._write(step):
+            moved += len(found)
+            place["after"] = found[-1]
+        return moved
+
+    async def due_pages(
+        self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
+    ) -> list[PageTask]:
+        """The due pages of these hosts, at most `per_host` each: requested ones first, then the longest due."""
+        query = SQL["due_pages" if request_id is None else "requested_pages"]
+        asked = {
+            "hosts": ids(host_ids),
+            "first": claim.first_shard,
+            "last": claim.last_shard,
+            "now": now,
+            "per_host": per_host,
+            "request": request_id,
+        }
+        rows = await self._read(lambda db: db.execute(query, asked).fetchall())
+        return [to_task(row) for row in rows]
+
+    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
+        """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
+        work = partial(write_results, claim=claim, results=results, gather_us=to_us(self._options.gather))
+        return await self._write(work, durable=is_worth_a_flush(results))
+
+    # Hosts ------------------------------------------------------------------------------------------------------
+
+    async def load_robots(self, origin: str) -> str | None:
+        """What `save_robots` kept for this origin."""
+        row = await self._read(lambda db: db.execute(SQL["robots_of"], {"host": _host_of(origin)}).fetchone())
+        if row is None or row[1] is None:
+            return None
+        kept: str | None = read_object(row[1]).get(origin)
+        return kept
+
+    async def save_robots(self, origin: str, kept: str) -> None:
+        """Keep what robots.txt of a watched host's origin said; ignored for hosts that are not watched."""
+
+        def save(db: sqlite3.Connection) -> None:
+            row = db.execute(SQL["robots_of"], {"host": _host_of(origin)}).fetchone()
+            if row is None:
+                return
+            known = read_object(row[1]) if row[1] else {}
+            known.pop(origin, None)
+            # The latest last: a host with a port for each page would grow its row without end.
+            newest = dict([*known.items(), (origin, kept)][-_ORIGINS_A_HOST:])
+            db.execute(SQL["keep_robots"], {"id": row[0], "robots": to_json(newest)})
+
+        await self._write(save)
+
+    async def host_gates(self, now: Instant) -> dict[str, Instant]:
+        """Hosts that asked to be left alone until later than now."""
+        return await self._read(lambda db: dict(db.execute(SQL["gates"], {"now": now}).fetchall()))
+
+    async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+        """What is set at run time: for all pages, and for each group (id to name and settings)."""
+
+        def read(db: sqlite3.Connection) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+            (of_all,) = db.execute(SQL["settings_of_all"]).fetchone()
+            groups = db.execute(SQL["settings_of_groups"])
+            return read_object(of_all), {row[0]: (row[1], read_object(row[2])) for row in groups}
+
+        return await self._read(read)
+
+    # Requests ---------------------------------------------------------------------------------------------------
+
+    async def request_check(self, page_ids: Sequence[int] | None, now: Instant) -> int:
+        """Ask for these pages (all that are not paused: None) to be checked now; returns the request's id."""
+        request: int = await self._write(lambda db: db.execute(REQUESTS["insert"], {"now": now}).fetchone()[0])
+        if page_ids is None:
+            query, place = REQUESTS["next_pages"], {"after": 0, "limit": STEP_ROWS}
+            while after := await self._edit(partial(_want_step, request=request, query=query, place=place)):
+                place["after"] = after
+        else:
+            for start in range(0, len(page_ids), STEP_ROWS):
+                these = {"ids": ids(page_ids[start : start + STEP_ROWS])}
+                step = partial(_want_step, request=request, query=REQUESTS["these_pages"], place=these)
+                await self._edit(step)
+        return request
+
+    async def request_progress(self, request_id: int) -> tuple[int, int]:
+        """(done, all) of a request."""
+        row = await self._read(lambda db: db.execute(REQUESTS["progress"], {"request": request_id}).fetchone())
+        return (row[0], row[1]) if row else (0, 0)
+
+    async def request_reports(self, request_id: int, *, after: int) -> list[tuple[int, CheckReport]]:
+        """Reports of a request in order of completion, with their positions, after this position."""
+        place = {"request": request_id, "after": after}
+        rows = await self._read(lambda db: db.execute(REQUESTS["reports"], place).fetchall())
+        return [(position, read_report(report)) for position, report in rows]
+
+
+def _want_step(db: sqlite3.Connection, *, request: int, query: str, place: dict[str, Any]) -> int:
+    """Want one step's pages; returns the last one's id, 0 if there was none."""
+    rows = db.execute(query, place).fetchall()
+    want_pages(db, request, rows)
+    return max((row[0] for row in rows), default=0)
+
+
+def _read_revision(db: sqlite3.Connection, *, seen: int | None) -> tuple[int, int | None]:
+    version: int = db.execute("pragma data_version").fetchone()[0]
+    return version, None if version == seen else _revision(db)
+
+
+def _revision(db: sqlite3.Connection) -> int:
+    revision: int = db.execute("select revision from store").fetchone()[0]
+    return revision
+
+
+def _size(db: sqlite3.Connection) -> int:
+    size: int = db.execute(SQL["size"]).fetchone()[0]
+    return size
+
+
+def _host_of(origin: str) -> str:
+    authority = origin.partition("://")[2]
+    host, colon, port = authority.rpartition(":")
+    return host if colon and port.isdigit() else authority
