@@ -85,7 +85,13 @@ def contents(draw: st.DrawFn) -> str:
 def metas(draw: st.DrawFn) -> Meta:
     """A meta element that may feed a field, or may not."""
     field = draw(st.sampled_from([*FIELDS, "description", "viewport", ""]))
-    content = draw(st.one_of(st.none(), contents(), st.text(max_size=12)))
+    content = draw(
+        st.one_of(
+            st.none(),
+            contents(),
+            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12),
+        )
+    )
     if field == "refresh":
         return Meta(http_equiv=draw(st.sampled_from(["refresh", "Refresh"])), content=content)
     if ":" in field:

@@ -29,6 +29,9 @@ __all__ = ["Meta", "Reading", "WholePage", "read_layout", "read_metas", "read_ti
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 _BOM = b"\xef\xbb\xbf"
 
+# Letter by letter, since ignoring case makes the search four times as slow.
+_LANDMARK = re.compile(rb"<(?:[mM][eE][tT][aA]|[fF][rR][aA][mM][eE][sS][eE][tT])")
+
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
 _LEXBOR_WORK = 4_000_000
 _LEXBOR_BYTES = 65_536
@@ -98,12 +101,15 @@ def _end_of_last_meta(body: bytes) -> int:
 
     No later markup adds, removes or reorders meta elements, but for a frameset: it takes the place of a body.
     """
-    lowered = body.lower()
-    last = lowered.rfind(b"<meta")
+    last = frameset = -1
+    for mark in _LANDMARK.finditer(body):
+        if mark.group().lower() == b"<meta":
+            last = mark.start()
+        else:
+            frameset = mark.start()
     if last < 0:
         return 0
-    end = find_tag_end(body, last)
-    return len(body) if lowered.find(b"<frameset", end) >= 0 else end
+    return len(body) if frameset > last else find_tag_end(body, last)
 
 
 def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 from protego import Protego
-
-if TYPE_CHECKING:
-    from protego._ruleset import _Rule
+from protego._utils import _quote_path
 
 LONGEST_ROBOTS_BYTES = 500 * 1024
 _BOM = b"\xef\xbb\xbf"
@@ -44,14 +40,11 @@ class RobotsRules:
         return self._parsed.crawl_delay(agent)
 
     def _deciding_rule(self, agent: str, url: str) -> str | None:
-        """Find the longest rule of the agent's group that forbids the URL, by asking each alone."""
         group = self._parsed._get_matching_rule_set(agent)  # noqa: SLF001 - protego tells whether, not why
-        rules: list[_Rule] = group._rules if group else []  # noqa: SLF001 - the same
-        for rule in rules:  # the longest first
-            text = f"Disallow: {rule.value._pattern}"  # noqa: SLF001 - the same
-            if rule.field == "disallow" and not Protego.parse(f"User-agent: *\n{text}").can_fetch(url, agent):
-                return text
-        return None
+        path = _quote_path(url)
+        rules = (rule.value for rule in (group._rules if group else ()))  # noqa: SLF001 - the same; the longest first
+        deciding = next((pattern for pattern in rules if pattern.match(path)), None)
+        return None if deciding is None else f"Disallow: {deciding._pattern}"  # noqa: SLF001 - the same
 
 
 def parse_robots(body: bytes) -> RobotsRules:

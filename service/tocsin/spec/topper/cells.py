@@ -73,6 +73,7 @@ def _refuse_raw(line: str, start: int, end: int) -> None:
         return
     if raw[0] == '"':
         raise Refused(raw.start() + 1, "quotation mark out of place; inside a cell it is written &quot;")
-    names = {"\t": "raw TAB", "\r": "raw CR", "\0": "U+0000"}
-    what = names.get(raw[0], "raw quotation mark")
+    if raw[0] == "\0":
+        raise Refused(raw.start() + 1, "U+0000; no cell holds it")
+    what = {"\t": "raw TAB", "\r": "raw CR"}.get(raw[0], "raw quotation mark")
     raise Refused(raw.start() + 1, f"{what}; it is written as a character reference")

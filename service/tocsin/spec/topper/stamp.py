@@ -23,6 +23,7 @@ _CLOSED = re.compile(rf"[{SPACE}]*</meta[{SPACE}]*>", re.IGNORECASE)
 _TOKEN_AND_SPACE = re.compile(rf"([^{SPACE}]+)[{SPACE}]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _INDENT = re.compile(r"[ \t]*")
+_BLANK = re.compile(r"[ \t]*(\r\n|\n|\r|\Z)")
 # Atomic throughout: comments in any number are walked once.
 _DOCTYPE = re.compile(rf"(?:[{SPACE}]++|<!--(?>.*?-->)|<\?[^>]*+>)*+<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
 
@@ -159,10 +160,9 @@ def _removed(text: str, placed: PlacedMeta) -> Edit:
     """Take an element away, with its line if it has one to itself."""
     start, end = placed.tag[0], _after(text, placed.tag[1])
     line = _line_start(text, start)
-    rest = _INDENT.match(text, end)
-    line_end = _LINE_END.match(text, rest.end() if rest else end)
-    if line is not None and line_end is not None:
-        return Edit(line, line_end.end(), "")
+    rest = _BLANK.match(text, end)
+    if line is not None and rest is not None and rest[1]:
+        return Edit(line, rest.end(), "")
     return Edit(start, end, "")
 
 
@@ -182,15 +182,13 @@ def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> E
 
 
 def _beside(text: str, start: int, end: int, element: str) -> Edit:
-    """After a neighbour: on a line of its own with the same indentation if the neighbour begins one."""
+    """After a neighbour: on a line of its own with the same indentation if the neighbour has one."""
     line = _line_start(text, start)
-    if line is None:
+    rest = _BLANK.match(text, end)
+    if line is None or rest is None:
         return Edit(end, end, element)
-    before = _LINE_END.search(text, max(0, line - 2), line)
-    line_end = before or _LINE_END.search(text, end)
-    if line_end is None:
-        return Edit(end, end, element)
-    return Edit(end, end, f"{line_end[0]}{text[line:start]}{element}")
+    line_end = rest[1] or "".join(_LINE_END.findall(text[max(0, line - 2) : line])[-1:])
+    return Edit(end, end, f"{line_end}{text[line:start]}{element}" if line_end else element)
 
 
 def _within(text: str, place: int, element: str) -> Edit:
