@@ -265,6 +265,27 @@ async def cut(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
+def tunnel_to(port: int) -> Talk:
+    """Answer CONNECT, and pass bytes on to this port of loopback, as a proxy does."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_pass_on(reader, far_writer))
+            group.create_task(_pass_on(far_reader, writer))
+
+    return talk
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while piece := await reader.read(65536):
+            writer.write(piece)
+            await writer.drain()
+    writer.close()
+
+
 def endless(start: bytes, piece: bytes, *, pause_s: float = 0.0) -> Talk:
     """Send a start, and then this piece for ever."""
 

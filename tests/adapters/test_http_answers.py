@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from tests.origin import Origin, Page, RawOrigin
+from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import client_tls, fetcher, request, server_tls
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -30,6 +30,24 @@ async def test_the_url_goes_over_the_wire_as_it_was_given() -> None:
         await client.get(request(origin.url(path)))
 
     assert origin.heads[0].startswith(b"GET " + path.encode() + b" HTTP/1.1\r\n")
+
+
+async def test_an_empty_query_keeps_its_question_mark() -> None:
+    async with RawOrigin(OK + b"Content-Length: 0\r\n\r\n") as origin, fetcher() as client:
+        await client.get(request(origin.url("/a?")))
+        await client.get(request(origin.url("/a?b=?")))
+
+    assert [head.partition(b" HTTP")[0] for head in origin.heads] == [b"GET /a?", b"GET /a?b=?"]
+
+
+async def test_a_header_value_that_is_no_utf_8_is_read_as_latin_1() -> None:
+    async with (
+        RawOrigin(b"HTTP/1.1 302 Found\r\nLocation: /\xe9\r\nContent-Length: 0\r\n\r\n") as origin,
+        fetcher() as client,
+    ):
+        answer = await client.get(request(origin.url()))
+
+    assert answer.header("location") == "/é"
 
 
 async def test_we_say_who_we_are_and_what_we_can_read() -> None:
@@ -198,3 +216,13 @@ async def test_a_proxy_is_asked_for_the_whole_url() -> None:
 
     assert answer.body == b"hi"
     assert proxy.heads[0].startswith(b"GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n")
+
+
+async def test_a_proxy_tunnels_what_is_encrypted() -> None:
+    async with Origin(tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
+        origin.pages["/"] = Page("sealed")
+        async with RawOrigin(tunnel_to(origin.port)) as proxy:
+            answer = await client.get(request(origin.url("/"), proxy=proxy.url("")))
+
+    assert answer.body == b"sealed"
+    assert proxy.heads[0].startswith(f"CONNECT 127.0.0.1:{origin.port} HTTP/1.1\r\n".encode())

@@ -169,6 +169,19 @@ async def test_a_name_with_refused_addresses_only_is_refused_and_says_which() ->
     assert caught.value.kind == FailureKind.BLOCKED_ADDRESS
 
 
+async def test_a_name_server_that_failed_is_asked_again_by_the_next_try() -> None:
+    async with NameServer() as names, Origin() as origin, fetcher(name_servers=[names.address]) as client:
+        names.names["a.example"] = ["127.0.0.1"]
+        names.broken.add("a.example")
+        url = origin.url("/", host="a.example")
+        with pytest.raises(FetchFailed):
+            await client.get(request(url))
+
+        names.broken.clear()
+
+        assert (await client.get(request(url))).status == 404
+
+
 async def test_an_ipv6_address_is_dialled() -> None:
     async with NameServer() as names, fetcher(name_servers=[names.address]) as client:
         origin = Origin()

@@ -66,7 +66,7 @@ class AiohttpSession:
             try:
                 self._judge_behind_proxy(request)
                 response = await pool.session.get(
-                    URL(request.url, encoded=True),
+                    _exact(request.url),
                     headers=self._headers(request),
                     proxy=request.proxy,
                     allow_redirects=False,
@@ -231,5 +231,20 @@ async def _drain(response: aiohttp.ClientResponse) -> int:
 
 
 def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Headers as text, names in lower case; values are UTF-8, and what is not cannot be given back byte for byte."""
-    return tuple((name.decode("latin-1").lower(), value.decode("utf-8", "replace")) for name, value in headers)
+    """Headers as text, names in lower case; what is not UTF-8 is read as Latin-1, and does not go back alike."""
+    return tuple((name.decode("latin-1").lower(), _text(value)) for name, value in headers)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _exact(url: str) -> URL:
+    """The URL as it is to stand on the wire; yarl would leave out the question mark of an empty query."""
+    exact = URL(url, encoded=True)
+    return (
+        exact.with_path(f"{exact.raw_path}?", encoded=True) if url.endswith("?") and not exact.query_string else exact
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import aiodns
@@ -23,6 +24,7 @@ LONGEST_KEPT_S = 300
 SHORTEST_KEPT_S = 5
 FAILURE_KEPT_S = 30
 MOST_NAMES = 20_000
+_FINAL = (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
 
 
 class NameNotResolved(OSError):
@@ -78,19 +80,26 @@ class NameCache:
         if asking is None:
             asking = self._dns.getaddrinfo(host, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
             self._asking[host] = asking
-            asking.add_done_callback(lambda _: self._asking.pop(host, None))
+            asking.add_done_callback(partial(self._learn, host))
         try:
             # The question belongs to all who wait for it: one who gives up does not take it away from the others.
-            answer = await asyncio.shield(asking)
+            return _addresses(await asyncio.shield(asking))
         except aiodns.error.DNSError as exc:
-            why = exc.args[1] if len(exc.args) > 1 else "no answer"
-            failure = NameNotResolved(f"the name {host} has no address: {why}")
-            self._keep(host, failure, FAILURE_KEPT_S)
-            return failure
-        found = tuple(dict.fromkeys(_text(node.addr[0]) for node in answer.nodes))
-        ttl_s = min((node.ttl for node in answer.nodes), default=0)
-        self._keep(host, found, min(max(ttl_s, SHORTEST_KEPT_S), LONGEST_KEPT_S))
-        return found
+            return _failure(host, exc)
+
+    def _learn(self, host: str, asked: asyncio.Future[pycares.AddrInfoResult]) -> None:
+        """Keep an answer, also where nobody waits for it any more."""
+        self._asking.pop(host, None)
+        if asked.cancelled():
+            return
+        error = asked.exception()
+        if error is None:
+            answer = asked.result()
+            ttl_s = min((node.ttl for node in answer.nodes), default=0)
+            self._keep(host, _addresses(answer), min(max(ttl_s, SHORTEST_KEPT_S), LONGEST_KEPT_S))
+        elif isinstance(error, aiodns.error.DNSError) and error.args[0] in _FINAL:
+            # A server that failed or was silent is asked again by the next try, which would be none otherwise.
+            self._keep(host, _failure(host, error), FAILURE_KEPT_S)
 
     def _keep(self, host: str, known: tuple[str, ...] | NameNotResolved, seconds: float) -> None:
         self._kept[host] = (self._loop.time() + seconds, known)
@@ -149,5 +158,12 @@ def _result(host: str, address: str, port: int) -> ResolveResult:
     )
 
 
-def _text(address: str | bytes) -> str:
-    return address.decode("ascii") if isinstance(address, bytes) else address
+def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
+    """The addresses of an answer, each once, in its order."""
+    found = (node.addr[0] for node in answer.nodes)
+    return tuple(dict.fromkeys(text.decode("ascii") if isinstance(text, bytes) else text for text in found))
+
+
+def _failure(host: str, error: aiodns.error.DNSError) -> NameNotResolved:
+    why = str(error.args[1]).lower() if len(error.args) > 1 else "no answer"
+    return NameNotResolved(f"the name {host} has no address: {why}")
