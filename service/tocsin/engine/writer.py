@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Telemetry, WorkStore
     from tocsin.settings import StoreSettings
 
-_RETRY_S = 2.0
+RETRY_S = 2.0
 
 
 class Writer:
@@ -39,7 +39,7 @@ class Writer:
     ) -> None:
         self._store, self._lease, self._clock, self._telemetry = store, lease, clock, telemetry
         self._rows, self._wait_s = settings.batch_rows, settings.batch_wait.total_seconds()
-        self._patient, self._on_committed = patient, on_committed
+        self._patient, self._on_committed, self._retry_s = patient, on_committed, RETRY_S
         self._queue: asyncio.Queue[CheckResult | None] = asyncio.Queue(maxsize=2 * settings.batch_rows)
 
     async def put(self, result: CheckResult) -> None:
@@ -91,7 +91,7 @@ class Writer:
                 if not self._patient:
                     raise
                 self._telemetry.emit(Happening("store.failed", "error", {"results": len(batch), "error": str(exc)}))
-                await self._clock.sleep(_RETRY_S)
+                await self._clock.sleep(self._retry_s)
                 continue
             self._on_committed(batch, due)
             return

@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from tests.builders import URL, html
+from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemClock
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.conclude import Conclusions
+from tocsin.engine.gates import Gates
+from tocsin.engine.lease import Lease
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.policies import Policies
+from tocsin.engine.receive import Receiver
+from tocsin.engine.scheduler import Agenda, Scheduler
+from tocsin.engine.uplink import Uplink
+from tocsin.engine.visit import Tries, Visitor
+from tocsin.engine.writer import Writer
+from tocsin.errors import FetchFailed, StoreError
+from tocsin.model import CheckResult, Instant, NewPage, PageFilter
+from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from tocsin.ports import Store
+
+LEASE = timedelta(seconds=10)
+
+
+class Engine:
+    """The checking half of an engine over a real store and a scripted web."""
+
+    def __init__(self, store: Store, request_id: int | None, **pages: Any) -> None:
+        self.store, self.web, self.telemetry = store, ScriptedFetcher(), RecordingTelemetry()
+        clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
+        self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
+        self.outage = OutageWatch(clock)
+        receiver = Receiver(self.gates, None, self.outage, asyncio.Semaphore(50), FetchSettings(), clock)
+        self.policies = Policies(msgspec.structs.replace(PageSettings(min_gap=timedelta(0)), **pages))
+        self.alerts = Alerts("tocsin", chance)
+        self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
+        tries = Tries(receiver, self.web, self.gates, fetch, clock, chance)
+        conclusions = Conclusions(self.alerts, time_zone="UTC")
+        visitor = Visitor(tries, self.policies, conclusions, self.outage, fetch, clock, self.telemetry)
+        self.rendered = RenderedPages()
+        self.batches: list[Sequence[CheckResult]] = []
+        self.scheduler = Scheduler(
+            store,
+            self.lease,
+            visitor,
+            self.policies,
+            self.gates,
+            self.outage,
+            FetchSettings(in_flight=50),
+            clock,
+            self.telemetry,
+            request_id=request_id,
+            is_rendered=self.rendered.__contains__,
+        )
+        self.writer = Writer(
+            store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,
+            patient=False, on_committed=self._committed,
+        )  # fmt: skip
+        self.uplink = Uplink(store, self.lease, self.outage, self.alerts, clock, self.telemetry)
+
+    def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
+        self.batches.append(results)
+        self.scheduler.on_committed(results, due)
+
+    async def run(self, stopping: asyncio.Event | None = None) -> list[CheckResult]:
+        """Run until the request is done, or until told to stop."""
+        await self.lease.take()
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(self.writer.run())
+            await self.scheduler.run(self.writer, stopping or asyncio.Event())
+            await self.writer.finish()
+            await writing
+        return [result for batch in self.batches for result in batch]
+
+
+@asynccontextmanager
+async def engine_on(
+    folder: Path, urls: Sequence[str], *, requested: bool = True, **pages: Any
+) -> AsyncIterator[Engine]:
+    async with await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True) as store:
+        await watch(store, urls)
+        request_id = await store.request_check(None, SystemClock().now()) if requested else None
+        yield Engine(store, request_id, **pages)
+
+
+async def watch(store: Store, urls: Sequence[str]) -> None:
+    watched = [watch_url(url) for url in urls]
+    pages = [NewPage(url=one.url, given=one.given, host=one.host, shard=one.shard) for one in watched]
+    await store.add_pages(pages, SystemClock().now())
+
+
+def many(hosts: int, pages: int) -> list[str]:
+    return [f"http://host{host}.example/{page}" for host in range(hosts) for page in range(pages)]
+
+
+async def test_every_requested_page_is_checked_once_and_written(tmp_path: Path) -> None:
+    urls = many(7, 30)
+    async with engine_on(tmp_path, urls) as engine:
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        results = await engine.run()
+
+        assert sorted(result.report.url for result in results) == sorted(urls)
+        assert all(engine.web.asked(url) == 1 for url in urls)
+        assert {page.outcome for page in await outcomes(engine.store)} == {"first"}
+
+
+async def outcomes(store: Store) -> list[Any]:
+    rows = await store.pages(PageFilter())
+    return [msgspec.convert(row.last_report, type=Report) for row in rows]
+
+
+class Report(msgspec.Struct):
+    url: str
+    outcome: str
+
+
+async def test_a_host_is_never_asked_more_at_once_than_it_allows(tmp_path: Path) -> None:
+    urls = many(3, 40)
+    async with engine_on(tmp_path, urls) as engine:
+        inside: dict[str, int] = {}
+        most = 0
+
+        async def look(request: Any) -> None:
+            nonlocal most
+            host = request.url.split("/")[2]
+            inside[host] = inside.get(host, 0) + 1
+            most = max(most, inside[host])
+            await asyncio.sleep(0)
+            inside[host] -= 1
+
+        engine.web.before = look
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        await engine.run()
+
+        assert most == 2
+
+
+async def test_a_scheduled_page_that_is_due_is_checked_and_then_waits_for_its_next_time(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def stop_after_the_first(_request: Any) -> None:
+            stopping.set()
+
+        engine.web.before = stop_after_the_first
+        (result,) = await engine.run(stopping)
+
+        assert result.report.outcome == "first"
+        assert result.next_at is not None
+        assert result.next_at > SystemClock().now()
+
+
+async def test_a_stop_lets_checks_under_way_end_and_writes_them(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping, answered = asyncio.Event(), asyncio.Event()
+
+        async def hold_back(_request: Any) -> None:
+            stopping.set()
+            engine.scheduler.wake()
+            await asyncio.sleep(0)
+            answered.set()
+
+        engine.web.before = hold_back
+        await engine.run(stopping)
+
+        assert answered.is_set()
+        assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
+
+
+class RenderedPages(set[int]):
+    """The pages that the render queue has in hand; tells when somebody asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    def __contains__(self, page_id: object) -> bool:
+        self.asked.set()
+        return super().__contains__(page_id)
+
+
+async def test_a_page_that_the_render_queue_has_in_hand_is_left_alone_until_it_is_done(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        (page,) = await engine.store.pages(PageFilter())
+        engine.rendered.add(page.id)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run())
+            await engine.rendered.asked.wait()
+            asked_meanwhile = engine.web.asked(URL)
+            engine.rendered.clear()
+
+        assert asked_meanwhile == 0
+        assert engine.web.asked(URL) == 1
+
+
+async def test_what_others_write_while_the_engine_runs_is_noticed(tmp_path: Path) -> None:
+    other = "http://added.example/later"
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.web.page(other, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def add_or_stop(request: Any) -> None:
+            if request.url == other:
+                stopping.set()
+                return
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                await watch(beside, [other])
+
+        engine.web.before = add_or_stop
+        results = await engine.run(stopping)
+
+        assert [result.report.url for result in results] == [URL, other]
+
+
+async def test_when_every_host_fails_at_once_it_is_our_own_connection_and_nobody_is_asked(tmp_path: Path) -> None:
+    urls = many(4, 2)
+    async with engine_on(tmp_path, urls, tries=0) as engine:
+        for url in urls:
+            engine.web.on(url, FetchFailed(url, "connect", "network is unreachable"))
+
+        async with asyncio.timeout(20):
+            results = await engine.run()
+            await engine.uplink.look()
+
+        assert engine.outage.is_outage()
+        assert await engine.store.questions() == []
+        assert [alert.type for alert in await engine.store.alerts(limit=10)] == ["tocsin.outage.began.v1"]
+        assert "deferred" in {result.report.outcome for result in results}
+
+
+async def test_the_end_of_an_outage_is_told_once(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(3, 1)) as engine:
+        await engine.lease.take()
+        for host in ("a", "b", "c"):
+            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        await engine.uplink.look()
+        await engine.uplink.look()
+        engine.outage.note("a", True)  # noqa: FBT003 - as above
+        await engine.uplink.look()
+        await engine.uplink.look()
+
+        types = [alert.type for alert in await engine.store.alerts(limit=10)]
+        assert types == ["tocsin.outage.ended.v1", "tocsin.outage.began.v1"]
+
+
+class FullDisk:
+    """A store whose disk is full for some time."""
+
+    def __init__(self, store: Store, failures: int) -> None:
+        self._store, self.failures = store, failures
+
+    async def commit(self, claim: Any, results: Any) -> Any:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("tocsin.db: the disk is full; make room")
+        return await self._store.commit(claim, results)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def test_a_one_shot_check_on_a_full_disk_ends_with_the_stores_error(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.writer._store = FullDisk(engine.store, failures=1)
+
+        with pytest.raises(ExceptionGroup) as caught:
+            await engine.run()
+
+        assert caught.group_contains(StoreError, match="disk is full")
+
+
+async def test_a_service_on_a_full_disk_keeps_its_results_until_there_is_room(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.writer._store = FullDisk(engine.store, failures=2)
+        engine.writer._patient = True
+        engine.writer._retry_s = 0.0
+
+        await engine.run()
+
+        assert engine.telemetry.names().count("store.failed") == 2
+        assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
+
+
+async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def lose_the_claim(_request: Any) -> None:
+            stopping.set()
+            await engine.store.claim(range(4096), SystemClock().now(), LEASE, "test")
+
+        engine.web.before = lose_the_claim
+        await engine.run(stopping)
+
+        assert "claim.lost" in engine.telemetry.names()
+        (page,) = await engine.store.pages(PageFilter())
+        assert page.last_report is None
+
+
+def test_the_agenda_gives_hosts_in_order_of_their_time_and_only_what_is_due() -> None:
+    agenda = Agenda()
+    for host_id, due in ((1, 30), (2, 10), (3, 20), (4, 99)):
+        agenda.put(host_id, due)
+
+    assert agenda.take(30, most=2) == [2, 3]
+    assert agenda.take(30, most=5) == [1]
+    assert agenda.next_due() == 99
+
+
+def test_the_agenda_heeds_only_the_newest_time_of_a_host() -> None:
+    agenda = Agenda()
+    agenda.put(1, 10)
+    agenda.put(1, 50)
+    agenda.put(2, 20)
+    agenda.put(2, None)
+
+    assert agenda.take(40, most=5) == []
+    assert agenda.hosts() == [1]

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.builders import DAY, HOUR, SECOND, URL, html, stored, task
+from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.conclude import Conclusions
+from tocsin.engine.gates import Gates
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.policies import Policies
+from tocsin.engine.receive import Receiver
+from tocsin.engine.visit import Tries, Visitor
+from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.model import Attempt, CheckResult, Instruction, Validators
+from tocsin.settings import FetchSettings, HostSettings, PageSettings
+
+DOWN = FetchFailed(URL, "connect", "connection refused")
+BODY = html(created="1")
+
+
+class Setting:
+    """A visitor over a scripted web on a clock that only goes on when somebody sleeps."""
+
+    def __init__(self, *, hold: timedelta = timedelta(seconds=30), every_nth: int = 30, **pages: Any) -> None:
+        self.web, self.clock, self.telemetry = ScriptedFetcher(), EagerClock(), RecordingTelemetry()
+        fetch = FetchSettings(hold=hold, unconditional_every=every_nth)
+        gates, chance = Gates(HostSettings(delay=timedelta(0)), self.clock), SeededChance()
+        outage = OutageWatch(self.clock)
+        receiver = Receiver(gates, None, outage, asyncio.Semaphore(1), FetchSettings(), self.clock)
+        tries = Tries(receiver, self.web, gates, fetch, self.clock, chance)
+        policies = Policies(msgspec.structs.replace(PageSettings(), **pages))
+        conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")
+        self.visitor = Visitor(tries, policies, conclusions, outage, fetch, self.clock, self.telemetry)
+
+    async def visit(self, **page: Any) -> CheckResult:
+        return await self.visitor.visit(task(**page))
+
+
+async def test_T58_a_page_that_fails_is_tried_twice_more_after_growing_pauses() -> None:
+    site = Setting()
+    site.web.on(URL, DOWN)
+
+    result = await site.visit()
+
+    assert result.report.outcome == "unreachable"
+    assert site.web.asked(URL) == 3
+    first, second = site.clock.slept
+    assert 0.5 <= first <= 1.5
+    assert 2 <= second <= 6
+
+
+async def test_T58_the_tries_end_when_the_page_is_received() -> None:
+    site = Setting()
+    site.web.on(URL, DOWN, answer(URL, BODY))
+
+    result = await site.visit()
+
+    assert (result.report.outcome, result.report.attempts) == ("first", 2)
+    assert result.failure is None
+
+
+async def test_T58_the_number_of_further_tries_is_the_users() -> None:
+    site = Setting(tries=5, hold=timedelta(hours=1))
+    site.web.on(URL, DOWN)
+
+    await site.visit()
+
+    assert site.web.asked(URL) == 6
+
+
+async def test_a_complete_answer_that_is_not_the_page_is_not_tried_again() -> None:
+    site = Setting()
+    site.web.page(URL, "", status=404)
+
+    result = await site.visit()
+
+    assert site.web.asked(URL) == 1
+    assert result.failure is not None
+    assert result.failure.cause == "status 404"
+
+
+async def test_a_setting_tries_refused_answers_again_too() -> None:
+    site = Setting(retry_refused=True)
+    site.web.page(URL, "", status=404)
+
+    await site.visit()
+
+    assert site.web.asked(URL) == 3
+
+
+async def test_a_pause_is_never_shorter_than_the_servers_retry_after() -> None:
+    site = Setting(hold=timedelta(minutes=5))
+    site.web.page(URL, "", status=503, headers=[("retry-after", "60")])
+
+    await site.visit()
+
+    assert all(pause >= 60 for pause in site.clock.slept[:1])
+
+
+async def test_a_retry_after_longer_than_the_hold_defers_the_remaining_tries() -> None:
+    site = Setting()
+    site.web.page(URL, "", status=503, headers=[("retry-after", "600")])
+
+    result = await site.visit()
+
+    assert result.report.outcome == "deferred"
+    assert result.next_at is not None
+    assert result.next_at >= START + 600 * SECOND
+    assert len(result.held_attempts) == 1
+
+
+async def test_deferred_tries_go_on_where_they_stopped() -> None:
+    site = Setting()
+    site.web.on(URL, DOWN)
+    spent = (Attempt(START - HOUR, "status", 503, "answered 503", 3),) * 2
+
+    result = await site.visit(attempts=spent)
+
+    assert site.web.asked(URL) == 1
+    assert result.failure is not None
+    assert len(result.failure.attempts) == 3
+
+
+@pytest.mark.parametrize(("ago_s", "asked"), [(0, 0), (10, 0), (11, 1)])
+async def test_T21_no_request_is_made_within_ten_seconds_of_the_last_set(ago_s: int, asked: int) -> None:
+    site = Setting()
+    site.web.page(URL, BODY)
+
+    result = await site.visit(last_set_at=START - ago_s * SECOND)
+
+    assert site.web.asked(URL) == asked
+    assert (result.report.outcome == "skipped") is (asked == 0)
+
+
+async def test_T21_another_period_can_be_agreed_on() -> None:
+    site = Setting(min_gap=timedelta(0))
+    site.web.page(URL, BODY)
+
+    result = await site.visit(last_set_at=START)
+
+    assert result.report.outcome == "first"
+
+
+async def test_a_page_that_is_off_is_not_asked_for() -> None:
+    site = Setting(mode="off")
+
+    result = await site.visit()
+
+    assert site.web.requests == []
+    assert (result.report.outcome, result.next_at, result.next_why) == ("skipped", None, "off")
+
+
+async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_then() -> None:
+    known = Validators('"x"', None, URL)
+    site = Setting(every_nth=5)
+    site.web.page(URL, BODY)
+    page = {"state": stored(created="1"), "validators": known, "last_set_at": START - DAY}
+
+    await site.visit(**page, conditional_run=4)
+    await site.visit(**page, conditional_run=5)
+
+    with_conditions = ["If-None-Match" in dict(request.headers) for request in site.web.requests]
+    assert with_conditions == [True, False]
+
+
+async def test_T60_again_makes_as_many_sets_as_the_user_says() -> None:
+    site = Setting(hold=timedelta(hours=1))
+    site.web.on(URL, DOWN)
+
+    await site.visit(instruction=Instruction("again", times=5))
+
+    assert site.web.asked(URL) == 5
+
+
+async def test_T60_again_over_new_connections_opens_a_session_of_its_own() -> None:
+    site = Setting()
+    site.web.page(URL, BODY)
+
+    await site.visit(instruction=Instruction("again", new_connections=True))
+
+    assert site.web.sessions == 1
+
+
+async def test_T60_until_major_makes_one_silent_set_an_occasion() -> None:
+    site = Setting()
+    site.web.on(URL, DOWN)
+
+    result = await site.visit(instruction=Instruction("until-major"))
+
+    assert site.web.asked(URL) == 1
+    assert result.failure is not None
+    assert result.failure.silent
+
+
+async def test_a_page_that_no_parser_may_be_given_is_asked_about_as_too_complex() -> None:
+    site = Setting()
+    site.web.page(URL, b"<html a>" * 100_000 + b"<meta name=created content=1>")
+
+    result = await site.visit()
+
+    assert result.report.outcome == "unreachable"
+    assert result.failure is not None
+    assert result.failure.cause == "too-complex"
+
+
+async def test_what_the_log_is_told_of_a_page() -> None:
+    site = Setting()
+    site.web.on(URL, FetchRefused(URL, "blocked-address", "private"))
+    await site.visit()
+    site.web.page(URL, html(topper_major="2026"))
+    await site.visit(state=stored(created="1"))
+
+    assert site.telemetry.names() == ["page.unreachable", "page.major"]
