@@ -1,0 +1,117 @@
+"""What the store holds when all is over, read with SQL of our own: the service's code does not judge itself."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.soak.versions import version_in_event, version_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class State(NamedTuple):
+    """A run of equal states."""
+
+    id: int
+    version: int
+    first_at: int
+
+
+class Verdict(NamedTuple):
+    """What a check's comparison found."""
+
+    id: int
+    state_id: int | None
+    outcome: str
+    before: int
+    after: int
+    awareness: bool
+    alert_id: str | None
+
+
+class Alert(NamedTuple):
+    """An event in the outbox."""
+
+    id: str
+    position: int
+    page_id: int | None
+    type: str
+    event: dict[str, Any]
+
+
+class Question(NamedTuple):
+    """Pages of a host that failed for one cause."""
+
+    id: int
+    is_announced: bool
+    is_closed: bool
+
+
+class Evidence(NamedTuple):
+    """The whole store, as far as the judge asks."""
+
+    pages: dict[int, str]
+    states: dict[int, list[State]]
+    verdicts: dict[int, list[Verdict]]
+    alerts: list[Alert]
+    deliveries: dict[tuple[str, str], str]
+    questions: list[Question]
+    waiting_renders: int
+
+
+def gather(store: Path) -> Evidence:
+    """Read the store."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        states: dict[int, list[State]] = defaultdict(list)
+        for id_, page, fields, first_at in db.execute("select id, page_id, fields, first_at from states order by id"):
+            states[page].append(State(id_, version_of(json.loads(fields)), first_at))
+        verdicts: dict[int, list[Verdict]] = defaultdict(list)
+        columns = "id, state_id, outcome, data, awareness, alert_id"
+        for page, id_, state, outcome, text, awareness, alert in db.execute(
+            f"select page_id, {columns} from verdicts order by id"  # noqa: S608 - constants
+        ):
+            data = json.loads(text)
+            before, after = version_in_event(data["previous"]), version_in_event(data["latest"])
+            verdicts[page].append(Verdict(id_, state, outcome, before, after, bool(awareness), alert))
+        alerts = [
+            Alert(id_, position, page, kind, json.loads(event))
+            for id_, position, page, kind, event in db.execute(
+                "select id, position, page_id, type, event from alerts order by position"
+            )
+        ]
+        return Evidence(
+            pages=dict(db.execute("select id, url from pages")),
+            states=states,
+            verdicts=verdicts,
+            alerts=alerts,
+            deliveries={(alert, sink): state for alert, sink, state in db.execute(_DELIVERIES)},
+            questions=[Question(id_, bool(told), bool(closed)) for id_, told, closed in db.execute(_QUESTIONS)],
+            waiting_renders=db.execute("select count(*) from renders").fetchone()[0],
+        )
+
+
+def unsettled(store: Path, versions: dict[str, int]) -> list[str]:
+    """Say what is still to be done before the service may be judged; nothing is what one waits for."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        counts = {what: db.execute(sql).fetchone()[0] for what, sql in _UNSETTLED.items()}
+        latest = dict(db.execute("select p.url, s.fields from pages p join states s on s.id = p.state_id"))
+    counts["pages not up to date"] = sum(
+        url not in latest or version_of(json.loads(latest[url])) != version for url, version in versions.items()
+    )
+    return [f"{count} {what}" for what, count in counts.items() if count]
+
+
+_DELIVERIES = "select alert_id, sink, state from deliveries"
+_QUESTIONS = "select id, announced_at is not null, closed_at is not null from questions order by id"
+_UNSETTLED = {
+    "deliveries waiting": "select count(*) from deliveries where state = 'waiting'",
+    "verdicts without their alert": "select count(*) from verdicts where awareness = 1 and alert_id is null",
+    "renderings waiting": "select count(*) from renders",
+    "questions open": "select count(*) from questions where closed_at is null",
+    "pages with a rendering owed": "select count(*) from pages where flags & 4",
+}

@@ -1,0 +1,209 @@
+"""Was anything lost, doubled or mixed up? Each finding is a sentence; a sound service leaves none.
+
+"Served" counts as follows. A check in flight when the service died may have received a page without having committed
+it; the next check then sees that version or a later one. But a page is checked again only when its last check is
+committed. So a version that was served whole to a check, and followed by another check of the page in the same life,
+must be among the states; and whatever the committed states went through must be told, pair by pair, once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.soak.versions import outcome_of, version_in_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchmarks.soak.evidence import Alert, Evidence, State, Verdict
+    from benchmarks.soak.receiver import Delivered
+    from benchmarks.soak.site import Served
+
+CHANGED, UNREACHABLE, RECOVERED = (f"tocsin.page.{kind}.v1" for kind in ("changed", "unreachable", "recovered"))
+
+
+def judge(
+    evidence: Evidence, served: Sequence[Served], delivered: Sequence[Delivered], lines: Path, versions: dict[str, int]
+) -> list[str]:
+    """Find whatever is wrong.
+
+    lines     the file sink's file
+    versions  the version that each page has in the end
+    """
+    reached = {**_by_sink(delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
+    return [
+        *_judge_pages(evidence, versions),
+        *_judge_served(evidence, served),
+        *_judge_alerts(evidence),
+        *_judge_questions(evidence),
+        *_judge_deliveries(evidence, reached),
+        *_judge_contents(evidence, delivered),
+    ]
+
+
+def _judge_pages(evidence: Evidence, versions: Mapping[str, int]) -> Iterator[str]:
+    """Every step of a page's states is told once, and the last one is where the page is."""
+    if missing := set(versions) - set(evidence.pages.values()):
+        yield f"{len(missing)} pages are gone from the store, such as {min(missing)}"
+    rendered = _states_of_renderings(evidence)
+    for page, url in evidence.pages.items():
+        states, verdicts = evidence.states.get(page, []), evidence.verdicts.get(page, [])
+        if not states or states[-1].version != versions[url]:
+            yield f"{url}: ends in {states[-1] if states else 'no state'}, the site in version {versions[url]}"
+        yield from _judge_steps(url, states, verdicts, rendered.get(page, Counter()))
+
+
+def _judge_steps(
+    url: str, states: Sequence[State], verdicts: Sequence[Verdict], rendered: Counter[int]
+) -> Iterator[str]:
+    of_state: dict[int | None, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        of_state[verdict.state_id].append(verdict)
+    for before, after in pairwise(states):
+        step = f"{url}: version {before.version} to {after.version}"
+        if after.version <= before.version:
+            yield f"{step}: a state that was there already, or went back"
+        told = of_state.pop(after.id, [])
+        count = len(told) + rendered[after.version]
+        if count != 1:
+            yield f"{step}: {count} verdicts"
+        for verdict in told:
+            if (verdict.before, verdict.after) != (before.version, after.version):
+                yield f"{step}: the verdict says {verdict.before} to {verdict.after}"
+            if verdict.outcome != outcome_of(before.version, after.version):
+                yield f"{step}: judged {verdict.outcome}"
+    for state, extra in of_state.items():
+        yield f"{url}: {len(extra)} verdicts for state {state}, which no other state precedes"
+
+
+def _states_of_renderings(evidence: Evidence) -> dict[int, Counter[int]]:
+    """Count the states that renderings stored, by page and version: their verdict stands in the alert."""
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for alert in evidence.alerts:
+        rendered = alert.event["data"].get("rendered")
+        if rendered and alert.page_id is not None:
+            found[alert.page_id][version_in_event(rendered["latest"])] += 1
+    return found
+
+
+def _judge_served(evidence: Evidence, served: Sequence[Served]) -> Iterator[str]:
+    """What a check received, and was followed by another check in the same life, is among the states."""
+    known = {url: {state.version for state in evidence.states.get(page, [])} for page, url in evidence.pages.items()}
+    checks: dict[str, list[Served]] = defaultdict(list)
+    for answer in sorted(served, key=lambda answer: answer.began):
+        if answer.had is not None:
+            checks[answer.page].append(answer)
+    for url, answers in checks.items():
+        for answer, following in pairwise(answers):
+            is_committed = answer.life == following.life
+            if is_committed and answer.version not in known.get(url, ()):
+                yield f"{url}: version {answer.version} was served to a check in life {answer.life}, and is lost"
+            if (answer.had or 0) > (following.had or 0):
+                yield f"{url}: the service knew version {answer.had}, later only {following.had}: a state was lost"
+
+
+def _judge_alerts(evidence: Evidence) -> Iterator[str]:
+    """One verdict, one alert; and the alerts of a page are an unbroken chain."""
+    changed = {alert.id: alert for alert in evidence.alerts if alert.type == CHANGED}
+    answered: Counter[str | None] = Counter()
+    for page, verdicts in evidence.verdicts.items():
+        for verdict in verdicts:
+            name = f"{evidence.pages[page]}: verdict {verdict.id} ({verdict.before} to {verdict.after})"
+            answered[verdict.alert_id] += 1
+            alert = changed.get(verdict.alert_id or "")
+            if not verdict.awareness or alert is None:
+                yield f"{name}: no alert"
+                continue
+            data = alert.event["data"]
+            said = version_in_event(data["previous"]), version_in_event(data["latest"])
+            if said != (verdict.before, verdict.after) or data["outcome"] != verdict.outcome:
+                yield f"{name}: its alert says {said}, {data['outcome']}"
+    yield from (f"alert {id_}: of {count} verdicts" for id_, count in answered.items() if id_ and count != 1)
+    yield from (f"alert {id_}: of no verdict" for id_ in changed.keys() - answered.keys())
+    if (positions := [alert.position for alert in evidence.alerts]) != list(range(1, len(positions) + 1)):
+        yield "the positions of alerts have gaps"
+    for page, url in evidence.pages.items():
+        yield from _judge_chain(url, evidence.states.get(page, []), [a for a in evidence.alerts if a.page_id == page])
+
+
+def _judge_chain(url: str, states: Sequence[State], alerts: Sequence[Alert]) -> Iterator[str]:
+    at, owed = states[0].version if states else 0, 0
+    for alert in alerts:
+        data = alert.event["data"]
+        if alert.type == CHANGED:
+            if version_in_event(data["previous"]) != at:
+                yield f"{url}: alert {alert.id} goes on from {version_in_event(data['previous'])}, the page was at {at}"
+            at = version_in_event(data["latest"])
+            owed = 1 if data["rendering"]["error"] else 0
+        if alert.type == RECOVERED and data["rendering"]:
+            owed = 0
+        if data.get("rendered"):
+            at = version_in_event(data["rendered"]["latest"])
+    if owed:
+        yield f"{url}: a rendering failed, and awareness was never given"
+    if states and at != states[-1].version:
+        yield f"{url}: its alerts end at version {at}, its states at {states[-1].version}"
+
+
+def _judge_questions(evidence: Evidence) -> Iterator[str]:
+    """A question is asked at most once, and when it was asked, its end is told once."""
+    asked, ended = _count_questions(evidence, UNREACHABLE), _count_questions(evidence, RECOVERED)
+    for question in evidence.questions:
+        if not question.is_closed:
+            yield f"question {question.id}: still open, though every page is well"
+        if asked[question.id] != question.is_announced:
+            yield f"question {question.id}: asked {asked[question.id]} times, announced: {question.is_announced}"
+        if ended[question.id] > question.is_announced:
+            yield f"question {question.id}: its end was told {ended[question.id]} times"
+
+
+def _count_questions(evidence: Evidence, kind: str) -> Counter[int]:
+    """Count the alerts of this type for each question; of recoveries, only those that end one."""
+    told = (alert.event["data"]["question"] for alert in evidence.alerts if alert.type == kind)
+    return Counter(int(question["id"]) for question in told if question and question.get("ended", True))
+
+
+def _by_sink(delivered: Sequence[Delivered]) -> dict[str, list[tuple[str, bool]]]:
+    found: dict[str, list[tuple[str, bool]]] = {"flaky": [], "down": []}
+    for delivery in delivered:
+        found[delivery.sink].append((delivery.id, delivery.accepted))
+    return found
+
+
+def _judge_deliveries(evidence: Evidence, reached: Mapping[str, Sequence[tuple[str, bool]]]) -> Iterator[str]:
+    """Every alert reached every sink, those of a page in their order, and nothing came that is not in the outbox."""
+    alerts = {alert.id: alert for alert in evidence.alerts}
+    for sink, attempts in reached.items():
+        accepted = {id_ for id_, is_accepted in attempts if is_accepted}
+        for id_ in alerts:
+            if id_ not in accepted:
+                yield f"{sink}: alert {id_} was never accepted"
+            if evidence.deliveries.get((id_, sink)) != "accepted":
+                yield f"{sink}: alert {id_} stands as {evidence.deliveries.get((id_, sink), 'no delivery at all')}"
+        last: dict[int | None, int] = defaultdict(int)
+        for id_, _ in attempts:
+            alert = alerts.get(id_)
+            if alert is None:
+                yield f"{sink}: alert {id_} was delivered, and is not in the outbox"
+            elif alert.page_id is not None and alert.position < last[alert.page_id]:
+                yield f"{sink}: alert {id_} came after a later one of its page"
+            else:
+                last[alert.page_id] = alert.position
+
+
+def _judge_contents(evidence: Evidence, delivered: Sequence[Delivered]) -> Iterator[str]:
+    """Each delivery is signed, and is what the outbox holds, every time."""
+    events = {alert.id: alert.event for alert in evidence.alerts}
+    for delivery in delivered:
+        if not delivery.is_signed:
+            yield f"{delivery.sink}: alert {delivery.id} came with a wrong signature"
+        if delivery.id in events and delivery.event != events[delivery.id]:
+            yield f"{delivery.sink}: alert {delivery.id} came with another content than the outbox holds"
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []

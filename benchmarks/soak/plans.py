@@ -1,0 +1,70 @@
+"""When and how the service dies in each round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from random import Random
+
+WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "claim")
+POINTS = ("inside", "before", "after")
+OUTSIDE, STOPPING, ACCEPTED, SERVED = "outside", "stopping", "accepted", "served"
+
+_MOST = {"commit": 40, "verdict": 15, "rendering": 15, "delivery": 15, "announce": 1, "slot": 10, "claim": 1}
+
+
+class Plan(NamedTuple):
+    """How one life of the service ends.
+
+    window    a kind of transaction, in which the service ends itself; or, where others end it: `outside` (at a random
+              time), `stopping` (while it obeys SIGTERM), `accepted` (a receiver took an alert and has not answered),
+              `served` (the site sent a page whole)
+    point     of a transaction: `inside` before one of its statements, `before` its COMMIT, `after` it
+    nth       the how manieth transaction, alert or page of this kind
+    step      statements of the window to let pass, for `inside`
+    patience  seconds after which it is killed from outside, whatever it did
+    note      the file in which the service says where it ended
+    """
+
+    window: str
+    point: str
+    nth: int
+    step: int
+    patience: float
+    note: str = ""
+
+    @property
+    def is_from_within(self) -> bool:
+        """Whether the service ends itself."""
+        return self.window in WINDOWS
+
+    @property
+    def name(self) -> str:
+        """How the table calls it."""
+        return f"{self.window} {self.point}".strip()
+
+
+def all_kinds() -> list[tuple[str, str]]:
+    """Every window with each of its points, and the ends from outside."""
+    within = [(window, point) for point in POINTS for window in WINDOWS]
+    return [*within, (OUTSIDE, ""), (STOPPING, ""), (ACCEPTED, ""), (SERVED, "")]
+
+
+def plans(chance: Random, rounds: int) -> list[Plan]:
+    """Plan the rounds: every kind as often as every other, in an order of chance."""
+    kinds: list[tuple[str, str]] = []
+    while len(kinds) < rounds:
+        fresh = all_kinds()
+        chance.shuffle(fresh)
+        kinds += fresh
+    return [_plan(chance, *kind) for kind in kinds[:rounds]]
+
+
+def _plan(chance: Random, window: str, point: str) -> Plan:
+    patience = 8.0
+    if window in (OUTSIDE, STOPPING):
+        # Some of them while the service is still starting.
+        patience = chance.uniform(0.3, 5.0)
+    nth = chance.randint(1, _MOST.get(window, 25))
+    return Plan(window, point, nth, chance.randint(0, 12), patience)

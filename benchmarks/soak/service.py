@@ -1,0 +1,126 @@
+"""The service under test, as processes: the real command line, with or without its doom."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from benchmarks.soak.receiver import DOWN, FLAKY, SECRET
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from pathlib import Path
+
+    from benchmarks.soak.plans import Plan
+    from benchmarks.soak.receiver import Receivers
+
+_SETTINGS = """\
+[instance]
+name = "soak"
+[store]
+url = "sqlite:{folder}/store.db"
+batch_wait = "20ms"
+lease = "1s"
+[pages]
+every = "1s"
+min_gap = "0s"
+at_launch = "1s"
+tries = 1
+[fetch]
+unconditional_every = 1000000
+deadlines = {{ first_byte = "2s", total = "5s" }}
+[hosts]
+concurrency = 4
+delay = "0s"
+[network]
+allow = ["127.0.0.0/8"]
+[questions]
+gather = "1s"
+[render]
+limit = 2
+resume_at = 2
+[delivery]
+give_up = "30d"
+[log]
+format = "json"
+[sinks.{flaky}]
+type = "webhook"
+url = "{flaky_url}"
+secret = "{secret}"
+timeout = "1s"
+[sinks.{down}]
+type = "webhook"
+url = "{down_url}"
+secret = "{secret}"
+timeout = "1s"
+[sinks.lines]
+type = "file"
+path = "{folder}/alerts.jsonl"
+"""
+
+
+class Tocsin:
+    """One installation in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = folder / "store.db"
+        self.lines = folder / "alerts.jsonl"
+        self._log = folder / "log.jsonl"
+
+    def configure(self, receivers: Receivers) -> None:
+        """Write the configuration."""
+        text = _SETTINGS.format(
+            folder=self.folder,
+            flaky=FLAKY,
+            flaky_url=receivers.url(FLAKY),
+            down=DOWN,
+            down_url=receivers.url(DOWN),
+            secret=SECRET,
+        )
+        (self.folder / "tocsin.toml").write_text(text, encoding="utf-8")
+
+    async def command(self, *arguments: str) -> tuple[int, str]:
+        """Run a command to its end; returns its exit status and what it said."""
+        process = await asyncio.create_subprocess_exec(
+            *self._program("tocsin.cli", arguments),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=self._environment(),
+        )
+        said, _ = await process.communicate()
+        return process.returncode or 0, said.decode(errors="replace")
+
+    async def start(self, plan: Plan | None = None) -> Process:
+        """Start `tocsin run`; its log goes to the folder."""
+        module = "tocsin.cli" if plan is None or not plan.is_from_within else "benchmarks.soak.doomed"
+        with self._log.open("ab") as log:
+            return await asyncio.create_subprocess_exec(
+                *self._program(module, ("run",)), stdout=log, stderr=log, env=self._environment(plan)
+            )
+
+    def last_words(self, most: int = 2000) -> str:
+        """The end of the log."""
+        return self._log.read_bytes()[-most:].decode(errors="replace") if self._log.exists() else ""
+
+    def _program(self, module: str, arguments: tuple[str, ...]) -> list[str]:
+        return [sys.executable, "-m", module, "--config", str(self.folder / "tocsin.toml"), *arguments]
+
+    def _environment(self, plan: Plan | None = None) -> dict[str, str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+        if plan is not None:
+            environment["SOAK_PLAN"] = json.dumps(plan._asdict())
+        return environment
+
+
+def kill(process: Process, number: signal.Signals = signal.SIGKILL) -> None:
+    """Send a signal to a process that may be gone already."""
+    if process.returncode is None:
+        try:
+            process.send_signal(number)
+        except ProcessLookupError:
+            return
