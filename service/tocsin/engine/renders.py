@@ -121,14 +121,16 @@ class RenderQueue:
         """Start as many waiting pages as may start; returns whether there is nothing to do at all."""
         if self._outage.is_outage():
             return not self._busy
+        now, was_busy = self._clock.now(), bool(self._busy)
         # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
         # waiting again while they are still under way are left out.
-        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=self._clock.now())
+        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=now)
         waiting = [page for page in rows if page.page_id not in self._busy and not self._is_visited(page.page_id)]
         starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
         if starting:
             await self._start(starting, group)
-        return not (rows or self._busy or self._is_try_near())
+        # What ended while the store was asked is seen the next time.
+        return not (rows or was_busy or self._busy or self._is_try_near(now))
 
     async def _start(self, page_ids: list[int], group: asyncio.TaskGroup) -> None:
         # The slots are taken before the claim is waited for, so that no check takes up one of the pages meanwhile.
@@ -142,8 +144,7 @@ class RenderQueue:
         finally:
             self._busy -= left
 
-    def _is_try_near(self) -> bool:
-        now = self._clock.now()
+    def _is_try_near(self, now: Instant) -> bool:
         # Pages whose pause is over are among the waiting, unless somebody removed them.
         self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
         return any(at - now <= self._hold_us for at in self._pausing.values())

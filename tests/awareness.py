@@ -1,0 +1,301 @@
+"""Pages that are due for awareness, and a renderer that does as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tests.fakes import START, EagerClock, FixedChance, ManualClock, RecordingTelemetry, SeededChance
+from tocsin.engine.alerts import Alerts, changed_data
+from tocsin.engine.assess import decide, thresholds_of
+from tocsin.engine.awareness import Awareness
+from tocsin.engine.gates import Gates
+from tocsin.engine.lease import Lease
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.policies import Policies
+from tocsin.engine.renders import RenderQueue
+from tocsin.model import (
+    CheckReport,
+    CheckResult,
+    NewPage,
+    NewState,
+    PageTask,
+    PendingVerdict,
+    RenderJob,
+    StoredState,
+    VerdictRow,
+)
+from tocsin.ports import Rendered
+from tocsin.settings import HostSettings, PageSettings, RenderSettings
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tocsin.errors import FetchError
+    from tocsin.events import Happening
+    from tocsin.model import FieldValues, Instant
+    from tocsin.ports import Store
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+HOLD = timedelta(seconds=30)
+POLICY = PageSettings()
+
+
+def fields(**values: str) -> FieldValues:
+    """A state's values; `topper_major="2026"` stands for topper-major."""
+    return PageState.from_dict({name.replace("_", "-"): value for name, value in values.items()}).values
+
+
+def page_html(state: FieldValues, title: str = "A page") -> bytes:
+    """A page that declares this state."""
+    declared = PageState(state).to_dict().items()
+    metas = "".join(f'<meta name="{name}" content="{value}">' for name, value in declared if value is not None)
+    return f"<!doctype html><title>{title}</title>{metas}".encode()
+
+
+OLD = fields(topper_major="2026-01-02")
+NEW = fields(topper_major="2026-01-02 2026-03-04")
+NEWER = fields(topper_major="2026-01-02 2026-03-04 2026-05-06")
+
+
+def task_of(
+    page_id: int = 812,
+    *,
+    url: str | None = None,
+    state: FieldValues | None = NEW,
+    stored_at: Instant = START,
+    question_id: int | None = None,
+) -> PageTask:
+    """A page whose check found `state` at `stored_at`."""
+    return PageTask(
+        page_id=page_id,
+        host_id=3,
+        host="example.org",
+        url=url or f"https://example.org/{page_id}",
+        group_id=1,
+        settings=None,
+        state=StoredState(5, state, stored_at, stored_at, 1) if state is not None else None,
+        validators=None,
+        last_set_at=stored_at,
+        last_checked_at=stored_at,
+        conditional_run=0,
+        body_digest=None,
+        question_id=question_id,
+    )
+
+
+def verdict_of(task: PageTask, before: FieldValues, latest: FieldValues, at: Instant, id_: int = 41) -> PendingVerdict:
+    """The verdict of a check a day after the one before it."""
+    known = StoredState(4, before, at - DAY, at - DAY, 1)
+    comparison = decide(known, PageState(latest), at, POLICY)
+    data = changed_data(
+        page=task,
+        comparison=comparison,
+        before=known,
+        latest=latest,
+        stored_at=at,
+        elapsed_s=86_400,
+        thresholds=thresholds_of(POLICY),
+    )
+    return PendingVerdict(id_, at, comparison.outcome.value, data)
+
+
+def job_of(
+    task: PageTask | None = None, *verdicts: PendingVerdict, owed: bool = False, copy_url: str | None = None
+) -> RenderJob:
+    """A page that is due; unless told otherwise, for a major change found at START."""
+    task = task or task_of()
+    due = verdicts or (() if owed or copy_url else (verdict_of(task, OLD, NEW, START),))
+    return RenderJob(task.page_id, major=True, since=START, verdicts=due, task=task, owed=owed, copy_url=copy_url)
+
+
+def rendered_of(
+    task: PageTask, state: FieldValues = NEW, *, at: Instant = START + SECOND, body: bytes | None = None
+) -> Rendered:
+    """What a renderer received that found the page in this state."""
+    return Rendered(
+        started_at=at,
+        received_at=at + 40_000,
+        status=200,
+        final_url=task.url,
+        content_type="text/html; charset=utf-8",
+        title="A page",
+        body=page_html(state) if body is None else body,
+        validators=('"etag"', None),
+        hop_url=task.url,
+    )
+
+
+class ScriptedRenderer:
+    """Implements ports.Renderer: fails or finds what the script says of a URL, in order; the last entry stays.
+
+    found    what a page is in that has no script
+    asked    every job, in order
+    before   awaited ahead of each answer, where a test wants to look in or to hold it back
+    """
+
+    kind = "http"
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
+        self._scripts: dict[str, list[FieldValues | FetchError | Exception]] = {}
+        self.found = NEW
+        self.asked: list[RenderJob] = []
+        self.before: Callable[[RenderJob], Awaitable[None]] | None = None
+
+    def on(self, url: str, *answers: FieldValues | Exception) -> None:
+        self._scripts[url] = list(answers)
+
+    async def render(self, job: RenderJob) -> Rendered:
+        self.asked.append(job)
+        if self.before is not None:
+            await self.before(job)
+        url = job.copy_url or job.task.url
+        script = self._scripts.get(url, [self.found])
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return rendered_of(job.task, answer, at=self._clock.now())
+
+    @property
+    def pages(self) -> list[str]:
+        """The last part of the URLs asked for, in order."""
+        return [job.task.url.rpartition("/")[2] for job in self.asked]
+
+
+class Listener(RecordingTelemetry):
+    """Keeps what happened, and lets a test wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heard: dict[str, asyncio.Event] = {}
+
+    def emit(self, happening: Happening) -> None:
+        super().emit(happening)
+        self._heard.setdefault(happening.name, asyncio.Event()).set()
+
+    async def heard(self, name: str) -> None:
+        await self._heard.setdefault(name, asyncio.Event()).wait()
+
+
+class Bench:
+    """A render queue over a real store, with pages that can be made due."""
+
+    def __init__(self, store: Store, clock: ManualClock | None = None, *, limit: int = 4, resume_at: int = 1) -> None:
+        self.store, self.clock = store, clock or EagerClock()
+        self.telemetry, self.renderer = Listener(), ScriptedRenderer(self.clock)
+        self.outage = OutageWatch(self.clock)
+        self.alerts = Alerts("tocsin", SeededChance())
+        self.lease = Lease(store, "test", timedelta(seconds=10), self.clock, self.telemetry)
+        self.committed = 0
+        self.policies = Policies(POLICY)
+        self.settings = RenderSettings(limit=limit, resume_at=resume_at)
+        self.queue = self.fresh_queue()
+        self._ids: dict[str, int] = {}
+
+    def fresh_queue(self) -> RenderQueue:
+        """The queue of a program that was started anew."""
+        return RenderQueue(
+            self.store,
+            self.renderer,
+            Awareness(self.alerts, self.renderer.kind),
+            lease=self.lease,
+            settings=self.settings,
+            hold=HOLD,
+            policies=self.policies,
+            gates=Gates(HostSettings(), self.clock),
+            outage=self.outage,
+            clock=self.clock,
+            chance=FixedChance(),
+            telemetry=self.telemetry,
+            on_committed=self._note,
+        )
+
+    async def add(self, *names: str) -> None:
+        """Watch pages, and check them once: their first state is stored."""
+        urls = [f"https://example.org/{name}" for name in names]
+        pages = [NewPage(url=url, given=url, host="example.org", shard=7) for url in urls]
+        for name, page_id in zip(names, await self.store.add_pages(pages, self.clock.now()), strict=True):
+            assert page_id is not None
+            self._ids[name] = page_id
+            await self.check(name, OLD)
+
+    async def check(self, name: str, state: FieldValues, *, major: bool = True) -> None:
+        """Let a check find the page in this state; a change is due for awareness."""
+        await self.lease.take()
+        task = await self.task(name)
+        now = self.clock.now()
+        verdict = None
+        if task.state is not None:
+            pending = verdict_of(task, task.state.fields, state, now)
+            verdict = VerdictRow(
+                at=now,
+                outcome="major" if major else "minor",
+                reason=None,
+                rule="T44",
+                basis="declared",
+                data=pending.data,
+                awareness=True,
+            )
+        result = CheckResult(
+            page_id=task.page_id,
+            host_id=task.host_id,
+            request_id=None,
+            report=CheckReport(task.url, verdict.outcome if verdict else "first"),
+            checked_at=now,
+            set_at=now,
+            next_at=now + DAY,
+            next_why="every 24h",
+            conditional_run=0,
+            state=NewState(now, state, equal=False, validators=None, body_digest=None),
+            verdict=verdict,
+            received=True,
+        )
+        await self.store.commit(self.lease.claim, [result])
+
+    async def receive(self, name: str) -> None:
+        """Let a check receive the page unchanged: a rendering that is owed is queued again."""
+        await self.lease.take()
+        task = await self.task(name)
+        assert task.state is not None
+        now = self.clock.now()
+        result = CheckResult(
+            page_id=task.page_id,
+            host_id=task.host_id,
+            request_id=None,
+            report=CheckReport(task.url, "unchanged"),
+            checked_at=now,
+            set_at=now,
+            next_at=now + DAY,
+            next_why="every 24h",
+            conditional_run=0,
+            state=NewState(now, task.state.fields, equal=True, validators=None, body_digest=None),
+            received=True,
+            render_owed=task.owed,
+        )
+        await self.store.commit(self.lease.claim, [result])
+
+    async def task(self, name: str) -> PageTask:
+        """The page as a check would be given it."""
+        request = await self.store.request_check([self._ids[name]], self.clock.now())
+        host = 1
+        (task,) = await self.store.due_pages(self.lease.claim, [host], self.clock.now(), per_host=9, request_id=request)
+        return task
+
+    async def drain(self) -> None:
+        """Render until nothing is left to be done."""
+        self.queue = self.fresh_queue()
+        await self.lease.take()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.queue.run(group), name="renders")
+            self.queue.finish()
+
+    async def events(self) -> list[dict[str, object]]:
+        """All alerts, oldest first."""
+        return [row.event for row in reversed(await self.store.alerts(limit=1000))]
+
+    def _note(self, _host_id: int, _due: Instant | None) -> None:
+        self.committed += 1
