@@ -52,7 +52,11 @@ def fields(**values: str) -> FieldValues:
 def page_html(state: FieldValues, title: str = "A page") -> bytes:
     """A page that declares this state."""
     declared = PageState(state).to_dict().items()
-    metas = "".join(f'<meta name="{name}" content="{value}">' for name, value in declared if value is not None)
+    metas = "".join(
+        f'<meta {"http-equiv" if name == "refresh" else "name"}="{name}" content="{value}">'
+        for name, value in declared
+        if value is not None
+    )
     return f"<!doctype html><title>{title}</title>{metas}".encode()
 
 
