@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.connection import open_lane, snapshot
 from tocsin.adapters.stores.sqlite.invariants import findings
+from tocsin.adapters.stores.sqlite.place import is_held
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import Role
 from tocsin.adapters.stores.sqlite.schedule import to_us
@@ -51,6 +52,10 @@ class CareRole(Role):
 
         async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
             return await lane.run(read)
+
+    async def is_held(self) -> bool:
+        """Whether an engine, of this process or another one, holds the store."""
+        return await self._reader.run(lambda _: is_held(self._options.path))
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget what is older than this, at most `limit` rows; returns how many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from pathlib import Path
 
 from tocsin.errors import StoreError, StoreLocked
@@ -17,6 +18,7 @@ _NETWORK = frozenset(
 # What goes through FUSE is mostly somebody else's disk; these lie on the machine's own.
 _LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs", "fuse.bindfs", "fuse.mergerfs", "fuse.gocryptfs", "fuse.ntfs-3g"})
 _ESCAPE = re.compile(r"\\([0-7]{3})")
+_LOOKS, _LOOK_S = 20, 0.005
 _MOUNT_POINT = 4  # the field of a line before its " - "
 
 
@@ -65,7 +67,7 @@ class EngineLock:
     """
 
     def __init__(self, path: str) -> None:
-        self._file = f"{path}.lock"
+        self._file = _lock_file(path)
         try:
             self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as exc:
@@ -73,16 +75,30 @@ class EngineLock:
                 f"{self._file}: {exc.strerror}; make the folder writable for this user, or name another in store.url"
             ) from exc
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = _read_pid(self._fd)
-            os.close(self._fd)
-            raise StoreLocked(path, holder) from None
+            taken, holder = self._take(), _read_pid(self._fd)
         except OSError as exc:
             os.close(self._fd)
-            raise StoreError(f"{self._file}: cannot be locked: {exc.strerror}; name a file on a local disk") from exc
+            raise StoreError(
+                f"{self._file}: cannot be locked: {exc.strerror}; name a file on a local disk in store.url"
+            ) from exc
+        if not taken:
+            os.close(self._fd)
+            raise StoreLocked(path, holder)
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+
+    def _take(self) -> bool:
+        for _ in range(_LOOKS):
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if _is_alive(_read_pid(self._fd)):
+                    return False
+                # A holder writes its pid at once: this is `is_held` having a look.
+                time.sleep(_LOOK_S)
+            else:
+                return True
+        return False
 
     def release(self) -> None:
         """Give it up; twice is once."""
@@ -90,6 +106,29 @@ class EngineLock:
             os.ftruncate(self._fd, 0)
             os.close(self._fd)
             self._fd = -1
+
+
+def is_held(path: str) -> bool:
+    """Tell whether an engine holds a store."""
+    try:
+        fd = os.open(_lock_file(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # never held so far
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _is_alive(pid: int | None) -> bool:
+    return pid is not None and Path(f"/proc/{pid}").exists()
+
+
+def _lock_file(path: str) -> str:
+    return f"{path}.lock"
 
 
 def _read_pid(fd: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, read_object
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import Role, ids
@@ -131,7 +131,7 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
 def _to_page(row: Sequence[Any]) -> PageRow:
     (
         page_id, url, given, host, group, mode, mode_from, paused, text, settings,
-        next_at, next_why, checked_at, received_at, changed_at, report, fields, stored_at, question_id, has_secrets,
+        next_at, next_why, checked_at, received_at, changed_at, report, fields, stored_at, question_id, secrets,
     ) = row  # fmt: skip
     return PageRow(
         id=page_id,
@@ -153,5 +153,6 @@ def _to_page(row: Sequence[Any]) -> PageRow:
         fields=read_fields(fields) if fields else None,
         stored_at=stored_at,
         question_id=question_id,
-        has_secrets=bool(has_secrets),
+        has_secrets=secrets is not None,
+        secrets=read_pair(secrets) if secrets else None,
     )

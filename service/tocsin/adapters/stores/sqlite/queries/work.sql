@@ -52,7 +52,7 @@ cross join pages p on p.id in (
 )
 join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id
-order by p.request_id is null, p.next_at, p.id;
+order by a.key, p.request_id is null, p.next_at, p.id;
 
 -- name: requested_pages
 select {task}
@@ -64,7 +64,7 @@ cross join pages p on p.id in (
 )
 join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id
-order by p.id;
+order by a.key, p.id;
 
 -- name: tasks
 select {task}
