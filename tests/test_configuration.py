@@ -147,9 +147,9 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "found", "allowed"),
     [
-        ('[pages]\nevery = "0"', 'pages.every: found "0"', "a duration from 100ms to 3650d"),
-        ('[pages]\nevery = "0s"', 'pages.every: found "0s"', "a duration from 100ms to 3650d"),
-        ('[pages]\nevery = "365000d"', 'pages.every: found "365000d"', "a duration from 100ms to 3650d"),
+        ('[pages]\nevery = "0"', 'pages.every: found "0"', "a duration from 1s to 3650d"),
+        ('[pages]\nevery = "0s"', 'pages.every: found "0s"', "a duration from 1s to 3650d"),
+        ('[pages]\nevery = "365000d"', 'pages.every: found "365000d"', "a duration from 1s to 3650d"),
         ('[pages]\nevery = "999999999999w"', "pages.every: found", "a duration"),
         ("[pages]\nevery = 6", "pages.every: found 6", "a duration"),
         ('[pages]\nevery = "6 hours"', 'pages.every: found "6 hours"', "a duration"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.checking import check_pages, print_report, to_record
+from tocsin.cli.checking import Teller, check_pages
 from tocsin.cli.lists import Entry, Named, Refused, open_list
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import unreadable
@@ -22,7 +21,6 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.model import CheckReport
     from tocsin.ports import Store
     from tocsin.spec.html.urls import WatchedUrl
 
@@ -44,13 +42,16 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
         if file is not None:
             watched += _read(file, refused)
         ids = with_store(ctx, lambda store: _ids(store, watched), create=True)
-        status = check_pages(settings, ids, on_report=_tell) if ids else output.DONE
+        teller = Teller(len(ids))
+        status = check_pages(settings, ids, on_report=teller.tell) if ids else output.DONE
     else:
         total = with_store(ctx, lambda store: store.count_pages(PageFilter()), create=True)
         if not total:
             output.note("No page is watched; add one with: tocsin watch add URL")
             return output.DONE
-        status = check_pages(settings, None, on_report=_tell)
+        teller = Teller(total)
+        status = check_pages(settings, None, total=total, on_report=teller.tell)
+    teller.close()
     return max(status, output.NEEDS_USER if refused else output.DONE)
 
 
@@ -106,7 +107,3 @@ def _name_added(added: Sequence[str]) -> None:
         output.note(f"{url}: was not watched; added")
     if len(added) > few:
         output.note(f"{count(len(added) - few, 'page')} more were not watched; added")
-
-
-def _tell(report: CheckReport) -> None:
-    output.emit(to_record(report), partial(print_report, report))

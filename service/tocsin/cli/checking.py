@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
     from tocsin.model import CheckReport
     from tocsin.settings import Settings
 
-_STYLES = {
+_MANY: Final = 50
+_NO_NEWS: Final = frozenset(
+    {CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON, CheckOutcome.SKIPPED, CheckOutcome.NOT_SUBJECT}
+)
+_STYLES: Final = {
     CheckOutcome.MAJOR: "bold red",
     CheckOutcome.MINOR: "yellow",
     CheckOutcome.UNREACHABLE: "bold magenta",
@@ -24,14 +30,21 @@ _STYLES = {
 }
 
 
-def check_pages(settings: Settings, page_ids: list[int] | None, *, on_report: Callable[[CheckReport], None]) -> int:
+def check_pages(
+    settings: Settings,
+    page_ids: list[int] | None,
+    *,
+    on_report: Callable[[CheckReport], None],
+    total: int | None = None,
+) -> int:
     """Check these pages now (all that are watched: None), with a progress bar; returns the exit status.
 
+    total  how many these are, where they are not named
     What was done is committed when the user interrupts it.
     """
     from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
 
-    with output.progress("Checking", total=None if page_ids is None else len(page_ids)) as advance:
+    with output.progress("Checking", total=total if page_ids is None else len(page_ids)) as advance:
 
         def told(report: CheckReport) -> None:
             advance(1)
@@ -39,6 +52,26 @@ def check_pages(settings: Settings, page_ids: list[int] | None, *, on_report: Ca
 
         summary = execute(check(settings, page_ids=page_ids, on_report=told))
     return conclude(summary)
+
+
+class Teller:
+    """Tells each page as it is checked; of many pages a person is told what is news, and the rest in sum."""
+
+    def __init__(self, pages: int) -> None:
+        self._is_brief = pages > _MANY and not output.is_json()
+        self._quiet: Counter[str] = Counter()
+
+    def tell(self, report: CheckReport) -> None:
+        """Tell one page."""
+        if self._is_brief and report.outcome in _NO_NEWS:
+            self._quiet[report.outcome] += 1
+        else:
+            output.emit(to_record(report), partial(print_report, report))
+
+    def close(self) -> None:
+        """Tell the rest in sum."""
+        for outcome, pages in sorted(self._quiet.items()):
+            output.say(f"{outcome:<12} {count(pages, 'page')}")
 
 
 def conclude(summary: CheckSummary) -> int:

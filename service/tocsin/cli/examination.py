@@ -71,8 +71,8 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
 
 async def _of_store(loaded: Loaded, now: Instant) -> list[Finding]:
     url = loaded.settings.store.url
-    path = Path(url.partition(":")[2])
-    if not path.exists():
+    path = url.partition(":")[2]
+    if not _is_there(path):
         return [
             Finding(
                 f"There is no store yet at {path}.", "Make it by adding a page: tocsin watch add URL", is_wrong=False

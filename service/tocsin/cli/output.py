@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
 
 _JSON = "tocsin.json"
+_BAR = "tocsin.bar"
 # C0 and C1 controls, the marks that reorder or hide text, and what is no character at all.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -60,7 +61,8 @@ def print_json(record: Mapping[str, Any]) -> None:
     """Print a record as one line of JSON, in UTF-8 whatever the locale is."""
     line = json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
     line = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
-    click.echo(f"{line}\n".encode(), nl=False)
+    with _bar_aside(sys.stdout):
+        click.echo(f"{line}\n".encode(), nl=False)
 
 
 def clean(text: str) -> str:
@@ -72,12 +74,14 @@ def say(text: str = "", *, style: str | None = None) -> None:
     """Print a line for a person on stdout, made harmless."""
     from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
-    _console().print(Text(clean(text), style=style or ""), soft_wrap=True)
+    with _bar_aside(sys.stdout):
+        _console().print(Text(clean(text), style=style or ""), soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Print a line on stderr that is not the result, made harmless."""
-    click.echo(clean(text), err=True)
+    with _bar_aside(sys.stderr):
+        click.echo(clean(text), err=True)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
@@ -93,7 +97,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
         drawn.add_column(Text(clean(column)), overflow="fold")
     for row in rows:
         drawn.add_row(*(Text("-", "dim") if cell is None else Text(clean(str(cell))) for cell in row))
-    _console().print(drawn)
+    with _bar_aside(sys.stdout):
+        _console().print(drawn)
 
 
 @contextmanager
@@ -109,9 +114,30 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    context = click.get_current_context(silent=True)
+    meta = {} if context is None else context.meta
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        meta[_BAR] = bar
         task = bar.add_task(clean(description), total=total)
-        yield lambda done: bar.advance(task, done)
+        try:
+            yield lambda done: bar.advance(task, done)
+        finally:
+            meta.pop(_BAR, None)
+
+
+@contextmanager
+def _bar_aside(target: TextIO) -> Iterator[None]:
+    """Take the progress bar away while something is printed to a terminal: both are on the same one."""
+    context = click.get_current_context(silent=True)
+    bar = None if context is None else context.meta.get(_BAR)
+    if bar is None or not target.isatty():
+        yield
+        return
+    bar.stop()
+    try:
+        yield
+    finally:
+        bar.start()
 
 
 def fail(error: TocsinError) -> int:

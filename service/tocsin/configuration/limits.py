@@ -28,7 +28,7 @@ SPANS: Final[dict[str, Range]] = {
     "store.history": (_NONE, 100 * _YEAR),
     "store.batch_wait": (_NONE, 10 * _SECOND),
     "store.lease": (_SECOND, _HOUR),
-    "pages.every": (100 * _MS, 10 * _YEAR),
+    "pages.every": (_SECOND, 10 * _YEAR),
     "pages.at_launch": (_NONE, 10 * _YEAR),
     "pages.min_gap": (_NONE, _YEAR),
     "pages.refresh_cap": (_NONE, 10 * _YEAR),

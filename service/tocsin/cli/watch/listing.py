@@ -140,25 +140,17 @@ def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: b
         ]
         output.table(("page", *TOPPER_FIELDS), rows)
         return
-    output.table(
-        ("page", "group", "mode", "last check", "outcome", "next check", "why then"),
-        [_row(page, mode_of(page, modes)[0]) for page in pages],
-    )
+    grouped = len({page.group for page in pages}) > 1
+    stands = [_row(page, mode_of(page, modes)[0], grouped=grouped) for page in pages]
+    columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
+    output.table(columns if grouped else (columns[0], *columns[2:]), stands)
     paused = sum(page.paused for page in pages)
     if paused:
         output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
 
 
-def _row(page: PageRow, mode: str) -> tuple[object, ...]:
+def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
     outcome = (page.last_report or {}).get("outcome")
-    if page.paused:
-        mode = "PAUSED"
-    return (
-        page.url,
-        page.group,
-        mode,
-        show_time(page.last_checked_at),
-        outcome,
-        show_time(page.next_at),
-        page.next_why,
-    )
+    group = (page.group,) if grouped else ()
+    stands = (show_time(page.last_checked_at), outcome, show_time(page.next_at), page.next_why)
+    return (page.url, *group, "PAUSED" if page.paused else mode, *stands)

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Installation
+
+A, B = "https://example.org/a", "https://example.org/b"
+
+
+def urls_of(installation: Installation, *arguments: str) -> list[str]:
+    return [record["url"] for record in installation.call("watch", "list", *arguments).records]
+
+
+def page_of(installation: Installation, url: str) -> dict[str, object]:
+    return next(record for record in installation.call("watch", "list").records if record["url"] == url)
+
+
+def add(installation: Installation, *arguments: str) -> None:
+    assert installation.call("watch", "add", "--no-check", *arguments).status == 0
+
+
+def test_a_page_that_was_added_is_listed(installation: Installation) -> None:
+    answer = installation.call("watch", "add", "--no-check", A)
+
+    assert answer.status == 0
+    assert answer.records == [{"url": A, "added": True, "check": None}]
+    assert urls_of(installation) == [A]
+
+
+def test_adding_a_page_that_is_watched_already_changes_nothing_and_says_so(installation: Installation) -> None:
+    add(installation, A)
+
+    answer = installation.call("watch", "add", "--no-check", A, "--every", "6h")
+
+    assert answer.status == 0
+    assert "watched already" in answer.err
+    assert answer.records[0]["added"] is False
+    assert page_of(installation, A)["settings"] == {}
+
+
+def test_nothing_is_added_beside_a_url_that_cannot_be_watched(installation: Installation) -> None:
+    answer = installation.call("watch", "add", "--no-check", A, "ftp://example.org/")
+
+    assert answer.status == 2
+    assert "only http and https can" in answer.err
+    assert installation.call("watch", "list").status == 3  # nothing was made
+
+
+def test_T24_longer_words_are_refused_and_never_cut(installation: Installation) -> None:
+    answer = installation.call("watch", "add", "--no-check", A, "--text", "x" * 254)
+
+    assert answer.status == 2
+    assert "253" in answer.err
+
+
+@pytest.mark.parametrize("every", ["0", "0s", "365000d", "6", "whenever"])
+def test_an_interval_that_cannot_be_is_refused(installation: Installation, every: str) -> None:
+    answer = installation.call("watch", "add", "--no-check", A, "--every", every)
+
+    assert answer.status == 2
+    assert "--every: pages.every: found" in answer.err
+
+
+def test_settings_of_a_page_are_listed_without_its_secrets(installation: Installation) -> None:
+    add(installation, "https://user:pass@example.org/a", "--every", "6h", "--header", "Authorization: t0k3n")
+
+    page = page_of(installation, A)
+
+    assert page["settings"] == {"every": "6h", "headers": {"Authorization": "***"}}
+    assert page["credentials"] is True
+    assert "pass" not in str(page)
+
+
+def test_T24_words_can_be_set_edited_and_deleted(installation: Installation) -> None:
+    add(installation, A, "--text", "one")
+    texts = [page_of(installation, A)["text"]]
+    installation.call("watch", "set", A, "--text", "two")
+    texts.append(page_of(installation, A)["text"])
+    installation.call("watch", "set", A, "--clear-text")
+    texts.append(page_of(installation, A)["text"])
+
+    assert texts == ["one", "two", None]
+
+
+def test_T52_awareness_can_be_disabled_for_all_pages_and_enabled_for_one(installation: Installation) -> None:
+    add(installation, A, B)
+    installation.call("watch", "set", "--all", "--mode", "off")
+    installation.call("watch", "set", B, "--mode", "on")
+
+    pages = {
+        record["url"]: (record["mode"], record["mode_from"]) for record in installation.call("watch", "list").records
+    }
+
+    assert pages == {A: ("off", "all pages"), B: ("on", "page")}
+    assert urls_of(installation, "--subject") == [B]
+
+
+def test_T54_a_group_has_settings_of_its_own(installation: Installation) -> None:
+    add(installation, A, "--group", "news")
+    add(installation, B)
+
+    answer = installation.call("watch", "set", "--group", "news", "--mode", "auto", "--tell", "major")
+
+    assert answer.records == [
+        {"scope": "group", "group": "news", "pages": 1, "set": {"mode": "auto", "tell": "major"}, "unset": []}
+    ]
+    assert page_of(installation, A)["mode_from"] == "group"
+    assert page_of(installation, B)["mode"] == "on"
+
+
+def test_what_was_set_can_inherit_again(installation: Installation) -> None:
+    add(installation, A, "--every", "6h", "--tries", "5")
+
+    installation.call("watch", "set", A, "--unset", "every")
+
+    assert page_of(installation, A)["settings"] == {"tries": 5}
+
+
+def test_an_interval_takes_the_place_of_a_cron_expression(installation: Installation) -> None:
+    add(installation, A, "--cron", "0 6 * * *")
+
+    installation.call("watch", "set", A, "--every", "6h")
+
+    assert page_of(installation, A)["settings"] == {"every": "6h"}
+
+
+def test_pages_are_paused_and_resumed(installation: Installation) -> None:
+    add(installation, A, B)
+    installation.call("watch", "set", A, "--pause")
+    paused = urls_of(installation, "--paused")
+    installation.call("watch", "set", "--all", "--resume")
+
+    assert paused == [A]
+    assert urls_of(installation, "--paused") == []
+
+
+def test_pages_move_to_another_group(installation: Installation) -> None:
+    add(installation, A, B)
+
+    installation.call("watch", "set", B, "--move-to", "news")
+
+    assert urls_of(installation, "--group", "news") == [B]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([A], "say what to set"),
+        (["--mode", "off"], "say for whom"),
+        ([A, "--all", "--mode", "off"], "say for whom"),
+        ([A, "--every", "6h", "--cron", "0 6 * * *"], "exclude each other"),
+        ([A, "--text", "x", "--clear-text"], "exclude each other"),
+        ([A, "--unset", "evry"], "the nearest known key is pages.every"),
+        ([A, "--unset", "every", "--every", "6h"], "set and unset at once"),
+        (["--group", "nowhere", "--mode", "off"], "there is no such group; there are: main"),
+        ([B, "--mode", "off"], f"{B}: not watched; add it with: tocsin watch add {B}"),
+    ],
+)
+def test_a_call_that_cannot_be_meant_is_refused_with_the_mend(
+    installation: Installation, arguments: list[str], word: str
+) -> None:
+    add(installation, A)
+
+    answer = installation.call("watch", "set", *arguments)
+
+    assert answer.status == 2
+    assert word in answer.err
+
+
+def test_the_list_is_filtered(installation: Installation) -> None:
+    add(installation, A, B, "https://example.net/a")
+
+    assert urls_of(installation, "--host", "example.net") == ["https://example.net/a"]
+    assert urls_of(installation, "--matching", "/b") == [B]
+    assert urls_of(installation, "--limit", "2") == [A, B]
+    assert urls_of(installation, "--topper") == []
+
+
+def test_removing_needs_a_yes_where_nobody_can_be_asked(installation: Installation) -> None:
+    add(installation, A)
+
+    answer = installation.call("watch", "remove", A)
+
+    assert answer.status == 2
+    assert "--yes" in answer.err
+    assert urls_of(installation) == [A]
+
+
+def test_a_dry_run_removes_nothing(installation: Installation) -> None:
+    add(installation, A, B)
+
+    answer = installation.call("watch", "clear", "--dry-run")
+
+    assert answer.records == [{"pages": 2, "removed": 0, "dry_run": True}]
+    assert urls_of(installation) == [A, B]
+
+
+def test_T53_the_list_can_be_edited_and_emptied(installation: Installation) -> None:
+    add(installation, A, B)
+    installation.call("watch", "remove", A, "--yes")
+    left = urls_of(installation)
+    answer = installation.call("watch", "clear", "--yes")
+
+    assert left == [B]
+    assert answer.records == [{"pages": 1, "removed": 1, "dry_run": False}]
+    assert urls_of(installation) == []
+
+
+def test_removing_without_saying_what_is_refused(installation: Installation) -> None:
+    add(installation, A)
+
+    assert installation.call("watch", "remove", "--yes").status == 2
+    assert installation.call("watch", "remove", A, "--group", "main", "--yes").status == 2
+
+
+def test_removing_a_page_that_is_not_watched_is_refused(installation: Installation) -> None:
+    add(installation, A)
+
+    assert installation.call("watch", "remove", B, "--yes").status == 2
