@@ -1,0 +1,1 @@
+"""The engine: ports called in order around pure functions; it knows no driver."""

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
 
+from tocsin.configuration import show_span
 from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def next_check(
     if pages.cron:
         at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
     else:
-        at, why = _next_of_grid(page_id, now, _micros(pages.every)), f"every {pages.every}"
+        at, why = _next_of_grid(page_id, now, _micros(pages.every)), f"every {show_span(pages.every)}"
     if at < gap:
-        at, why = gap, f"not within {pages.min_gap} of the last check"
+        at, why = gap, f"not within {show_span(pages.min_gap)} of the last check"
     if fresh is not None and at < fresh:
         at, why = fresh, f"the page's refresh of {counted_s} s"
     return at, why

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from tocsin.configuration import show_span
 from tocsin.engine.alerts import changed_data
 from tocsin.engine.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.cadence import next_check
@@ -68,7 +69,9 @@ class Conclusion:
 
     def skipped(self) -> CheckResult:
         """The page's last set was a moment ago: no request is made (T21)."""
-        report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=f"checked within {self._policy.min_gap}")
+        report = CheckReport(
+            self._task.url, CheckOutcome.SKIPPED, problem=f"checked within {show_span(self._policy.min_gap)}"
+        )
         return self._result(report, self._next())
 
     def disallowed(self, refusal: Disallowed) -> CheckResult:
