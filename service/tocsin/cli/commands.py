@@ -23,6 +23,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(WATCH, "watch", "tocsin.cli.watch", "the list of pages: add, remove, list, set, import, export, clear"),
     Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
     Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when they are due, deliver alerts"),
+    Command(WATCH, "demo", "tocsin.cli.demo", "the service at work on a small site of its own"),
     Command(HEAR, "history", "tocsin.cli.history", "what was stored of a page, and what comparing it found"),
     Command(HEAR, "attention", "tocsin.cli.attention", "pages that could not be received, and your answers"),
     Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),

@@ -1,0 +1,132 @@
+"""`tocsin demo`: the service at work beside a small site of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import sys
+import textwrap
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tocsin.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.demo.rows import Line
+    from tocsin.demo.stage import Audience
+
+INTERRUPTED = 130
+
+_STYLES = {
+    "major": "bold magenta",
+    "minor": "yellow",
+    "unreachable": "red",
+    "failed": "red",
+    "asked": "bold red",
+    "opened": "red",
+    "waiting": "red",
+    "recovered": "green",
+    "closed": "green",
+    "first": "cyan",
+    "accepted": "green",
+    "unchanged": "dim",
+}
+_NARROWEST, _WIDEST = 40, 120
+_INDENT = 23
+_PACE_FOR_PEOPLE_S = 2
+
+
+@click.command("demo", epilog="Example: tocsin demo")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep store, configuration, log and alerts in this new folder.",
+)
+@output.json_option
+def command(*, keep: Path | None) -> int:
+    """Watch the service at work: a throw-away store, and a small site on loopback whose pages change.
+
+    Each line is told from a row of the store, with the rule of the awareness specification that decided. On a
+    terminal the pages go on changing until Ctrl-C; otherwise it ends by itself, within two minutes.
+    """
+    audience: Audience = JsonAudience() if output.is_json() else PersonAudience()
+    return asyncio.run(_play(audience, keep))
+
+
+class JsonAudience:
+    """A program: a line of JSON for each row."""
+
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+        """Say it where it is not taken for a row."""
+        output.note(f"tocsin demo: {pages} pages on {', '.join(hosts)}; store, log and alerts in {folder}")
+
+    def head(self, title: str) -> None:
+        """Each line carries its step."""
+
+    def tell(self, line: Line, step: str) -> None:
+        """Print the row."""
+        output.print_json(line.to_json(step))
+
+
+class PersonAudience:
+    """A person at a terminal: parts with headings, a paragraph for each row."""
+
+    def __init__(self) -> None:
+        self._parts = 0
+
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+        """Say what is to be seen."""
+        self._print(
+            f"The real service watches {pages} pages of a small site on {', '.join(hosts)}. "
+            f"Each line below is a row of its store: when, which page, which rule of the specification, and what."
+        )
+        self._print(f"Everything is in {folder} for as long as this runs. Ctrl-C ends it.", style="dim")
+
+    def head(self, title: str) -> None:
+        """Begin a part."""
+        self._parts += 1
+        output.say()
+        self._print(f"{self._parts}. {title}", style="bold")
+
+    def tell(self, line: Line, step: str) -> None:  # noqa: ARG002 - its heading stands above
+        """Print the row, its paragraph hanging under its sentence."""
+        at = datetime.fromtimestamp(line.at / 1_000_000, UTC).astimezone()
+        start = f"{at:%H:%M:%S} {line.path:<9.9} {line.rule:<3} "
+        self._print(start + line.sentence, style=_STYLES.get(line.outcome), indent=_INDENT)
+
+    def _print(self, text: str, *, style: str | None = None, indent: int = 0) -> None:
+        width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+        for row in textwrap.wrap(text, width - 1, subsequent_indent=" " * indent, break_on_hyphens=False):
+            output.say(row, style=style)
+
+
+async def _play(audience: Audience, keep: Path | None) -> int:
+    """Play until the end, or until a signal: after Ctrl-C the status is 130, after the others 0."""
+    from tocsin.demo.stage import play  # noqa: PLC0415 - the help needs no service
+
+    received: list[int] = []
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int) -> None:
+        # Clearing away is bounded, so a second signal need not hurry it.
+        if not received and task is not None:
+            task.cancel()
+        received.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        is_watched = sys.stdout.isatty()
+        await play(audience, keep=keep, endless=is_watched, every_s=_PACE_FOR_PEOPLE_S if is_watched else 1)
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    return INTERRUPTED if received[:1] == [signal.SIGINT] else output.DONE

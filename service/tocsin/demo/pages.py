@@ -1,0 +1,91 @@
+"""The pages of the demo's site: what they say of themselves, and how their author changes that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from html import escape
+
+
+@dataclass(slots=True)
+class SitePage:
+    """A page; every change of what it says gives it a new version.
+
+    host      which of the site's hosts it lives on, from 0
+    major     dates of its major changes, as `topper-major` writes them
+    minor     dates of its minor changes, as `topper-minor` writes them
+    modified  its `article:modified_time`
+    refresh   its `http-equiv=refresh`, in seconds
+    failing   it answers 503 for the time being
+    """
+
+    path: str
+    host: int
+    title: str
+    major: list[str] = field(default_factory=list)
+    minor: list[str] = field(default_factory=list)
+    modified: str | None = None
+    refresh: int | None = None
+    failing: bool = False
+    version: int = 1
+
+    @property
+    def etag(self) -> str:
+        """Name this version to those who ask with a condition."""
+        return f'"{self.path.strip("/")}-{self.version}"'
+
+    def date_minor(self, now: datetime) -> None:
+        """Declare that a minor change happens now."""
+        self.minor.append(self._new_token(now))
+        self.version += 1
+
+    def date_major(self, now: datetime) -> None:
+        """Declare that a major change happens now."""
+        self.major.append(self._new_token(now))
+        self.version += 1
+
+    def modify(self, now: datetime) -> None:
+        """Say only that something was modified now."""
+        self.modified = _token(now)
+        self.version += 1
+
+    def html(self) -> str:
+        """The page as its author wrote it."""
+        said = [
+            ("name", "topper-major", " ".join(self.major)),
+            ("name", "topper-minor", " ".join(self.minor)),
+            ("property", "article:modified_time", self.modified or ""),
+            ("http-equiv", "refresh", "" if self.refresh is None else str(self.refresh)),
+        ]
+        metas = "".join(f'<meta {kind}="{name}" content="{escape(value)}">\n' for kind, name, value in said if value)
+        return (
+            f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(self.title)}</title>\n'
+            f"{metas}<h1>{escape(self.title)}</h1>\n<p>Version {self.version}.</p>\n</html>\n"
+        )
+
+    def _new_token(self, now: datetime) -> str:
+        # Tokens are unique within a value (T06), and a second is their unit here.
+        while (token := _token(now)) in {*self.major, *self.minor}:
+            now += timedelta(seconds=1)
+        return token
+
+
+def first_pages(now: datetime) -> tuple[SitePage, ...]:
+    """The site as the story finds it."""
+    long_ago = (now - timedelta(days=30)).strftime("%Y-%m-%d")
+    crowd = tuple(
+        SitePage(f"/crowd-{number}", 1, f"One of many: {number}", modified=long_ago) for number in range(1, 7)
+    )
+    return (
+        SitePage("/news", 0, "News", major=[long_ago]),
+        SitePage("/about", 0, "About us", modified=long_ago),
+        SitePage("/quiet", 0, "Never changes", major=[long_ago], minor=[long_ago]),
+        SitePage("/plain", 0, "Declares nothing"),
+        SitePage("/ticker", 0, "Asks for patience", modified=long_ago),
+        *crowd,
+        SitePage("/shop", 2, "Fails for a while", modified=long_ago),
+    )
+
+
+def _token(now: datetime) -> str:
+    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,224 @@
+"""Rows of the store in words: each line that the demo prints is made here, from one row. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from tocsin import events
+from tocsin.events import to_rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.model import AlertRow, HistoryEntry, Instant, JsonObject, PageRow, QuestionRow, WaitingPage
+
+Kind: TypeAlias = Literal["check", "verdict", "waiting", "alert", "delivery", "question", "try", "history"]
+
+
+class Line(Struct, frozen=True):
+    """One row of the store, told.
+
+    at        when it happened, as the row has it
+    row       which kind of row it is
+    row_id    what identifies it there
+    outcome   the outcome of a check or verdict, the end of an event's type, what became of a question or a delivery
+    rule      the requirement that decided, as the row has it or as the kind of row stands for it
+    sentence  what a person reads
+    """
+
+    at: Instant
+    row: Kind
+    row_id: str
+    url: str | None
+    outcome: str
+    rule: str
+    sentence: str
+
+    @property
+    def path(self) -> str:
+        """The page's path: enough on a small site."""
+        return urlsplit(self.url).path if self.url else ""
+
+    def to_json(self, step: str) -> JsonObject:
+        """Show the line to a program; `step` is what the story was about meanwhile."""
+        return {
+            "at": to_rfc3339(self.at),
+            "step": step,
+            "row": self.row,
+            "id": self.row_id,
+            "url": self.url,
+            "outcome": self.outcome,
+            "rule": self.rule,
+            "sentence": self.sentence,
+        }
+
+
+_CHECK_RULES = {"unreachable": "T58", "deferred": "T58", "skipped": "T21", "not-subject": "T51"}
+_SHORT = 40
+
+
+def check_line(page: PageRow) -> Line | None:
+    """Tell of a page's last check; None if there was none, or its verdict tells more."""
+    report = page.last_report
+    if report is None or page.last_checked_at is None or report["outcome"] in {"minor", "major"}:
+        return None
+    outcome = report["outcome"]
+    rule = report.get("rule") or _CHECK_RULES.get(outcome, "")
+    at = page.last_checked_at
+    return Line(at, "check", str(page.id), page.url, outcome, rule, _check_sentence(page, report))
+
+
+def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
+    """Tell of every comparison that found a change, oldest first."""
+    found = sorted({verdict[0]: verdict for entry in history for verdict in entry.verdicts}.items())
+    for at, (_, outcome, _reason, rule, data) in found:
+        sentence = f"{_verdict_words(rule, outcome, data)}: {_changes_words(data['changes'])}"
+        yield Line(at, "verdict", f"{url}#{at}", url, outcome, rule, sentence)
+
+
+def waiting_line(url: str, page: WaitingPage, *, waiting: int, limit: int) -> Line:
+    """Tell of a page that waits for its rendering."""
+    kind = "major" if page.major else "minor"
+    others = "alone" if waiting == 1 else f"as one of {waiting}"
+    sentence = f"waits {others}: all {limit} places to render are taken ({kind})"
+    return Line(page.since, "waiting", f"{page.page_id}#{page.since}", url, kind, "T55", sentence)
+
+
+def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
+    """Tell of a question: its tries, that it was asked, and that it is over.
+
+    answer  the command line that answers it, but for the instruction
+    """
+    url, key = question.page_url, str(question.id)
+    about = f"question {question.id} ({question.host}, {question.cause})"
+    for number, attempt in enumerate(question.attempts, 1):
+        said = f"try {number} of {len(question.attempts)} failed: {attempt.message}"
+        yield Line(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
+    sentence = f"{about} is open, and gathers what fails likewise"
+    yield Line(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
+    if question.announced_at is not None:
+        sentence = f"question {question.id} is asked; an answer: {answer} {question.id} again"
+        yield Line(question.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
+    if question.closed_at is not None:
+        sentence = f"question {question.id} is over"
+        yield Line(question.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
+
+
+def alert_line(alert: AlertRow) -> Line:
+    """Tell of an alert that was written to the outbox."""
+    outcome = alert.type.removeprefix("tocsin.").rpartition(".")[0].rpartition(".")[2]
+    data, at = alert.event["data"], alert.created_at
+    match alert.type:
+        case events.CHANGED:
+            # The event's own time is its verdict's; the alert is written when the page was received for it.
+            at = from_rfc3339(data["rendering"]["received"]) or at
+            outcome, rule = data["outcome"], data["rule"]
+            said = f"{outcome}, {_rendering_words(data['rendering'])}"
+        case events.UNREACHABLE:
+            rule, question = "T60", data["question"]
+            said = f"asks what to do; pages not received: {question['pages']}"
+        case events.RECOVERED:
+            rule, question = "T60", data["question"]
+            said = "received again" + (f", which ends question {question['id']}" if question else "")
+        case _:
+            rule, said = "", outcome
+    sinks = ", ".join(delivery[0] for delivery in alert.deliveries)
+    sentence = f"alert {alert.position} to {sinks or 'nobody'}: {said}"
+    return Line(at, "alert", alert.id, alert.url, outcome, rule, sentence)
+
+
+def refused_lines(alert: AlertRow, at: Instant) -> Iterator[Line]:
+    """Tell of deliveries that a sink did not take and that are tried again, or are dead; `at` is when it was seen."""
+    for sink, state, tries, error in alert.deliveries:
+        if state != "accepted" and error:
+            then = "it is given again" if state == "waiting" else "it is a dead letter"
+            sentence = f"{sink} refused alert {alert.position} at try {tries} ({error}); {then}"
+            yield Line(at, "delivery", f"{alert.id}#{sink}#{tries}", alert.url, state, "T72", sentence)
+
+
+def accepted_line(sink: str, alerts: list[AlertRow], at: Instant, *, proof: str) -> Line:
+    """Tell what a sink accepted so far; `proof` says what was compared with its rows."""
+    tries = sum(delivery[2] for alert in alerts for delivery in alert.deliveries if delivery[0] == sink)
+    sentence = f"{sink} accepted {len(alerts)} alerts at {tries} tries; {proof}"
+    return Line(at, "delivery", f"{alerts[-1].id}#{sink}", None, "accepted", "T72", sentence)
+
+
+def history_line(url: str, history: list[HistoryEntry]) -> Line:
+    """Tell which records of a page stayed in the table, and which left it after awareness."""
+    gone = sum(not entry.in_table for entry in history)
+    stay = len(history) - gone
+    left = "1 record" if gone == 1 else f"{gone} records"
+    sentence = f"{left} left the table after awareness, and can be read as history; {stay} stays in the table"
+    at = history[0].last_at
+    return Line(at, "history", f"{url}#{at}", url, "pruned", "T70", sentence)
+
+
+def from_rfc3339(text: str | None) -> Instant | None:
+    """Read an instant as events carry it."""
+    return round(datetime.fromisoformat(text).timestamp() * 1_000_000) if text else None
+
+
+def _check_sentence(page: PageRow, report: JsonObject) -> str:
+    match report["outcome"]:
+        case "first":
+            declared = ", ".join(report["declares"])
+            return f"stored; declares {declared}" if declared else "stored; declares nothing that can be compared"
+        case "unchanged":
+            return "no change, says its server (304)" if report["not_modified"] else "no change, received anew"
+        case "too-soon":
+            due = f"; due again at {to_rfc3339(page.next_at, digits=0)[11:]}" if page.next_at is not None else ""
+            return f"changed, but its refresh is not over: the time has not come{due}"
+        case "unreachable":
+            return f"not received at {report['attempts']} tries: {_error_words(report)}"
+        case outcome:
+            problem = report.get("problem")
+            return f"{outcome}: {problem}" if problem else str(outcome)
+
+
+def _error_words(report: JsonObject) -> str:
+    kind, message = report["error"] or ("", "")
+    return f"{kind} {message}" if message else str(kind)
+
+
+def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
+    count, most = data["minor_count"], data["thresholds"]["minor"]
+    match rule:
+        case "T46":
+            return f"major, being minor change {count} of {most}"
+        case "T47" if count:
+            return f"minor change {count} of {most}"
+        case "T09":
+            return "major, its date being given as minor and as major"
+        case _:
+            return f"{outcome} change"
+
+
+def _changes_words(changes: list[JsonObject]) -> str:
+    if not changes:
+        return "nothing differs, for as long as the durational threshold"
+    return "; ".join(_change_words(change["field"], change["previous"], change["latest"]) for change in changes)
+
+
+def _change_words(field: str, previous: str | None, latest: str | None) -> str:
+    """Say what became of a field: of dates, those that came or went."""
+    if not field.startswith("topper"):
+        return f"{field} is gone" if latest is None else f"{field} is now {_shortened(latest)}"
+    before, after = (previous or "").split(), (latest or "").split()
+    came, went = [token for token in after if token not in before], [token for token in before if token not in after]
+    words = [f"gains {_shortened(' '.join(came))}"] if came else []
+    words += [f"loses {_shortened(' '.join(went))}"] if went else []
+    return f"{field} {' and '.join(words)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+
+
+def _rendering_words(rendering: JsonObject) -> str:
+    if rendering["error"]:
+        return f"page not received for it ({rendering['error']['message']}), its rendering is owed"
+    return f"page received whole, {rendering['bytes']} bytes"
