@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tocsin.errors import FetchError
     from tocsin.events import Happening
-    from tocsin.model import FieldValues, Instant
+    from tocsin.model import FieldValues, Instant, JsonObject
     from tocsin.ports import Store
 
 SECOND = 1_000_000
@@ -297,7 +297,7 @@ class Bench:
             group.create_task(self.queue.run(group), name="renders")
             self.queue.finish()
 
-    async def events(self) -> list[dict[str, object]]:
+    async def events(self) -> list[JsonObject]:
         """All alerts, oldest first."""
         return [row.event for row in reversed(await self.store.alerts(limit=1000))]
 
