@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 import pytest
 
@@ -44,6 +45,21 @@ async def test_T59_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure()
 
         with pytest.raises(FetchFailed, match="received 3 of 9"):
             await client.get(request(origin.url()))
+
+
+async def test_a_host_that_does_not_take_connections_misses_its_deadline() -> None:
+    with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for filler in (first, second):
+            filler.setblocking(False)  # noqa: FBT003 - the name of the method says it
+            filler.connect_ex(full.getsockname())
+
+        async with fetcher(connect_s=0.1) as client:
+            with pytest.raises(FetchFailed, match=r"fetch\.deadlines\.connect") as caught:
+                await client.get(request(f"http://127.0.0.1:{full.getsockname()[1]}/"))
+
+    assert caught.value.kind == FailureKind.CONNECT
 
 
 async def test_a_request_that_is_cancelled_ends_its_connection() -> None:

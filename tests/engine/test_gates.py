@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.fakes import ManualClock, settle
 from tocsin.engine.gates import Gates
@@ -231,3 +234,65 @@ async def test_turns_without_delay_do_not_touch_the_clock_s_sleep(clock: ManualC
 
     assert len(visitor.began) == 200
     assert clock.sleepers == 0
+
+
+STEP = st.tuples(st.sampled_from(["ask", "ask", "ask", "cancel", "leave", "pass", "hold"]), st.integers(0, 5))
+
+
+class Crowd:
+    """Visitors of one host who come, give up and leave as a list of steps says; notes what they saw of each other."""
+
+    def __init__(self, concurrency: int, delay_s: float) -> None:
+        self.clock = ManualClock()
+        self.gates = gates_of(self.clock, concurrency=concurrency, delay_s=delay_s)
+        self.inside = 0
+        self.most_inside = 0
+        self.starts: list[float] = []
+        self.leaving: list[asyncio.Event] = []
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def visit(self) -> None:
+        async with self.gates.turn("a.example"):
+            self.inside += 1
+            self.most_inside = max(self.most_inside, self.inside)
+            self.starts.append(self.clock.monotonic())
+            leave = asyncio.Event()
+            self.leaving.append(leave)
+            try:
+                await leave.wait()
+            finally:
+                self.inside -= 1
+
+    async def act(self, steps: list[tuple[str, int]]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for kind, number in steps:
+                if kind == "ask":
+                    self.tasks.append(group.create_task(self.visit()))
+                elif kind == "cancel" and self.tasks:
+                    self.tasks[number % len(self.tasks)].cancel()
+                elif kind == "leave" and self.leaving:
+                    self.leaving[number % len(self.leaving)].set()
+                elif kind == "pass":
+                    await self.clock.advance(number)
+                elif kind == "hold":
+                    self.gates.hold("a.example", self.clock.monotonic() + number)
+                if number % 2:
+                    await settle(3)
+            while not all(task.done() for task in self.tasks):
+                for leave in self.leaving:
+                    leave.set()
+                await self.clock.advance(10)
+
+
+@given(st.lists(STEP, max_size=40), st.integers(1, 3), st.sampled_from([0.0, 1.0, 3.0]))
+def test_whoever_comes_and_goes_the_gate_stays_polite_and_serves_everybody(
+    steps: list[tuple[str, int]], concurrency: int, delay_s: float
+) -> None:
+    crowd = Crowd(concurrency, delay_s)
+
+    asyncio.run(crowd.act(steps))
+
+    assert crowd.most_inside <= concurrency
+    assert all(later - earlier >= delay_s for earlier, later in pairwise(crowd.starts))
+    assert len(crowd.starts) + sum(task.cancelled() for task in crowd.tasks) >= len(crowd.tasks)
+    assert crowd.inside == 0
