@@ -228,3 +228,16 @@ async def test_memory_is_bounded_by_a_number_of_origins(site: Site, monkeypatch:
     await site.is_allowed("https://h0.example/")
 
     assert site.asked == 6
+
+
+async def test_memory_is_bounded_by_the_length_of_what_was_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "MOST_TEXT", 10_000)
+    for number in range(5):
+        site.network.page(f"https://h{number}.example/robots.txt", "#" * 4000)
+        await site.is_allowed(f"https://h{number}.example/")
+
+    await site.is_allowed("https://h4.example/")
+    await site.is_allowed("https://h3.example/")
+    await site.is_allowed("https://h0.example/")
+
+    assert site.asked == 6

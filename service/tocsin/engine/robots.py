@@ -25,6 +25,7 @@ KEPT_US = 24 * 3600 * 1_000_000
 ASKED_AGAIN_US = 3600 * 1_000_000
 MOST_REDIRECTS = 5
 MOST_ORIGINS = 10_000
+MOST_TEXT = 16 * 2**20
 _TOO_MANY_REQUESTS = 429
 UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 
@@ -53,8 +54,11 @@ class _Kept(Struct, frozen=True):
 
 
 class _Known(Struct):
+    """An answer in memory: its rules as read, no longer its text, of which `size` remembers the length."""
+
     kept: _Kept
     rules: RobotsRules | None
+    size: int
 
 
 class RobotsCache:
@@ -62,7 +66,7 @@ class RobotsCache:
 
     get    makes one request without redirection, at the host's gate, its address judged
     store  keeps answers over restarts; None keeps them in memory only
-    At most `MOST_ORIGINS` origins are kept in memory, those asked for last.
+    Memory holds the origins asked for last: at most `MOST_ORIGINS`, and rules of at most `MOST_TEXT` characters.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class RobotsCache:
         self._clock = clock
         self._agent = agent
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._size = 0
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def ruling(self, url: str) -> Ruling:
@@ -116,15 +121,20 @@ class RobotsCache:
                 kept = await self._fetch(origin)
                 if self._store is not None:
                     await self._store.save_robots(origin, msgspec.json.encode(kept).decode())
-            known = _Known(kept, parse_robots(kept.text.encode()) if kept.said == "rules" else None)
-            self._known[origin] = known
-            self._known.move_to_end(origin)
-            if len(self._known) > MOST_ORIGINS:
-                self._known.popitem(last=False)
-            return known
+            return self._remember(origin, kept)
         finally:
             del self._asking[origin]
             done.set_result(None)
+
+    def _remember(self, origin: str, kept: _Kept) -> _Known:
+        rules = parse_robots(kept.text.encode()) if kept.said == "rules" else None
+        known = _Known(msgspec.structs.replace(kept, text=""), rules, len(kept.text))
+        before = self._known.pop(origin, None)
+        self._size += known.size - (before.size if before else 0)
+        self._known[origin] = known
+        while len(self._known) > MOST_ORIGINS or (self._size > MOST_TEXT and len(self._known) > 1):
+            self._size -= self._known.popitem(last=False)[1].size
+        return known
 
     async def _load(self, origin: str) -> _Kept | None:
         text = await self._store.load_robots(origin) if self._store is not None else None
