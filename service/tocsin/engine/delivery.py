@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import timedelta
 
-    from tocsin.model import DueDelivery, JsonObject, SinkState
+    from tocsin.model import DeliveryResult, DueDelivery, JsonObject, SinkState
     from tocsin.ports import AlertStore, Clock, Sink, Telemetry
     from tocsin.settings import DeliverySettings
 
@@ -149,9 +149,10 @@ class SinkLoop:
             await self._store.save_sink_state(standing)
             self._state, self._read_at = standing, now
             self._tell(state, standing)
+        refused = {delivery.alert_id for delivery, error in batch.failed if error.blames == "alert"}
         for result in results:
-            if result.state != "accepted":
-                self._tell_of(result.alert_id, result.state, result.error, result.next_at)
+            if result.state == "dead" or result.alert_id in refused:
+                self._tell_of(result)
         return fault is None
 
     async def _deliver_patiently(self) -> bool:
@@ -184,12 +185,14 @@ class SinkLoop:
         elif before.failures:
             self._telemetry.emit(Happening("sink.recovered", "info", {"sink": self.name, "failures": before.failures}))
 
-    def _tell_of(self, alert_id: str, state: str, error: str | None, next_at: int | None) -> None:
-        values: JsonObject = {"sink": self.name, "alert": alert_id, "error": error, "next_at": _time(next_at)}
-        dead = state == "dead"
-        self._telemetry.emit(
-            Happening("alert.dead" if dead else "alert.refused", "error" if dead else "warning", values)
-        )
+    def _tell_of(self, result: DeliveryResult) -> None:
+        values: JsonObject = {"sink": self.name, "alert": result.alert_id, "error": result.error}
+        if result.state == "dead":
+            values["mend"] = f"once it is taken again: tocsin alerts replay {result.alert_id}"
+            self._telemetry.emit(Happening("alert.dead", "error", values))
+        else:
+            values["next_at"] = _time(result.next_at)
+            self._telemetry.emit(Happening("alert.refused", "warning", values))
 
 
 class _Batch:
