@@ -1,0 +1,68 @@
+"""Frozen values that cross ports.
+
+Instants are whole microseconds since the epoch, UTC (`Instant`); spans are `timedelta` or, in rows, whole microseconds.
+They are msgspec structs: cheap to make by the thousand, and ready to cross a process boundary.
+"""
+
+from tocsin.model.alerts import AlertRow, DeliveryResult, DueDelivery, QuestionRow, RuleRow, SinkState
+from tocsin.model.checks import (
+    AlertDraft,
+    CheckReport,
+    CheckResult,
+    Claim,
+    Failure,
+    NewState,
+    PageTask,
+    StoredState,
+    VerdictRow,
+)
+from tocsin.model.common import (
+    SHARDS,
+    Attempt,
+    CheckOutcome,
+    FailureKind,
+    FieldValues,
+    Instant,
+    Instruction,
+    JsonObject,
+    Validators,
+)
+from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
+from tocsin.model.watching import HistoryEntry, NewPage, PageFilter, PageRow, TableRow
+
+__all__ = [
+    "SHARDS",
+    "AlertDraft",
+    "AlertRow",
+    "Attempt",
+    "CheckOutcome",
+    "CheckReport",
+    "CheckResult",
+    "Claim",
+    "DeliveryResult",
+    "DueDelivery",
+    "Failure",
+    "FailureKind",
+    "FieldValues",
+    "HistoryEntry",
+    "Instant",
+    "Instruction",
+    "JsonObject",
+    "NewPage",
+    "NewState",
+    "PageFilter",
+    "PageRow",
+    "PageTask",
+    "PendingVerdict",
+    "QuestionRow",
+    "RenderCommit",
+    "RenderJob",
+    "RenderingRow",
+    "RuleRow",
+    "SinkState",
+    "StoredState",
+    "TableRow",
+    "Validators",
+    "VerdictRow",
+    "WaitingPage",
+]

@@ -1,0 +1,104 @@
+"""Questions and rules, alerts and their deliveries."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
+
+
+class QuestionRow(Struct, frozen=True):
+    """Pages of one host that could not be received for one cause, and what the user said.
+
+    page_url, page_group, page_text  of the first page, as its alert shows them; None where it is no longer watched
+    """
+
+    id: int
+    host_id: int
+    host: str
+    cause: str
+    opened_at: Instant
+    announce_at: Instant
+    announced_at: Instant | None
+    answered_at: Instant | None
+    closed_at: Instant | None
+    instruction: Instruction | None
+    pages: int
+    sample: tuple[str, ...]
+    first_page_id: int | None
+    attempts: tuple[Attempt, ...] = ()
+    during: str = "check"
+    pending_change: JsonObject | None = None
+    last_received: Instant | None = None
+    next_occasion: Instant | None = None
+    page_url: str | None = None
+    page_group: str = "main"
+    page_text: str | None = None
+
+
+class RuleRow(Struct, frozen=True):
+    """An answer that stays: `never` or `until-major`, for a page, a host and cause, a host, or a cause."""
+
+    id: int
+    scope: Literal["page", "host-cause", "host", "cause"]
+    page_url: str | None
+    host: str | None
+    cause: str | None
+    instruction: Instruction
+    created_at: Instant
+
+
+class DueDelivery(Struct, frozen=True):
+    """An alert that a sink is to be given now: the oldest of its page that this sink has not accepted."""
+
+    alert_id: str
+    sink: str
+    page_id: int | None
+    position: int
+    tries: int
+    first_try_at: Instant | None
+    created_at: Instant
+    event: JsonObject
+
+
+class DeliveryResult(Struct, frozen=True, gc=False):
+    """What became of one try.
+
+    state    "accepted", "waiting" (again at next_at) or "dead"
+    """
+
+    alert_id: str
+    sink: str
+    state: Literal["accepted", "waiting", "dead"]
+    at: Instant
+    next_at: Instant | None = None
+    error: str | None = None
+
+
+class SinkState(Struct, frozen=True):
+    """How a sink stands: backed off until when, or disabled, and why."""
+
+    name: str
+    failures: int = 0
+    next_at: Instant | None = None
+    disabled: bool = False
+    error: str | None = None
+    waiting: int = 0
+    dead: int = 0
+    accepted: int = 0
+
+
+class AlertRow(Struct, frozen=True):
+    """An alert as listed: its event and how its deliveries stand."""
+
+    id: str
+    position: int
+    type: str
+    page_id: int | None
+    url: str | None
+    created_at: Instant
+    event: JsonObject
+    deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
+    """(sink, state, tries, last error) each"""

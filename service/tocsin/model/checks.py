@@ -1,0 +1,200 @@
+"""What the store hands to a visit, and what a visit gives back."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
+
+
+class Claim(Struct, frozen=True, gc=False):
+    """The right to work on the hosts of some shards until `until`.
+
+    epoch  grows with each claim of these shards; results under an older one are refused
+    """
+
+    id: int
+    first_shard: int
+    last_shard: int
+    holder: str
+    epoch: int
+    until: Instant
+
+
+class StoredState(Struct, frozen=True, gc=False):
+    """The state last stored for a page.
+
+    fields     canonical values
+    first_at   the first storing of this run of equal states
+    last_at    its last storing: what `elapsed` runs from
+    storings   how often this state was stored in a row
+    """
+
+    id: int
+    fields: FieldValues
+    first_at: Instant
+    last_at: Instant
+    storings: int
+
+
+class PageTask(Struct, frozen=True, gc=False):
+    """One page that is due, with all that its visit needs to know.
+
+    settings        the page's own overrides, or None
+    group_id        whose overrides come next
+    last_set_at     start of the last set of requests that received the page (T21)
+    conditional_run checks since the page was last asked for without conditions
+    attempts        tries already spent in this occasion (they go on after a Retry-After)
+    owed            a verdict's rendering has failed and is still owed
+    disallowed      robots.txt forbade it last time, and the user was told
+    question_id     the open question that the page belongs to
+    instruction     what the user said for this page, host or cause, where it is in force
+    request_id      the request that wants this check now, or None for a scheduled one
+    secrets         the page's credentials, or None
+    group, text     as alerts show them: the group's name, and the user's own words
+    """
+
+    page_id: int
+    host_id: int
+    host: str
+    url: str
+    group_id: int
+    settings: JsonObject | None
+    state: StoredState | None
+    validators: Validators | None
+    last_set_at: Instant | None
+    last_checked_at: Instant | None
+    conditional_run: int
+    body_digest: str | None
+    attempts: tuple[Attempt, ...] = ()
+    owed: bool = False
+    disallowed: bool = False
+    not_html: bool = False
+    question_id: int | None = None
+    instruction: Instruction | None = None
+    request_id: int | None = None
+    secrets: tuple[str, str] | None = None
+    group: str = "main"
+    text: str | None = None
+
+
+class NewState(Struct, frozen=True, gc=False):
+    """A state to store.
+
+    equal      it equals the state before: the run goes on, and no row is added
+    validators of the answer it came with; they replace those before
+    """
+
+    stored_at: Instant
+    fields: FieldValues
+    equal: bool
+    validators: Validators | None
+    body_digest: str | None
+
+
+class VerdictRow(Struct, frozen=True, gc=False):
+    """What a comparison found, with all that the alert will say of it.
+
+    data          the event's data but for the rendering (see events.py)
+    awareness     awareness is due: the page is to be rendered and the alert given
+    """
+
+    at: Instant
+    outcome: str
+    reason: str | None
+    rule: str
+    basis: str
+    data: JsonObject
+    awareness: bool
+
+
+class Failure(Struct, frozen=True, gc=False):
+    """A page that was not received after its tries.
+
+    cause     the kind, or for `status` the kind and the status ("status 404"): what a question gathers by
+    during    "check" or "rendering"
+    silent    nobody is to be asked (a rule of the user says so)
+    """
+
+    cause: str
+    attempts: tuple[Attempt, ...]
+    during: str
+    silent: bool = False
+
+
+class AlertDraft(Struct, frozen=True, gc=False):
+    """An event to be written to the outbox; the store gives it its position.
+
+    id       ULID
+    page_id  the page whose order it belongs to; None for events of no page
+    event    the whole CloudEvent
+    """
+
+    id: str
+    type: str
+    page_id: int | None
+    at: Instant
+    event: JsonObject
+
+
+class CheckReport(Struct, frozen=True):
+    """What `tocsin check` says of one page, and what the page's row keeps of its last check."""
+
+    url: str
+    outcome: str
+    changed: tuple[str, ...] = ()
+    reason: str | None = None
+    rule: str | None = None
+    basis: str | None = None
+    declares: tuple[str, ...] = ()
+    status: int | None = None
+    final_url: str | None = None
+    attempts: int = 0
+    bytes: int = 0
+    elapsed_ms: int = 0
+    not_modified: bool = False
+    next_try: Instant | None = None
+    error: tuple[str, str] | None = None
+    problem: str | None = None
+
+
+class CheckResult(Struct, frozen=True):
+    """All that one check changes, written in one transaction.
+
+    checked_at    when the check began
+    set_at        start of the set that received the page; None if none did
+    next_at       when the page is due again; None: not until the user says so
+    next_why      the reason for that time, in words
+    held_attempts tries spent so far, where the rest is due later (outcome `deferred`)
+    alerts        events that need no rendering (disallowed, recovered, and unchanged or too-soon where asked)
+    received      the page was received: it leaves its question (unless a rendering is owed)
+    recovery      the `recovered` event, written if the page's question was announced and this ends it
+    render_owed   the page was received and its owed rendering is to be queued again
+    rule_spent    an `until-major` rule has met its major change, or an `again` was used up
+    host_gate_at  the host asked to be left alone until then (it outlives the process)
+    based_on      the last storing of the state that was compared with, None if there was none; where the page has
+                  another one by now, the result is not written, and the page is due again
+    """
+
+    page_id: int
+    host_id: int
+    request_id: int | None
+    report: CheckReport
+    checked_at: Instant
+    set_at: Instant | None
+    next_at: Instant | None
+    next_why: str
+    conditional_run: int
+    state: NewState | None = None
+    verdict: VerdictRow | None = None
+    failure: Failure | None = None
+    held_attempts: tuple[Attempt, ...] = ()
+    alerts: tuple[AlertDraft, ...] = ()
+    received: bool = False
+    recovery: AlertDraft | None = None
+    render_owed: bool = False
+    disallowed: bool = False
+    not_html: bool = False
+    rule_spent: bool = False
+    host_gate_at: Instant | None = None
+    based_on: Instant | UnsetType | None = UNSET

@@ -1,0 +1,83 @@
+"""Pages in the render queue, and what became of their renderings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
+from tocsin.model.common import Instant, JsonObject
+
+
+class PendingVerdict(Struct, frozen=True, gc=False):
+    """A verdict whose alert has not been written yet."""
+
+    id: int
+    at: Instant
+    outcome: str
+    data: JsonObject
+
+
+class RenderJob(Struct, frozen=True):
+    """One page that waits for its awareness, with every verdict that it is owed for.
+
+    major      one of its verdicts is major
+    since      time of its oldest verdict
+    owed       it was tried before and failed; success is told in `recovered`
+    copy_url   receive this copy instead (an instruction of the user)
+    task       the page as a visit needs it
+    """
+
+    page_id: int
+    major: bool
+    since: Instant
+    verdicts: tuple[PendingVerdict, ...]
+    task: PageTask
+    owed: bool = False
+    copy_url: str | None = None
+
+
+class WaitingPage(Struct, frozen=True, gc=False):
+    """A page in the render queue: enough to choose whose turn it is (T55)."""
+
+    page_id: int
+    major: bool
+    since: Instant
+
+
+class RenderingRow(Struct, frozen=True):
+    """What a rendering received, as `rendering` in the event shows it."""
+
+    kind: str
+    started_at: Instant
+    received: Instant | None
+    status: int | None
+    final_url: str | None
+    content_type: str | None
+    title: str | None
+    bytes: int | None
+    digest: str | None
+    same_state: bool | None
+    error: tuple[str, int | None, str] | None
+
+
+class RenderCommit(Struct, frozen=True):
+    """All that one rendering changes, written in one transaction (T72).
+
+    served      the verdicts that it answers, in order
+    alerts      one for each of them, in the same order, and `recovered` where the rendering was owed
+    state       the state that it found, where it is to be stored (more than `min_gap` after the check's)
+    prune       records but the most recent leave the table (T70)
+    failure     it was not received: the question carries the verdict, and the rendering stays owed
+    recovered   it was owed and is given now: the page leaves its question
+    """
+
+    page_id: int
+    host_id: int
+    rendering: RenderingRow
+    served: tuple[int, ...]
+    alerts: tuple[AlertDraft, ...]
+    set_at: Instant | None
+    state: NewState | None = None
+    prune: bool = False
+    failure: Failure | None = None
+    recovered: bool = False

@@ -1,0 +1,87 @@
+"""The watch list as people see it, and what is kept of its pages."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tocsin.model.common import FieldValues, Instant, JsonObject
+
+
+class NewPage(Struct, frozen=True):
+    """A page to be watched; `url`, `host`, `shard` as spec.html.urls.watch_url gives them."""
+
+    url: str
+    given: str
+    host: str
+    shard: int
+    group: str = "main"
+    text: str | None = None
+    settings: JsonObject | None = None
+    secrets: tuple[str, str] | None = None
+
+
+class PageRow(Struct, frozen=True):
+    """A page as listed."""
+
+    id: int
+    url: str
+    given: str
+    host: str
+    group: str
+    mode: str
+    mode_from: str
+    paused: bool
+    text: str | None
+    settings: JsonObject
+    next_at: Instant | None
+    next_why: str | None
+    last_checked_at: Instant | None
+    last_received_at: Instant | None
+    last_changed_at: Instant | None
+    last_report: JsonObject | None
+    fields: FieldValues | None
+    stored_at: Instant | None
+    question_id: int | None
+    has_secrets: bool = False
+    secrets: tuple[str, str] | None = None
+
+
+class HistoryEntry(Struct, frozen=True):
+    """One state of a page, and what its comparison with the one before found."""
+
+    first_at: Instant
+    last_at: Instant
+    storings: int
+    in_table: bool
+    fields: FieldValues
+    verdicts: tuple[tuple[Instant, str, str | None, str, JsonObject], ...] = ()
+    """(at, outcome, reason, rule, data) each"""
+
+
+class TableRow(Struct, frozen=True):
+    """One record of the table: a storing of a page."""
+
+    url: str
+    fields: FieldValues
+    stored_at: Instant
+    text: str | None
+
+
+class PageFilter(Struct, frozen=True):
+    """Which pages a command means; all conditions hold together.
+
+    urls       exactly these
+    group      only of this group
+    host       only of this host
+    matching   the URL contains this
+    outcome    the last check ended so
+    topper     only pages whose state has a topper element (T53)
+    """
+
+    urls: tuple[str, ...] | None = None
+    group: str | None = None
+    host: str | None = None
+    matching: str | None = None
+    outcome: str | None = None
+    topper: bool = False
+    paused: bool | None = None

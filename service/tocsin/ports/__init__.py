@@ -1,0 +1,29 @@
+"""What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
+
+from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
+from tocsin.ports.keeping import StoreCare, TableStore, WatchList
+from tocsin.ports.outbox import AlertStore, AttentionStore
+from tocsin.ports.outside import Chance, Clock, Telemetry
+from tocsin.ports.store import Store
+from tocsin.ports.work import RenderStore, WorkStore
+
+__all__ = [
+    "AlertStore",
+    "AttentionStore",
+    "Chance",
+    "Clock",
+    "Fetcher",
+    "HopRequest",
+    "HopResponse",
+    "RenderStore",
+    "Rendered",
+    "Renderer",
+    "Session",
+    "Sink",
+    "Store",
+    "StoreCare",
+    "TableStore",
+    "Telemetry",
+    "WatchList",
+    "WorkStore",
+]

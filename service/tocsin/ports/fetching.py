@@ -1,0 +1,113 @@
+"""Making requests, giving pages their awareness, delivering alerts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from tocsin.model import JsonObject, RenderJob
+
+
+class HopRequest(Struct, frozen=True):
+    """One GET, without redirection.
+
+    headers   in order, beside those that the client sends of itself
+    total_s   what is left of the set's total deadline
+    proxy     the proxy's URL, or None
+    private   loopback and private addresses may be dialled (a user typed this URL into a one-shot command)
+    """
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    total_s: float = 60.0
+    max_body_bytes: int = 10 * 2**20
+    max_wire_bytes: int = 10 * 2**20
+    proxy: str | None = None
+    private: bool = False
+
+
+class HopResponse(Struct, frozen=True):
+    """A complete answer: its framing and coding ended as announced.
+
+    headers     names in lower case, in order, repeated ones repeated
+    body        decoded
+    wire_bytes  as received, before decoding
+    """
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    wire_bytes: int
+    elapsed_ms: int
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of this (lower-case) name."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+class Session(Protocol):
+    """One client session with its connections to the hosts needed: the spec's "computer connection" (T59)."""
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request.
+
+        Raises FetchFailed (dns connect tls timeout protocol decode) or FetchRefused (blocked-address too-large).
+        Any status is an answer.
+        """
+
+
+class Fetcher(Protocol):
+    """Makes requests."""
+
+    def shared(self) -> Session:
+        """The session that all checks share."""
+
+    def fresh(self) -> AbstractAsyncContextManager[Session]:
+        """A session of its own, for "new connections" (T60)."""
+
+
+class Rendered(Struct, frozen=True):
+    """A page received whole and processed.
+
+    body  decoded bytes of the document, for assessing the state that the rendering found
+    """
+
+    started_at: int
+    received_at: int
+    status: int
+    final_url: str
+    content_type: str | None
+    title: str | None
+    body: bytes
+    validators: tuple[str | None, str | None]
+    hop_url: str
+
+
+class Renderer(Protocol):
+    """Gives the page its awareness: receives it whole, anew, and processes it (T57)."""
+
+    kind: str
+
+    async def render(self, job: RenderJob) -> Rendered:
+        """Receive the page (or the copy chosen for it) completely, with one set of requests.
+
+        Raises FetchFailed, FetchRefused or engine.receive.Disallowed. The render queue makes the further sets (T58),
+        because the page's slot is given up during the pause before each.
+        """
+
+
+class Sink(Protocol):
+    """One downstream system that takes alerts."""
+
+    name: str
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give it the event; returning means that it was accepted. Raises DeliveryError."""
+
+    async def close(self) -> None:
+        """Let go of connections and files."""

@@ -1,0 +1,82 @@
+"""The watch list, the table, and the care of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Sequence
+    from datetime import timedelta
+
+    from tocsin.model import HistoryEntry, Instant, JsonObject, NewPage, PageFilter, PageRow, TableRow
+
+
+class WatchList(Protocol):
+    """The list of pages; short transactions, at most 1,000 rows each."""
+
+    async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
+
+    async def page(self, url: str) -> PageRow | None:
+        """One page."""
+
+    async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
+        """Pages in order of id, after this one."""
+
+    async def count_pages(self, which: PageFilter) -> int:
+        """How many pages there are."""
+
+    async def remove_pages(self, page_ids: Sequence[int]) -> int:
+        """Take pages off the list, with all that is stored of them."""
+
+    async def edit_pages(
+        self,
+        page_ids: Sequence[int],
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        paused: bool | None,
+        group: str | None,
+        text: str | None,
+        clear_text: bool,
+    ) -> int:
+        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
+
+    async def edit_group(self, name: str | None, now: Instant, *, settings: JsonObject, unset: Sequence[str]) -> None:
+        """Change what is set for a group (None: for all pages)."""
+
+    async def groups(self) -> list[tuple[str, int, JsonObject]]:
+        """Groups with their number of pages and settings."""
+
+    async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
+        """States of a page, newest first."""
+
+
+class TableStore(Protocol):
+    """The spec's table."""
+
+    async def table_rows(self) -> AsyncIterator[TableRow]:
+        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
+
+    async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
+        """Take a whole table in one transaction; raises UsageError naming pages that have states already."""
+
+
+class StoreCare(Protocol):
+    """Keeping the store well."""
+
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        """Copy the store as it was at one instant; yields (pages done, all)."""
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
+
+    async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
+        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
+
+    async def is_held(self) -> bool:
+        """Whether an engine, of this process or another one, holds the store."""
+
+    async def close(self) -> None:
+        """Close connections."""

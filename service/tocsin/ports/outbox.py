@@ -1,0 +1,96 @@
+"""Questions, and the outbox."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import (
+        AlertDraft,
+        AlertRow,
+        Claim,
+        DeliveryResult,
+        DueDelivery,
+        Instant,
+        Instruction,
+        QuestionRow,
+        RuleRow,
+        SinkState,
+    )
+
+
+class AttentionStore(Protocol):
+    """Questions and rules (T60)."""
+
+    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
+        """Questions whose gathering has ended and that nobody was told of; empty ones are closed instead."""
+
+    async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
+        """Write the `unreachable` alert and mark the question as asked, in one transaction."""
+
+    async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
+        """Take back unannounced questions of these causes: it was our own outage. Their pages are due at retry_at."""
+
+    async def questions(self, *, closed: bool = False) -> list[QuestionRow]:
+        """Open questions, or also those that ended."""
+
+    async def question(self, question_id: int) -> QuestionRow | None:
+        """One question."""
+
+    async def question_pages(self, question_id: int) -> list[str]:
+        """The URLs of its pages."""
+
+    async def answer(
+        self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant
+    ) -> int:
+        """Carry out an instruction for the question's pages (or one of them); returns how many.
+
+        scope  what a `never` or `until-major` is remembered for: page, host-cause, host or cause
+        """
+
+    async def rules(self) -> list[RuleRow]:
+        """Rules in force."""
+
+    async def lift_rule(self, rule_id: int, now: Instant) -> int:
+        """Forget a rule; its pages are due again. Returns how many pages."""
+
+
+class AlertStore(Protocol):
+    """The outbox."""
+
+    async def set_sinks(self, names: Sequence[str]) -> None:
+        """From now on alerts get a delivery row for each of these."""
+
+    async def write_alert(self, alert: AlertDraft) -> None:
+        """Write an alert of its own (an outage, a sink's test is not stored)."""
+
+    async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
+        """What this sink is to be given now: at most the oldest of each page, in order of position."""
+
+    async def next_delivery_at(self, sink: str) -> Instant | None:
+        """When this sink has something due; None if nothing waits."""
+
+    async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
+        """Write what became of tries."""
+
+    async def sink_state(self, sink: str) -> SinkState:
+        """How this sink stands."""
+
+    async def save_sink_state(self, state: SinkState) -> None:
+        """Remember a back-off or a disabling over restarts."""
+
+    async def alerts(
+        self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None
+    ) -> list[AlertRow]:
+        """The latest alerts, newest first; `before` is a position."""
+
+    async def alert(self, alert_id: str) -> AlertRow | None:
+        """One alert."""
+
+    async def replay(self, *, alert_id: str | None, sink: str | None, dead_only: bool, now: Instant) -> int:
+        """Make deliveries due again; returns how many."""
+
+    async def after(self, position: int, *, limit: int) -> list[AlertRow]:
+        """Alerts published after this position (AlertStream)."""

@@ -1,0 +1,13 @@
+"""The store as a whole."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tocsin.ports.keeping import StoreCare, TableStore, WatchList
+from tocsin.ports.outbox import AlertStore, AttentionStore
+from tocsin.ports.work import RenderStore, WorkStore
+
+
+class Store(WorkStore, RenderStore, AttentionStore, AlertStore, WatchList, TableStore, StoreCare, Protocol):
+    """All of it; one adapter implements the whole."""

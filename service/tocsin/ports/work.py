@@ -1,0 +1,113 @@
+"""What checking and rendering need of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import timedelta
+
+    from tocsin.model import (
+        Attempt,
+        CheckReport,
+        CheckResult,
+        Claim,
+        Instant,
+        JsonObject,
+        PageTask,
+        RenderCommit,
+        RenderJob,
+        WaitingPage,
+    )
+
+
+class WorkStore(Protocol):
+    """What checking needs. Every method is one transaction of its own; results are committed in batches."""
+
+    async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
+        """Claim or renew these shards; None while somebody else's lease on one of them runs.
+
+        A holder that claims again what it held (after a crash, too) gets a new epoch at once.
+        """
+
+    async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
+        """Lengthen the lease, same epoch. Raises StaleClaim if it was claimed anew meanwhile."""
+
+    async def foreign_revision(self) -> int | None:
+        """The store's revision, if another process wrote since the last call; else None (cheap: data_version)."""
+
+    async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
+        """Each host with its earliest due time; with a revision, only hosts touched by others since.
+
+        Pages that are paused, off, held by a rule or without a due time do not count; requested ones count as due at 0.
+        """
+
+    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
+        """Make pages due that were last checked longer ago than `at_launch`, spread by their jitter (T63)."""
+
+    async def due_pages(
+        self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
+    ) -> list[PageTask]:
+        """The due pages of these hosts, at most `per_host` each, the longest due first; requested pages first of all.
+
+        request_id  only the pages that this request wants
+        """
+
+    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
+        """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old.
+
+        Returns for each host of the batch when it is due next (None: it has nothing due).
+        A page that was removed meanwhile is left out silently.
+        """
+
+    async def load_robots(self, origin: str) -> str | None:
+        """What `save_robots` kept for this origin."""
+
+    async def save_robots(self, origin: str, kept: str) -> None:
+        """Keep what robots.txt of a watched host's origin said; ignored for hosts that are not watched."""
+
+    async def host_gates(self, now: Instant) -> dict[str, Instant]:
+        """Hosts that asked to be left alone until later than now."""
+
+    async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+        """What is set at run time: for all pages, and for each group (id to name and settings)."""
+
+    async def request_check(self, page_ids: Sequence[int] | None, now: Instant) -> int:
+        """Ask for these pages (all that are watched: None) to be checked now; returns the request's id."""
+
+    async def request_progress(self, request_id: int) -> tuple[int, int]:
+        """(done, all) of a request."""
+
+    async def request_reports(self, request_id: int, *, after: int) -> list[tuple[int, CheckReport]]:
+        """Reports of a request in order of completion, with their positions, after this position."""
+
+
+class RenderStore(Protocol):
+    """The render queue's rows (T55)."""
+
+    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
+        """Pages that wait: major first, then by verdict; and always the oldest one among them.
+
+        now  pages that pause until later than this are left out; None is the wall clock
+        """
+
+    async def count_waiting(self) -> int:
+        """How many pages wait (claimed ones do not count)."""
+
+    async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+        """Take these pages out of the waiting; a slot is a claimed row, valid while the claim's epoch is."""
+
+    async def release_render(
+        self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        """Put a page back among the waiting (a pause between tries, or a stop).
+
+        attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
+        """
+
+    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
+        """Write rendering, alerts with one delivery row per sink, state and pruning in one transaction (T72).
+
+        Returns when the page's host is due next.
+        """
