@@ -1,0 +1,84 @@
+"""One true example of each alert, made by the program: `docs/alert-receivers.md` shows them.
+
+`python -m tests.alert_examples` prints them anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of, rendered_of, task_of, verdict_of
+from tests.fakes import SeededChance
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.awareness import Awareness
+from tocsin.model import Attempt, JsonObject, QuestionRow
+
+DECIDED = 1_795_249_325_123_000
+"""2026-11-21T08:22:05.123Z."""
+
+
+def examples() -> list[JsonObject]:
+    """The events, in the order of the documentation."""
+    alerts = Alerts("tocsin", SeededChance())
+    awareness = Awareness(alerts, "http")
+    task = task_of(812, url="https://example.org/a", stored_at=DECIDED, question_id=77)
+    attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]
+    pending = verdict_of(task, OLD, NEW, DECIDED)
+    later = DECIDED + 60 * SECOND
+    changed = awareness.given(
+        job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later, ends_question=True
+    )
+    owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later, ends_question=True)
+    same = verdict_of(task, NEW, NEW, DECIDED).data
+    soon = verdict_of(task, fields(refresh="172800"), fields(refresh="172800", page_version="2"), DECIDED).data
+    question = QuestionRow(
+        id=77,
+        host_id=3,
+        host="example.org",
+        cause="connect",
+        opened_at=DECIDED,
+        announce_at=DECIDED,
+        announced_at=None,
+        answered_at=None,
+        closed_at=None,
+        instruction=None,
+        pages=312,
+        sample=(task.url, "https://example.org/b"),
+        first_page_id=812,
+        attempts=tuple(attempts),
+        last_received=DECIDED - DAY,
+        next_occasion=DECIDED + DAY,
+        page_url=task.url,
+    )
+    drafts = [
+        *changed.alerts,
+        alerts.unreachable_event(question, DECIDED),
+        *owed.alerts,
+        alerts.disallowed_event(
+            task, DECIDED, robots_url="https://example.org/robots.txt", rule="Disallow: /a", next_try=DECIDED + DAY
+        ),
+        alerts.suspect_event(task, DECIDED, evidence="not HTML but PDF", content_type="application/pdf"),
+        alerts.unchanged_event(task, same, DECIDED),
+        alerts.too_soon_event(task, soon, DECIDED),
+        alerts.outage_began_event(DECIDED, DECIDED),
+        alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND),
+        alerts.test_event("ops", DECIDED),
+    ]
+    return [draft.event for draft in drafts]
+
+
+def show(event: JsonObject) -> str:
+    """Write an event with a line for each key of its data."""
+    envelope = ",".join(f"{_text(key)}:{_text(value)}" for key, value in event.items() if key != "data")
+    data = ",\n ".join(f"{_text(key)}:{_text(value)}" for key, value in event["data"].items())
+    return f'{{{envelope},"data":{{\n {data}}}}}'
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    for example in examples():
+        sys.stdout.write(f"```json\n{show(example)}\n```\n\n")
