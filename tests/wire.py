@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import ssl
 from datetime import timedelta
 from pathlib import Path
@@ -58,6 +59,17 @@ def request(
         proxy=proxy,
         private=private,
     )
+
+
+def short(value: object) -> str:
+    """A parameter as the name of a test carries it: a few letters, the same in each run."""
+    name = getattr(value, "__name__", None)
+    return str(name or value)[:30]
+
+
+def zipped(body: bytes) -> bytes:
+    """A body coded with gzip, the same bytes each time."""
+    return gzip.compress(body, mtime=0)
 
 
 def server_tls() -> ssl.SSLContext:

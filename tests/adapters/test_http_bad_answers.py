@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, reset
-from tests.wire import client_tls, fetcher, request, server_tls
+from tests.wire import client_tls, fetcher, request, server_tls, short, zipped
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = OK + b"Content-Length: 99999999999\r\n\r\n"
 BODY = b"<p>bell</p>" * 1000
-GZIPPED = gzip.compress(BODY)
+GZIPPED = zipped(BODY)
 
 
 def then_reset(start: bytes) -> Talk:
@@ -59,6 +58,7 @@ async def failure_of(*answers: bytes | Talk, total_s: float = 10.0, first_byte_s
         (cut, "closed the connection"),
         (reset, "closed the connection"),
     ],
+    ids=short,
 )
 async def test_T58_broken_framing_is_a_failure_of_the_protocol(answer: bytes | Talk, says: str) -> None:
     failure = await failure_of(answer)
@@ -75,6 +75,7 @@ async def test_T58_broken_framing_is_a_failure_of_the_protocol(answer: bytes | T
         OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
         OK + b"\r\nabc",
     ],
+    ids=short,
 )
 async def test_T58_a_connection_that_is_reset_in_the_body_is_a_failure_of_the_protocol(start: bytes) -> None:
     failure = await failure_of(then_reset(start))
@@ -101,10 +102,11 @@ async def test_a_reset_after_a_complete_answer_takes_nothing_from_it() -> None:
         ("deflate", zlib.compress(BODY) + b"trailing", "follow the end"),
         ("br", b"\x8b\x02\x80abc", "'br'"),
         ("zstd", b"(\xb5/\xfd", "'zstd'"),
-        ("gzip, gzip, gzip", gzip.compress(gzip.compress(GZIPPED)), "3 times"),
-        ("gzip, gzip", gzip.compress(GZIPPED), "2 times"),
+        ("gzip, gzip, gzip", zipped(zipped(GZIPPED)), "3 times"),
+        ("gzip, gzip", zipped(GZIPPED), "2 times"),
         ("é" * 500, b"x", "not asked for"),
     ],
+    ids=short,
 )
 async def test_T58_a_body_that_is_not_what_its_coding_says_is_a_failure_to_decode(
     coding: str, body: bytes, says: str
@@ -123,8 +125,9 @@ async def test_T58_a_body_that_is_not_what_its_coding_says_is_a_failure_to_decod
         (LONG, "fetch.max_wire"),
         (endless(OK + b"\r\n", b"x" * 65536), "fetch.max_wire"),
         (endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + b"x" * 65536 + b"\r\n"), "fetch.max_wire"),
-        (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(50_000_000)), "fetch.max_body"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + zipped(bytes(50_000_000)), "fetch.max_body"),
     ],
+    ids=short,
 )
 async def test_a_body_beyond_a_cap_is_refused_without_reading_on(answer: bytes | Talk, setting: str) -> None:
     failure = await failure_of(answer)
@@ -144,7 +147,7 @@ async def test_a_page_of_50_megabytes_is_refused_by_what_it_announces() -> None:
 async def test_bodies_exactly_as_long_as_the_caps_are_given() -> None:
     async with Origin() as origin, fetcher() as client:
         origin.pages["/"] = Page(bytes(1000))
-        origin.pages["/z"] = Page(gzip.compress(bytes(1000)), headers={"Content-Encoding": "gzip"})
+        origin.pages["/z"] = Page(zipped(bytes(1000)), headers={"Content-Encoding": "gzip"})
 
         plain = await client.get(request(origin.url("/"), max_body=1000, max_wire=1000))
         coded = await client.get(request(origin.url("/z"), max_body=1000, max_wire=1000))
@@ -154,7 +157,7 @@ async def test_bodies_exactly_as_long_as_the_caps_are_given() -> None:
 
 async def test_a_decoded_body_one_byte_beyond_its_cap_is_refused() -> None:
     async with Origin() as origin, fetcher() as client:
-        origin.pages["/z"] = Page(gzip.compress(bytes(1001)), headers={"Content-Encoding": "gzip"})
+        origin.pages["/z"] = Page(zipped(bytes(1001)), headers={"Content-Encoding": "gzip"})
 
         with pytest.raises(FetchRefused, match=r"fetch\.max_body"):
             await client.get(request(origin.url("/z"), max_body=1000))
