@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.spec.topper.table import RECORD_0
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Installation
+
+A = "https://example.org/a"
+ABSENT = " ".join([""] * 49)
+TEXT = '"mine &amp;c;"'
+TABLE = f"{RECORD_0}1 {A} {ABSENT}2026-11-21T09:00:00Z {TEXT}\n2 {A} {ABSENT}2026-11-21T10:00:00.5Z {TEXT}\n"
+
+
+def test_T30_a_table_that_was_imported_is_exported_byte_for_byte(installation: Installation) -> None:
+    taken = installation.call("table", "import", installation.write("states.txt", TABLE))
+    exported = installation.call("table", "export")
+
+    assert taken.records[0]["records"] == 2
+    assert exported.out == TABLE
+
+
+def test_T71_records_and_digest_are_told_on_stderr(installation: Installation) -> None:
+    digest = hashlib.sha256(TABLE.encode()).hexdigest()
+    taken = installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    exported = installation.call("table", "export", str(installation.folder / "out.txt"))
+
+    assert f"2 records, sha256:{digest}" in taken.err
+    assert f"2 records, sha256:{digest}" in exported.err
+    assert (installation.folder / "out.txt").read_text() == TABLE
+
+
+def test_a_table_that_is_malformed_is_refused_whole(installation: Installation) -> None:
+    file = installation.write("states.txt", TABLE[:-3])
+
+    answer = installation.call("table", "import", file)
+
+    assert answer.status == 2
+    assert f"{file}:3:" in answer.err
+    assert installation.call("table", "export").out == RECORD_0
+
+
+def test_pages_that_have_states_are_refused_unless_they_are_to_be_replaced(installation: Installation) -> None:
+    file = installation.write("states.txt", TABLE)
+    installation.call("table", "import", file)
+
+    again = installation.call("table", "import", file)
+    unasked = installation.call("table", "import", "--replace", file)
+    replaced = installation.call("table", "import", "--replace", "--yes", file)
+
+    assert (again.status, unasked.status, replaced.status) == (2, 2, 0)
+    assert A in again.err
+    assert "--yes" in unasked.err
+    assert installation.call("table", "export").out == TABLE
+
+
+def test_a_dry_run_of_an_import_takes_nothing(installation: Installation) -> None:
+    answer = installation.call("table", "import", "--dry-run", installation.write("states.txt", TABLE))
+
+    assert answer.records[0] == {"file": answer.records[0]["file"], "records": 2, "dry_run": True}
+    assert not (installation.folder / "tocsin.db").exists()
+
+
+def test_a_backup_holds_what_the_store_held(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    copy = installation.folder / "copy.db"
+
+    answer = installation.call("store", "backup", str(copy))
+
+    assert answer.status == 0
+    assert installation.call("--store", f"sqlite:{copy}", "table", "export").out == TABLE
+
+
+def test_a_backup_never_writes_over_a_file(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    assert installation.call("store", "backup", installation.write("copy.db", "mine")).status != 0
+    assert (installation.folder / "copy.db").read_text() == "mine"
+
+
+def test_a_store_that_is_sound_is_said_to_be(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    answer = installation.call("store", "check")
+
+    assert (answer.status, answer.records) == (0, [])
+
+
+def test_a_store_that_is_not_sound_is_an_exit_status_of_1(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
+        db.execute("update states set fields = '[]'")
+
+    answer = installation.call("store", "check")
+
+    assert answer.status == 1
+    assert answer.records
+
+
+def test_a_store_of_this_version_needs_no_migration(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    assert installation.call("store", "migrate").records[0]["migrations"] == 0
+
+
+def test_a_store_of_a_newer_version_is_an_exit_status_of_3(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db:
+        db.execute("pragma user_version = 999")
+
+    answer = installation.call("watch", "list")
+
+    assert answer.status == 3
+    assert "999" in answer.err
+
+
+def test_pruning_is_asked_for(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    assert installation.call("store", "prune").status == 2
+    assert installation.call("store", "prune", "--dry-run").records[0]["rows"] == 0
+    assert installation.call("store", "prune", "--older", "1d", "--yes").status == 0
+    assert installation.call("store", "prune", "--older", "soon", "--yes").status == 2
+    assert installation.call("table", "export").out == TABLE
+
+
+def test_an_alert_that_is_not_there_cannot_be_shown(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    assert installation.call("alerts", "show", "01KAK").status == 2
+    assert installation.call("alerts", "replay", "01KAK", "--yes").status == 2
+    assert installation.call("alerts", "replay", "--yes").status == 2
+    assert installation.call("alerts", "replay", "--dead", "--sink", "nobody", "--yes").status == 2
+
+
+def test_a_sink_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:
+    installation.configure('[sinks.lines]\ntype = "file"\npath = "alerts.jsonl"\n')
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+
+    answer = installation.call("sink", "test", "lines")
+    listed = installation.call("sink", "list").records
+
+    assert answer.records == [{"sink": "lines", "accepted": True}]
+    assert "tocsin.sink.test.v1" in (installation.folder / "alerts.jsonl").read_text()
+    assert (listed[0]["sink"], listed[0]["disabled"]) == ("lines", False)
+
+
+def test_a_sink_that_is_not_configured_cannot_be_tried(installation: Installation) -> None:
+    assert installation.call("sink", "test", "nobody").status == 2
+
+
+def test_the_doctor_shows_settings_with_their_origin_and_masks_secrets(installation: Installation) -> None:
+    installation.configure('[sinks.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/T0K3N"\nsecret = "whsec_abc"\n')
+
+    answer = installation.call("doctor")
+
+    settings = {record["setting"]: record for record in answer.records if "setting" in record}
+    assert settings["hosts.delay"] == {
+        "setting": "hosts.delay",
+        "value": "0s",
+        "origin": str(installation.folder / "tocsin.toml"),
+    }
+    assert settings["store.url"]["origin"] == "--store"
+    assert settings["pages.every"] == {"setting": "pages.every", "value": "24h", "origin": "default"}
+    assert settings["sinks.ops.secret"]["value"] == "***"
+    assert "T0K3N" not in answer.out + answer.err
+    assert "whsec_abc" not in answer.out + answer.err
+
+
+def test_the_doctor_names_what_is_wrong_and_the_mend(installation: Installation) -> None:
+    installation.configure('[sinks.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/"\n')
+    installation.call("watch", "add", "--no-check", A)
+    installation.call("watch", "set", "--all", "--mode", "off")
+
+    answer = installation.call("doctor", "--no-settings")
+
+    found = " ".join(record["finding"] for record in answer.records if record["wrong"])
+    assert answer.status == 1
+    assert "There is no contact" in found
+    assert "Sink ops cannot be reached" in found
+    assert "ALL PAGES ARE OFF" in found
+    assert all(record["mend"] for record in answer.records if record["wrong"])
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: Installation) -> None:
+    (installation.folder / "tocsin.toml").write_text('[instance]\ncontact = "mailto:us@example.org"\n')
+
+    answer = installation.call("doctor", "--no-settings")
+
+    assert answer.status == 0
+    assert not any(record["wrong"] for record in answer.records)
+
+
+def test_the_doctor_says_which_settings_have_no_effect_yet(installation: Installation) -> None:
+    installation.configure('[http]\nlisten = "127.0.0.1:9000"\n')
+
+    records = installation.call("doctor", "--no-settings").records
+
+    assert any("http.listen" in record["finding"] and "later version" in record["finding"] for record in records)
+
+
+def test_the_doctor_finds_a_store_that_cannot_be_used(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db:
+        db.execute("pragma user_version = 999")
+
+    answer = installation.call("doctor", "--no-settings")
+
+    assert answer.status == 1
+    assert any("The store cannot be used" in record["finding"] for record in answer.records)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_given_its_completion(installation: Installation, shell: str) -> None:
+    answer = installation.call("completion", shell)
+
+    assert answer.status == 0
+    assert "_TOCSIN_COMPLETE" in answer.out

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import pty
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Installation
+
+A = "https://example.org/a"
+
+
+def typed(installation: Installation, *arguments: str, keys: bytes = b"") -> tuple[int, str]:
+    """Call the program on a terminal of its own; returns exit status and what stood on it."""
+    ours, theirs = pty.openpty()
+    process = installation.start(*arguments, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    os.write(ours, keys)
+    seen = b""
+    while piece := read(ours):
+        seen += piece
+    os.close(ours)
+    return process.wait(), seen.decode()
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux tells so that the other side is closed
+        return b""
+
+
+def test_on_a_terminal_pages_are_a_table(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    status, seen = typed(installation, "watch", "list")
+
+    assert status == 0
+    assert "next check" in seen
+    assert "{" not in seen
+
+
+def test_on_a_terminal_json_is_had_for_the_asking(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    _, seen = typed(installation, "watch", "list", "--json")
+
+    assert seen.startswith('{"id": "1"')
+
+
+def test_foreign_text_cannot_steer_the_terminal(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A, "--group", "main", "--cookie", "a=b")
+    installation.call("watch", "set", A, "--text", "\x1b]0;title\x07\x1b[2J")
+
+    _, seen = typed(installation, "watch", "list")
+
+    assert "\x1b]0" not in seen
+    assert "\x1b[2J" not in seen
+
+
+def test_what_cannot_be_undone_is_asked_for_and_left_on_a_no(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    status, seen = typed(installation, "watch", "clear", keys=b"n\n")
+
+    assert status == 1
+    assert "This will remove 1 page" in seen
+    assert len(installation.call("watch", "list").records) == 1
+
+
+def test_what_cannot_be_undone_is_done_on_a_yes(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    status, _ = typed(installation, "watch", "clear", keys=b"y\n")
+
+    assert status == 0
+    assert installation.call("watch", "list").records == []
+
+
+def test_a_pause_of_everything_is_loud_in_the_list(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+    installation.call("watch", "set", "--all", "--pause")
+
+    _, seen = typed(installation, "watch", "list")
+
+    assert "PAUSED: 1 page" in seen
+
+
+def test_whoever_reads_us_may_have_enough(installation: Installation) -> None:
+    lines = "".join(f"https://example.org/{number}\n" for number in range(3000))
+    installation.call("watch", "import", installation.write("pages.txt", lines))
+    process = installation.start("watch", "list")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+
+    _, err = process.communicate()
+
+    assert process.returncode == 0
+    assert err == b""

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.cli.times import json_time, parse_time
+from tocsin.errors import UsageError
+from tocsin.events import EPOCH
+
+NOW = (datetime(2026, 11, 21, 12, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+
+
+def test_a_time_may_be_a_duration_from_now() -> None:
+    assert parse_time("6h", now=NOW, option="--at") == NOW + 6 * 3_600_000_000
+
+
+def test_a_time_with_an_offset_is_that_instant() -> None:
+    assert json_time(parse_time("2026-11-22T01:00:00+01:00", now=NOW, option="--at")) == "2026-11-22T00:00:00.000Z"
+
+
+def test_a_time_without_an_offset_is_local() -> None:
+    local = datetime(2026, 12, 1, 18, 0).astimezone()
+
+    assert json_time(parse_time("2026-12-01 18:00", now=NOW, option="--at")) == local.astimezone(UTC).strftime(
+        "%Y-%m-%dT%H:%M:%S.000Z"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "whenever", "25:00", "-6h", "0001-01-01", "2020-01-01"])
+def test_what_is_no_time_to_come_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--at"):
+        parse_time(text, now=NOW, option="--at")
+
+
+@given(st.text(max_size=30))
+def test_no_text_at_all_raises_anything_else(text: str) -> None:
+    with contextlib.suppress(UsageError):
+        assert parse_time(text, now=0, option="--at") >= 0
