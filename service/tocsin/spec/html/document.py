@@ -24,9 +24,13 @@ from tocsin.spec.html.tags import count_attributes, find_tag_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from selectolax.lexbor import LexborNode
+
 __all__ = ["Meta", "Reading", "WholePage", "read_layout", "read_metas", "read_title", "read_whole"]
 
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
+# Elements of SVG and MathML that hold HTML.
+_INTEGRATION_POINTS = frozenset({"foreignObject", "desc", "title", "annotation-xml", "mi", "mo", "mn", "ms", "mtext"})
 _BOM = b"\xef\xbb\xbf"
 
 # Letter by letter, since ignoring case makes the search four times as slow.
@@ -126,8 +130,18 @@ def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, 
     metas = tuple(_to_meta(node.attributes.get) for node in parser.tags("meta"))
     if not with_title:
         return None, metas
-    title = parser.css_first("title")
+    title = next((node for node in parser.tags("title") if _is_html(node)), None)
     return (fold_space(title.text()) or None) if title is not None else None, metas
+
+
+def _is_html(node: LexborNode) -> bool:
+    """Say whether a title is one of HTML: SVG and MathML have their own."""
+    above = node.parent
+    while above is not None and above.tag not in _INTEGRATION_POINTS:
+        if above.tag in {"svg", "math"}:
+            return False
+        above = above.parent
+    return True
 
 
 def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:

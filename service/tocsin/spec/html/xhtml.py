@@ -47,7 +47,8 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
         parser.close()
     except etree.XMLSyntaxError as exc:
         line, column = exc.position
-        problems = (f"not well-formed XML at line {line}, column {column}: {exc.msg}; read up to there",)
+        where = f" at line {line}, column {column}" if line else ""  # libxml2 does not always say
+        problems = (f"not well-formed XML{where}: {exc.msg}; read up to there",)
     hidden = 0
     for event, element in parser.read_events():
         if element.tag in _NOT_THE_PAGE:

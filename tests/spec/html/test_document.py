@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import html5lib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.decoding import decode
+from tocsin.spec.html.document import read_layout, read_metas, read_title, read_whole
+from tocsin.spec.html.meta import Meta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+PLANTED = Meta(name="topper", content="2014")
+PLANT = "<meta name=topper content=2014>"
+
+
+def metas(source: str) -> list[Meta]:
+    return list(read_metas(source.encode(), "utf-8").metas)
+
+
+def as_html5lib_reads(text: str) -> list[Meta]:
+    """The meta elements that another parser of HTML sees, template content left out."""
+
+    def walk(node: Element) -> Iterator[Meta]:
+        for child in node:
+            if child.tag == "meta":
+                get = child.attrib.get
+                names = ("name", "http-equiv", "property", "content", "charset")
+                yield Meta(*(get(name) or None for name in names))
+            elif child.tag != "template":
+                yield from walk(child)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(walk(html5lib.HTMLParser(namespaceHTMLElements=False).parse(text)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        PLANT,
+        "<head>" + PLANT + "</head>",
+        "<p>x" + PLANT,
+        "<noscript>" + PLANT + "</noscript>",
+        "<head><noscript>" + PLANT + "</noscript></head>",
+        "<table><tr>" + PLANT,
+        "<svg><g>" + PLANT,
+        "<math><mi>" + PLANT,
+        "<META NAME='topper' CONTENT=\"2014\"/>",
+        "<meta/name='topper'/content='2014'/>",
+        "<meta name=topper name=x content=2014 content=y>",
+        "<meta name='&#116;opper' content='20&#49;4'>",
+        "<meta\nname\n=\ntopper\fcontent\r=\r2014>",
+        "<a title='>'>" + PLANT + "<a title='",
+        PLANT + "<meta name=x content='",
+    ],
+)
+def test_the_meta_elements_of_a_page_are_those_that_html_sees(source: str) -> None:
+    assert metas(source) == [PLANTED]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "no markup",
+        f"<template>{PLANT}</template>",
+        f"<!-- {PLANT} -->",
+        f"<!-- {PLANT}",
+        f"<script>{PLANT}</script>",
+        f"<style>{PLANT}</style>",
+        f"<title>{PLANT}</title>",
+        f"<textarea>{PLANT}</textarea>",
+        f"<plaintext>{PLANT}",
+        f"<a title='{PLANT}'>",
+        f"<a title='{PLANT}",
+        "<meta name=topper content=2014",
+        "<meta name=topper content='2014>",
+        "</meta name=topper content=2014>",
+        "<metal name=topper content=2014>",
+        f"<p>{PLANT}<frameset><frame></frameset>",
+        f"<p>{PLANT}<FrameSet>",
+    ],
+)
+def test_what_is_not_the_pages_element_is_not_read(source: str) -> None:
+    assert metas(source) == []
+
+
+def test_T12_an_attribute_without_a_value_is_absent() -> None:
+    assert metas("<meta name content='' property=x http-equiv=''>") == [Meta(property="x")]
+
+
+def test_elements_come_in_tree_order() -> None:
+    source = "<meta name=a><p><meta name=b><table><meta name=c></table><meta name=d>"
+
+    assert [meta.name for meta in metas(source)] == ["a", "b", "c", "d"]
+
+
+def test_the_chosen_option_is_no_second_copy_of_its_elements() -> None:
+    source = f"<select><button><selectedcontent></selectedcontent></button><option selected>{PLANT}</option></select>"
+
+    assert len(metas(source)) == 1
+
+
+@pytest.mark.parametrize("encoding", ["windows-1252", "shift_jis", "utf-16le", "utf-16be", "iso-2022-jp", "utf-8"])
+def test_a_page_is_read_in_its_encoding(encoding: str) -> None:
+    source = '<title>x</title><meta name="page-version" content="1">'
+
+    assert read_metas(source.encode(encoding), encoding).metas == (Meta(name="page-version", content="1"),)
+
+
+def test_letters_come_as_the_encoding_means_them() -> None:
+    source = '<meta name="page-version" content="\u00e9\u65e5">'
+
+    assert metas(source)[0].content == "\u00e9\u65e5"
+    assert read_metas(b"<meta content=\xe9\x80>", "windows-1252").metas == (Meta(content="\u00e9\u20ac"),)
+    assert read_metas("<meta content=\u65e5>".encode("shift_jis"), "shift_jis").metas == (Meta(content="\u65e5"),)
+
+
+def test_a_byte_order_mark_does_not_open_the_body() -> None:
+    body = "\ufeff<title>t</title><meta name=a><frameset><meta name=b>".encode()
+
+    assert [meta.name for meta in read_metas(body, "utf-8").metas] == ["a"]
+
+
+def test_bytes_that_are_not_utf8_are_a_problem_not_an_error() -> None:
+    reading = read_metas(b"<meta name=a content=x\xffy>", "utf-8")
+
+    assert reading.metas == (Meta(name="a", content="x\ufffdy"),)
+    assert reading.problems == ("not valid UTF-8 from byte 22 on; read with replacement characters",)
+
+
+def test_what_follows_the_last_meta_element_is_not_looked_at() -> None:
+    assert read_metas(PLANT.encode() + b"\xff" + b"<div>" * 100_000, "utf-8").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("<title> A \n b </title>", "A b"),
+        ("<title>a</title><title>b</title>", "a"),
+        ("<title>&amp;<b></title>", "&<b>"),
+        ("<body><p><title>late</title>", "late"),
+        ("<title> </title>", None),
+        ("<p>x", None),
+        ("<svg><title>x</title></svg>", None),
+        ("<svg><g><title>x</title></g><foreignObject><title>y</title></foreignObject></svg>", "y"),
+        ("<template><title>x</title></template><title>y</title>", "y"),
+    ],
+)
+@pytest.mark.parametrize("padding", ["", "<!--" + "x" * 70_000 + "-->"])
+def test_the_title_is_read_whichever_parser_reads_it(source: str, title: str | None, padding: str) -> None:
+    assert read_title((padding + source).encode(), "utf-8") == title
+
+
+def test_a_whole_page_has_its_title_and_its_elements() -> None:
+    whole = read_whole(f"{PLANT}<title>t</title><p>\u00e9".encode("latin-1"), "utf-8")
+
+    assert (whole.title, whole.metas) == ("t", (PLANTED,))
+    assert whole.problems == ("not valid UTF-8 from byte 50 on; read with replacement characters",)
+
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        *("<div>" * DEEP, "<ul><li>" * DEEP, "<svg><g>" * DEEP, "<table><tr><td>" * DEEP, "<b>" * DEEP, "<a>" * DEEP),
+        *("<i>" * DEEP + "</b>" * DEEP, "<span>" * DEEP + "</p>" * DEEP, "<p " + " a=1" * DEEP + ">"),
+        "<p " + " ".join(f"a{number}" for number in range(DEEP)) + ">",
+        *("<select><option>" * DEEP, "<template>" * 100 + "</template>" * 100, "<table>" + "<b>x" * DEEP),
+        "<meta name=x content=y>" * DEEP,
+        *("<" * DEEP, "&amp" * DEEP, "\0" * DEEP, "<!--" + "-" * DEEP + "-->", "\ufffd" * DEEP),
+    ],
+    ids=lambda before: before[:12],
+)
+def test_a_page_built_to_be_slow_is_read_like_any_other(before: str) -> None:
+    assert metas(before + PLANT)[-1] == PLANTED
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<html a>" * DEEP,
+        "<BODY a>" * DEEP,
+        "<html>" + "<html " + " ".join(f"a{number}" for number in range(DEEP)) + ">",
+        "".join(f"<b id={number}><p>" for number in range(20_000)),
+        "".join(f"<FONT id={number}><p>" for number in range(20_000)),
+        "<!--" + "x" * 70_000 + "-->" + "<selectedcontent>" * 20,
+    ],
+    ids=lambda before: before[:12],
+)
+def test_what_html_itself_makes_slow_is_too_complex(before: str) -> None:
+    with pytest.raises(TooComplex):
+        read_metas((before + PLANT).encode(), "utf-8")
+
+
+def test_formatting_elements_that_are_closed_are_not_complex() -> None:
+    assert metas("<i class=a></i><b><u>x</u></b><p>" * 20_000 + PLANT) == [PLANTED]
+
+
+def test_a_large_page_without_meta_elements_is_not_parsed() -> None:
+    assert metas("<html a>" * DEEP) == []
+
+
+words = st.sampled_from(
+    [
+        *("<p>", "</p>", "<b>", "</b>", "<a href=x>", "</a>", "<table>", "</table>", "<tr>", "<td>", "<svg>", "</svg>"),
+        *("<div>", "</div>", "<li>", "</body>", "</html>", "<head>", "</head>", "<html>", "<body>", "x", " ", "<br>"),
+        *("<!-- x -->", "<!-->", "<!x>", "</>", "<", "&", "&lt", "<noscript>", "</noscript>", "<h1>", "<form>"),
+        *("<title>x</title>", "<script>'<meta>'</script>", "<style>x</style>", "<template><meta></template>"),
+        *("<a title='<meta name=x>'>", "<meta name=a content=b>", "<META property=p>", "<meta x='>'>", "<meta/>"),
+    ]
+)
+
+
+@given(st.lists(words, max_size=12), st.lists(words, max_size=12))
+def test_a_valid_element_in_a_mangled_page_is_read_as_html5lib_reads_it(before: list[str], after: list[str]) -> None:
+    source = "".join(before) + PLANT + "".join(after)
+
+    assert metas(source) == as_html5lib_reads(source)
+
+
+@given(st.lists(words, max_size=12))
+def test_both_parsers_see_the_same_elements(parts: list[str]) -> None:
+    source = "".join(parts) + PLANT
+    large = f"<!--{'x' * 70_000}-->{source}"  # beyond what the quick one is given
+
+    assert metas(large) == metas(source)
+
+
+@given(st.binary(max_size=300), st.sampled_from(["utf-8", "windows-1252", "utf-16le", "gb18030", "iso-2022-jp"]))
+def test_no_bytes_raise(body: bytes, encoding: str) -> None:
+    for source in (body, b"<meta " + body, body + b"<meta name=a>"):
+        read_metas(source, encoding)
+        read_whole(source, encoding)
+        read_layout(decode(source, encoding))
+
+
+@given(st.lists(words, max_size=12))
+def test_a_layout_shows_the_elements_where_they_stand(parts: list[str]) -> None:
+    source = "\r\n".join([*parts, PLANT])
+
+    layout = read_layout(source)
+
+    assert [placed.meta for placed in layout.metas] == metas(source)
+    for placed in layout.metas:
+        start, end = placed.tag
+        assert source[start:end].lower().startswith("<meta")
+        assert source[start:end].endswith(">")
+        for name, (first, last) in placed.attributes.items():
+            assert start < first < last <= end
+            assert source[first:last].lower().startswith(name)
