@@ -161,6 +161,20 @@ async def test_T60_a_rendering_that_failed_is_told_with_its_error_and_the_user_i
     assert (await bench.task("a")).owed
 
 
+async def test_a_page_that_crashes_its_rendering_is_told_of_and_stops_no_other(bench: Bench) -> None:
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.renderer.on(url_of("a"), ZeroDivisionError("division by zero"))
+
+    await bench.drain()
+
+    errors = {event["subject"]: data_of(event)["rendering"]["error"] for event in await bench.events()}
+    assert errors[url_of("b")] is None
+    assert errors[url_of("a")]["kind"] == "crashed"
+    assert "page.crashed" in bench.telemetry.names()
+
+
 async def test_T70_after_a_rendering_only_the_latest_record_is_left(bench: Bench) -> None:
     await bench.add("a")
     bench.clock.set_wall(bench.clock.now() + DAY)

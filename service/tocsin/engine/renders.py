@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from tocsin.engine.containment import contained
 from tocsin.engine.receive import Disallowed
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import pause_s
@@ -167,10 +168,10 @@ class RenderQueue:
             await self._commit(job, self._awareness.declined(job, began))
             return
         try:
-            rendered = await self._renderer.render(job)
-            result = self._awareness.given(
-                job, rendered, policy, self._clock.now(), ends_question=await self._ends_question(job)
-            )
+            ends_question = await self._ends_question(job)
+            with contained(job.task.url, self._telemetry):
+                rendered = await self._renderer.render(job)
+                result = self._awareness.given(job, rendered, policy, self._clock.now(), ends_question=ends_question)
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except FetchError as exc:
