@@ -51,7 +51,7 @@ class Engine:
         self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
         tries = Tries(receiver, self.web, self.gates, fetch, clock, chance)
         conclusions = Conclusions(self.alerts, time_zone="UTC")
-        visitor = Visitor(tries, self.policies, conclusions, self.outage, fetch, clock, self.telemetry)
+        visitor = Visitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, self.telemetry)
         self.rendered = RenderedPages()
         self.batches: list[Sequence[CheckResult]] = []
         self.scheduler = Scheduler(

@@ -36,7 +36,7 @@ class Setting:
         tries = Tries(receiver, self.web, gates, fetch, self.clock, chance)
         policies = Policies(msgspec.structs.replace(PageSettings(), **pages))
         conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")
-        self.visitor = Visitor(tries, policies, conclusions, outage, fetch, self.clock, self.telemetry)
+        self.visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, self.clock, self.telemetry)
 
     async def visit(self, **page: Any) -> CheckResult:
         return await self.visitor.visit(task(**page))
@@ -217,3 +217,12 @@ async def test_what_the_log_is_told_of_a_page() -> None:
     await site.visit(state=stored(created="1"))
 
     assert site.telemetry.names() == ["page.unreachable", "page.major"]
+
+
+async def test_a_retry_after_that_outlives_the_visit_is_kept_for_the_whole_host() -> None:
+    site = Setting()
+    site.web.page(URL, "", status=429, headers=[("retry-after", "600")])
+
+    result = await site.visit()
+
+    assert result.host_gate_at == START + 600 * SECOND

@@ -91,9 +91,18 @@ class Conclusion:
         return self._result(report, (at, why), alerts=alerts, disallowed=True)
 
     def deferred(
-        self, attempts: Sequence[Attempt], not_before: Instant, *, error: FetchError | None = None
+        self,
+        attempts: Sequence[Attempt],
+        not_before: Instant,
+        *,
+        error: FetchError | None = None,
+        gate_at: Instant | None = None,
     ) -> CheckResult:
-        """Tries remain, but not now: a long Retry-After, or our own outage (`error` then says how it showed)."""
+        """Tries remain, but not now: a long Retry-After, or our own outage.
+
+        error    how our outage showed itself
+        gate_at  until when the host wants to be left alone
+        """
         shown = (error.kind, error.detail) if error else (attempts[-1].kind, attempts[-1].message) if attempts else None
         report = CheckReport(
             self._task.url,
@@ -104,7 +113,9 @@ class Conclusion:
             error=shown,
         )
         why = "held: our own connection failed" if error else "held: the host asked to wait"
-        return self._result(report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True)
+        return self._result(
+            report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
+        )
 
     def unreachable(self, attempts: Sequence[Attempt], error: FetchError) -> CheckResult:
         """The page could not be received after its tries: the user is asked, unless a rule says what to do (T60)."""
@@ -268,6 +279,7 @@ class Conclusion:
         disallowed: bool = False,
         not_html: bool | None = None,
         keeps_rule: bool = False,
+        host_gate_at: Instant | None = None,
     ) -> CheckResult:
         task = self._task
         instruction = task.instruction
@@ -291,6 +303,7 @@ class Conclusion:
             render_owed=render_owed,
             disallowed=disallowed,
             not_html=task.not_html if not_html is None else not_html,
+            host_gate_at=host_gate_at,
             based_on=task.state.last_at if task.state is not None else None,
             # `again` is used up by any occasion that was not put off; `until-major` by its major change alone.
             rule_spent=instruction is not None and not keeps_rule and (instruction.kind == "again" or received),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.engine.containment import contained
 from tocsin.engine.receive import Disallowed, PageRequest, Received
 from tocsin.engine.retry import Postponed, TryPolicy, tries
 from tocsin.errors import FetchError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
-    from tocsin.model import CheckResult, JsonObject, PageTask, Validators
+    from tocsin.model import CheckResult, Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Chance, Clock, Fetcher, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
 
@@ -95,13 +96,15 @@ class Visitor:
         tries: Tries,
         policies: Policies,
         conclusions: Conclusions,
+        gates: Gates,
         outage: OutageWatch,
         settings: FetchSettings,
         clock: Clock,
         telemetry: Telemetry,
     ) -> None:
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
-        self._outage, self._settings, self._clock, self._telemetry = outage, settings, clock, telemetry
+        self._gates, self._outage, self._settings = gates, outage, settings
+        self._clock, self._telemetry = clock, telemetry
 
     async def visit(self, task: PageTask) -> CheckResult:
         """Check one page; whatever happens to it becomes a result, never an exception."""
@@ -114,14 +117,15 @@ class Visitor:
         attempts = list(task.attempts)
         conditions = _conditions(task, self._settings.unconditional_every)
         try:
-            received = await self._receive(task, policy, conditions, attempts)
-            result = conclude.received(
-                received, self._clock.now(), conditional=conditions is not None, tried=len(attempts)
-            )
+            with contained(task.url, self._telemetry):
+                received = await self._receive(task, policy, conditions, attempts)
+                result = conclude.received(
+                    received, self._clock.now(), conditional=conditions is not None, tried=len(attempts)
+                )
         except Disallowed as exc:
             result = conclude.disallowed(exc)
         except Postponed as exc:
-            result = conclude.deferred(attempts, exc.not_before)
+            result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
         except FetchError as exc:
             if exc.kind in OURS and self._outage.is_outage():
                 # It is our own connection: the page's tries are given back to it, and nobody is asked (T57-T61).
@@ -140,6 +144,11 @@ class Visitor:
             return await self._tries.receive(request, attempts, further=policy.tries)
         further = instruction.times - 1 if instruction.kind == "again" else 0
         return await self._tries.receive(request, attempts, further=further, fresh=instruction.new_connections)
+
+    def _held_until(self, host: str) -> Instant | None:
+        """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
+        held_s = self._gates.held_s(host)
+        return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
 
     def _tell(self, task: PageTask, result: CheckResult) -> None:
         if result.verdict is not None:

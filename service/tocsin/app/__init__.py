@@ -1,0 +1,43 @@
+"""The composition root: the one place that knows settings, adapters and engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import uvloop
+
+from tocsin.app.assembly import assemble, open_store_for, user_agent
+from tocsin.app.once import CheckSummary, FetchedPage, check, fetch_page, test_sink
+from tocsin.app.service import run
+from tocsin.errors import TocsinError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+__all__ = [
+    "CheckSummary",
+    "FetchedPage",
+    "assemble",
+    "check",
+    "execute",
+    "fetch_page",
+    "open_store_for",
+    "run",
+    "test_sink",
+    "user_agent",
+]
+
+T = TypeVar("T")
+
+
+def execute(work: Coroutine[Any, Any, T]) -> T:
+    """Run asynchronous work on uvloop; of errors that several tasks raised at once, raise the first of ours."""
+    try:
+        return uvloop.run(work)
+    except BaseExceptionGroup as group:
+        first: BaseException | None = group.subgroup(TocsinError)
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        if first is None:
+            raise
+        raise first from group

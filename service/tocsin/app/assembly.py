@@ -1,0 +1,214 @@
+"""An engine, put together: settings to adapters to the parts of the engine."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tocsin import __version__
+from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.sinks.context import SinkContext
+from tocsin.adapters.sinks.registry import open_sink
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.attention import Attention
+from tocsin.engine.awareness import Awareness
+from tocsin.engine.conclude import Conclusions
+from tocsin.engine.delivery import Delivery
+from tocsin.engine.gates import Gates
+from tocsin.engine.lease import Lease
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.policies import Policies
+from tocsin.engine.pruning import Pruning
+from tocsin.engine.receive import Receiver
+from tocsin.engine.rendering import HttpRenderer
+from tocsin.engine.renders import RenderQueue
+from tocsin.engine.robots import RobotsCache
+from tocsin.engine.runner import Loops, Runner
+from tocsin.engine.scheduler import Scheduler
+from tocsin.engine.uplink import Uplink
+from tocsin.engine.visit import Tries, Visitor
+from tocsin.engine.writer import Writer
+from tocsin.ports import HopRequest, HopResponse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from tocsin.model import CheckResult, Instant
+    from tocsin.ports import Sink, Store, Telemetry
+    from tocsin.settings import Settings
+
+
+def user_agent(contact: str) -> str:
+    """What requests say that they come from."""
+    return f"Tocsin/{__version__} (+{contact})" if contact else f"Tocsin/{__version__}"
+
+
+@asynccontextmanager
+async def open_store_for(settings: Settings, *, engine: bool, create: bool = True) -> AsyncIterator[Store]:
+    """Open the store that the settings name; raises StoreError."""
+    store = await open_store(
+        settings.store.url,
+        engine=engine,
+        create=create,
+        history=bool(settings.store.history),
+        gather=settings.questions.gather,
+    )
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+class Assembly:
+    """One engine's parts, each made once, when it is first asked for.
+
+    request_id    the request that it works for; None for a service
+    on_committed  is told of each batch of results that was written
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        fetcher: AiohttpFetcher,
+        sinks: Sequence[Sink],
+        telemetry: Telemetry,
+        *,
+        request_id: int | None,
+        on_committed: Callable[[Sequence[CheckResult]], None],
+    ) -> None:
+        self._settings, self._store, self._fetcher, self._telemetry = settings, store, fetcher, telemetry
+        self._request_id, self._on_committed = request_id, on_committed
+        self._clock, self._chance = SystemClock(), SystemChance()
+        self.gates = Gates(settings.hosts, self._clock)
+        self.outage = OutageWatch(self._clock)
+        self.policies = Policies(settings.pages)
+        self._alerts = Alerts(settings.instance.name, self._chance)
+        self._lease = Lease(store, settings.instance.name, settings.store.lease, self._clock, telemetry)
+        self._delivery = Delivery(sinks, store, settings.delivery, self._clock, telemetry)
+
+    @cached_property
+    def runner(self) -> Runner:
+        """What runs it all."""
+        settings, store, clock, telemetry = self._settings, self._store, self._clock, self._telemetry
+        gather, woken = settings.questions.gather, self._delivery.wake
+        loops = Loops(
+            lease=self._lease,
+            writer=self._writer,
+            scheduler=self.scheduler,
+            uplink=Uplink(store, self._lease, self.outage, self._alerts, clock, telemetry),
+            attention=Attention(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
+            renders=self.renders,
+            delivery=self._delivery,
+            pruning=Pruning(store, settings.store.history, clock, telemetry),
+        )
+        return Runner(store, loops, clock, telemetry)
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        """What finds due pages."""
+        fetch, clock, telemetry = self._settings.fetch, self._clock, self._telemetry
+        tries = Tries(self._receiver, self._fetcher, self.gates, fetch, clock, self._chance)
+        conclusions = Conclusions(self._alerts, time_zone=self._settings.instance.time_zone)
+        visitor = Visitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, telemetry)
+        return Scheduler(
+            self._store,
+            self._lease,
+            visitor,
+            self.policies,
+            self.gates,
+            self.outage,
+            fetch,
+            clock,
+            telemetry,
+            request_id=self._request_id,
+            is_rendered=lambda page_id: page_id in self.renders.busy,
+        )
+
+    @cached_property
+    def renders(self) -> RenderQueue:
+        """The render queue."""
+        renderer = HttpRenderer(self._receiver, self._fetcher, self.policies, self._clock)
+        return RenderQueue(
+            self._store,
+            renderer,
+            Awareness(self._alerts, renderer.kind),
+            lease=self._lease,
+            settings=self._settings.render,
+            hold=self._settings.fetch.hold,
+            policies=self.policies,
+            gates=self.gates,
+            outage=self.outage,
+            clock=self._clock,
+            chance=self._chance,
+            telemetry=self._telemetry,
+            on_committed=lambda _host_id, _due: self._delivery.wake(),
+            is_visited=self.scheduler.is_visited,
+        )
+
+    @cached_property
+    def _receiver(self) -> Receiver:
+        in_flight = asyncio.Semaphore(self._settings.fetch.in_flight)
+        robots = RobotsCache(self._get_robots, self._store, self._clock)
+        return Receiver(self.gates, robots, self.outage, in_flight, self._settings.fetch, self._clock)
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer(
+            self._store,
+            self._lease,
+            self._settings.store,
+            self._clock,
+            self._telemetry,
+            patient=self._request_id is None,
+            on_committed=self._committed,
+        )
+
+    async def _get_robots(self, url: str) -> HopResponse:
+        total_s = self._settings.fetch.deadlines.total.total_seconds()
+        return await self._receiver.hop(HopRequest(url=url, total_s=total_s), self._fetcher.shared())
+
+    def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
+        self.scheduler.on_committed(results, due)
+        if any(result.verdict is not None or result.render_owed for result in results):
+            self.renders.wake()
+        if any(result.alerts or result.recovery for result in results):
+            self._delivery.wake()
+        self._on_committed(results)
+
+
+@asynccontextmanager
+async def assemble(
+    settings: Settings,
+    store: Store,
+    telemetry: Telemetry,
+    *,
+    request_id: int | None = None,
+    on_committed: Callable[[Sequence[CheckResult]], None] = lambda _: None,
+) -> AsyncIterator[Assembly]:
+    """Put an engine together on an open store; as a service, or for one request."""
+    async with AsyncExitStack() as stack:
+        agent = user_agent(settings.instance.contact)
+        fetcher = await stack.enter_async_context(AiohttpFetcher(settings.fetch, settings.network, user_agent=agent))
+        sinks = await open_sinks(settings, stack)
+        await store.set_sinks([sink.name for sink in sinks])
+        yield Assembly(settings, store, fetcher, sinks, telemetry, request_id=request_id, on_committed=on_committed)
+
+
+async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:
+    """Open the sinks that are configured, or only one of them; the stack closes them."""
+    agent = user_agent(settings.instance.contact)
+    sessions = await stack.enter_async_context(GuardedSessions(settings.network, user_agent=agent))
+    context = SinkContext(session=sessions.open, clock=SystemClock())
+    sinks = []
+    for name, section in settings.sinks.items():
+        if only is None or name == only:
+            sink = open_sink(name, section, context)
+            stack.push_async_callback(sink.close)
+            sinks.append(sink)
+    return sinks

@@ -1,0 +1,165 @@
+"""One-shot work: a check, a page, a test of a sink."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.adapters.telemetry import LogTelemetry
+from tocsin.app.assembly import assemble, open_sinks, open_store_for, user_agent
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.gates import Gates
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.receive import PageRequest, Receiver
+from tocsin.errors import SettingsError, StoreLocked
+from tocsin.model import SinkState
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.model import CheckReport, CheckResult
+    from tocsin.ports import Store
+    from tocsin.settings import Settings
+
+FOLLOW_S = 0.1
+
+
+class FetchedPage(Struct, frozen=True):
+    """A page fetched for a one-shot command: no store is touched."""
+
+    url: str
+    body: bytes
+    content_type: str | None
+
+
+class CheckSummary(Struct, frozen=True):
+    """How a check went.
+
+    outcomes  how many pages ended how
+    silent    pages that declare nothing that can be compared
+    outage    it was our own connection that failed: nobody was asked about its pages
+    """
+
+    outcomes: dict[str, int]
+    silent: int
+    outage: bool = False
+
+
+async def check(
+    settings: Settings,
+    *,
+    page_ids: list[int] | None,
+    on_report: Callable[[CheckReport], None],
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> CheckSummary:
+    """Check these pages once, now (all that are watched: None), and give the awareness that is due.
+
+    Works itself where no engine holds the store; else leaves a request to that engine and follows its results.
+    on_report    is told of each page as it is written
+    on_progress  (done, all)
+    """
+    tally = _Tally(on_report, on_progress)
+    request_id: int | None = None
+    while True:
+        try:
+            async with open_store_for(settings, engine=True) as store:
+                if request_id is None:
+                    request_id = await store.request_check(page_ids, SystemClock().now())
+                return await _check_ourselves(settings, store, request_id, tally)
+        except StoreLocked:
+            async with open_store_for(settings, engine=False) as store:
+                if request_id is None:
+                    request_id = await store.request_check(page_ids, SystemClock().now())
+                if await _follow(store, request_id, tally):
+                    return tally.summary(outage=False)
+            # The engine that was to do it is gone: take its place.
+
+
+async def fetch_page(settings: Settings, url: str) -> FetchedPage:
+    """Fetch a page that a person typed into a one-shot command; its address may be private (T62).
+
+    Raises BadUrl, FetchFailed or FetchRefused.
+    """
+    watched = watch_url(url)
+    clock = SystemClock()
+    agent = user_agent(settings.instance.contact)
+    async with AiohttpFetcher(settings.fetch, settings.network, user_agent=agent) as fetcher:
+        receiver = Receiver(
+            Gates(settings.hosts, clock), None, OutageWatch(clock), asyncio.Semaphore(1), settings.fetch, clock
+        )
+        request = PageRequest(watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True)
+        received = await receiver.receive(request, fetcher.shared())
+    response = received.response
+    return FetchedPage(received.final_url, response.body, response.header("content-type"))
+
+
+async def test_sink(settings: Settings, name: str) -> None:
+    """Send a sink a test alert; a sink that was disabled and takes it is enabled again. Raises DeliveryError."""
+    if name not in settings.sinks:
+        known = ", ".join(sorted(settings.sinks)) or "none is configured"
+        raise SettingsError(f"sinks.{name}: there is no such sink ({known}); add [sinks.{name}] to the configuration")
+    async with AsyncExitStack() as stack:
+        (sink,) = await open_sinks(settings, stack, only=name)
+        alert = Alerts(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
+        await sink.deliver(alert.event)
+        store = await stack.enter_async_context(open_store_for(settings, engine=False))
+        await store.save_sink_state(SinkState(name))
+
+
+class _Tally:
+    """Counts the reports of a check and passes them on."""
+
+    def __init__(self, on_report: Callable[[CheckReport], None], on_progress: Callable[[int, int], None]) -> None:
+        self._on_report, self._on_progress = on_report, on_progress
+        self._outcomes: Counter[str] = Counter()
+        self._silent = 0
+        self.position = 0
+        self.pages = 0
+
+    def take(self, report: CheckReport) -> None:
+        """Count one page."""
+        self._outcomes[report.outcome] += 1
+        received = report.outcome in {"first", "unchanged", "too-soon", "minor", "major"}
+        self._silent += received and not report.declares
+        self._on_report(report)
+        self._on_progress(self._outcomes.total(), self.pages)
+
+    def summary(self, *, outage: bool) -> CheckSummary:
+        """How it went."""
+        return CheckSummary(dict(self._outcomes), self._silent, outage)
+
+
+async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> CheckSummary:
+    _, tally.pages = await store.request_progress(request_id)
+
+    def committed(results: Sequence[CheckResult]) -> None:
+        for result in results:
+            if result.request_id == request_id:
+                tally.take(result.report)
+
+    telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))
+    async with assemble(settings, store, telemetry, request_id=request_id, on_committed=committed) as engine:
+        await engine.runner.check(asyncio.Event())
+        return tally.summary(outage=engine.outage.is_outage())
+
+
+async def _follow(store: Store, request_id: int, tally: _Tally) -> bool:
+    """Follow the results of a running engine; False if it is gone before the work is done."""
+    while True:
+        done, tally.pages = await store.request_progress(request_id)
+        for position, report in await store.request_reports(request_id, after=tally.position):
+            tally.position = position
+            tally.take(report)
+        if done >= tally.pages:
+            return True
+        if not await store.is_held():
+            return False
+        await asyncio.sleep(FOLLOW_S)

@@ -1,0 +1,77 @@
+"""The service: serve until told to stop, and take up another configuration meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tocsin.adapters.system import SystemClock
+from tocsin.adapters.telemetry import LogTelemetry
+from tocsin.app.assembly import assemble, open_store_for
+from tocsin.configuration import needs_restart
+from tocsin.errors import SettingsError
+from tocsin.events import Happening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tocsin.app.assembly import Assembly
+    from tocsin.configuration import Loaded
+    from tocsin.ports import Telemetry
+    from tocsin.settings import Settings
+
+
+async def run(load: Callable[[], Loaded]) -> None:
+    """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.
+
+    load  reads the configuration; raises SettingsError
+    """
+    loaded = load()
+    settings = loaded.settings
+    telemetry = LogTelemetry(settings.log)
+    if not settings.instance.contact:
+        mend = "set instance.contact to an address or URL, so that those whose pages you ask for can reach you"
+        telemetry.emit(Happening("instance.no_contact", "warning", {"mend": mend}))
+    stopping, reloading = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, reloading.set)
+    async with (
+        open_store_for(settings, engine=True) as store,
+        assemble(settings, store, telemetry) as engine,
+        asyncio.TaskGroup() as group,
+    ):
+        for host, until in (await store.host_gates(SystemClock().now())).items():
+            engine.gates.hold(host, SystemClock().monotonic() + (until - SystemClock().now()) / 1_000_000)
+        watching = group.create_task(_reload(load, settings, engine, reloading, telemetry), name="reload")
+        await engine.runner.serve(stopping, at_launch=settings.pages.at_launch)
+        watching.cancel()
+
+
+async def _reload(
+    load: Callable[[], Loaded], settings: Settings, engine: Assembly, reloading: asyncio.Event, telemetry: Telemetry
+) -> None:
+    """Take up another configuration at each SIGHUP; a bad one leaves the old one in force."""
+    while True:
+        await reloading.wait()
+        reloading.clear()
+        try:
+            new = load().settings
+        except SettingsError as exc:
+            telemetry.emit(
+                Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})
+            )
+            continue
+        restart = needs_restart(settings, new)
+        engine.policies.configure(new.pages)
+        engine.gates.configure(new.hosts)
+        engine.renders.configure(new.render)
+        engine.scheduler.wake()
+        values = {"needs_restart": restart}
+        telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
+        # What needs a restart keeps its old value, so that it is named again the next time.
+        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts)
