@@ -304,3 +304,14 @@ async def test_no_more_requests_are_in_flight_than_allowed() -> None:
     await asyncio.gather(*(site.receive() for _ in range(20)))
 
     assert most == 3
+
+
+async def test_a_typed_private_page_may_not_redirect_into_another_private_origin() -> None:
+    site = Setting()
+    site.redirect(PAGE, "/a")
+    site.redirect(f"{SITE}/a", "http://10.0.0.1/")
+    site.web.page("http://10.0.0.1/", BODY)
+
+    await site.receive(private=True)
+
+    assert [request.private for request in site.web.requests] == [True, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvloop
@@ -29,9 +30,15 @@ __all__ = [
 
 T = TypeVar("T")
 
+GC_THRESHOLDS = (20_000, 20, 50)
+
 
 def execute(work: Coroutine[Any, Any, T]) -> T:
     """Run asynchronous work on uvloop; of errors that several tasks raised at once, raise the first of ours."""
+    # What is loaded by now stays; and pages leave few cycles behind, so that looking for them seldom saves a fifth of
+    # the processor's time.
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         return uvloop.run(work)
     except BaseExceptionGroup as group:

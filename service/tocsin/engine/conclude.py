@@ -332,10 +332,10 @@ def new_state(task: PageTask, received: Received, assessment: Assessment, stored
 
 
 def validators_of(received: Received) -> Validators | None:
-    """The validators of an answer, exactly as its last hop wrote them; what is not UTF-8 could not be given back."""
+    """The validators of an answer, exactly as its last hop wrote them; what is not ASCII might not be given back so."""
     etag, modified = (_verbatim(received.response.header(name)) for name in ("etag", "last-modified"))
     return Validators(etag, modified, received.final_url) if etag or modified else None
 
 
 def _verbatim(value: str | None) -> str | None:
-    return value if value and "\N{REPLACEMENT CHARACTER}" not in value else None
+    return value if value and value.isascii() else None

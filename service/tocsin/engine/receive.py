@@ -169,7 +169,8 @@ class Receiver:
         policy = request.policy
         headers = [("Accept", ACCEPT)]
         # What is meant for the page's own origin is never sent on to another one.
-        if host_and_origin(url)[1] == host_and_origin(request.url)[1]:
+        is_own = host_and_origin(url)[1] == host_and_origin(request.url)[1]
+        if is_own:
             headers += policy.headers.items()
             if policy.cookies:
                 headers.append(("Cookie", "; ".join(f"{name}={value}" for name, value in policy.cookies.items())))
@@ -193,7 +194,8 @@ class Receiver:
             max_body_bytes=self._settings.max_body,
             max_wire_bytes=self._settings.max_wire,
             proxy=policy.proxy or None,
-            private=request.private,
+            # A redirect leads into a private network only where the typed URL already was on that very origin.
+            private=request.private and is_own,
         )
 
     def _next_url(self, url: str, response: HopResponse, seen: set[str]) -> str:
