@@ -190,7 +190,7 @@ create table questions (
 create index questions_open on questions (host_id, cause) where closed_at is null;
 
 create table rules (
-  id           integer primary key,
+  id           integer primary key autoincrement,
   scope        text not null check (scope in ('page', 'host-cause', 'host', 'cause')),
   page_id      integer references pages (id) on delete cascade,
   host_id      integer references hosts (id),
@@ -202,7 +202,7 @@ create index rules_by_page on rules (page_id) where page_id is not null;
 
 -- Checks asked for by hand, beside or without a running engine.
 create table requests (
-  id          integer primary key,
+  id          integer primary key autoincrement,
   created_at  integer not null,
   pages       integer not null,
   done        integer not null default 0

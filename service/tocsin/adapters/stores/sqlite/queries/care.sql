@@ -56,12 +56,13 @@ where not exists (select 1 from alerts b where b.position = a.position - 1)
 select d.alert_id, d.sink from deliveries d left join alerts a on a.id = d.alert_id
 where a.id is null or a.position <> d.position or a.page_id is not d.page_id;
 
+-- What waits since before a younger one was accepted should have gone first; a replay waits since it was asked for.
 -- name: deliveries_in_order
 select d.alert_id, d.sink from deliveries d
 where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists (
   select 1 from deliveries e indexed by deliveries_of_page
   where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
-    and e.first_try_at is null and e.next_at < d.last_try_at and e.next_at >= d.first_try_at
+    and e.next_at < d.last_try_at
 );
 
 -- name: questions_of_pages
@@ -120,11 +121,17 @@ delete from renderings where id in (
   select id from (select * from renderings order by id limit :limit) where started_at < :before
 );
 
+-- name: oldest_alerts
+select id, position, created_at from alerts order by position limit :limit
+
+-- Up to the first that is wanted still: positions have no gaps.
 -- name: forget_alerts
 delete from alerts where id in (
-  select id from (select id, created_at from alerts order by position limit :limit) a
-  where created_at < :before
-    and not exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting')
+  select id from ({oldest_alerts}) where position < coalesce((
+    select min(position) from ({oldest_alerts}) a
+    where created_at >= :before
+      or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting')
+  ), position + 1)
 );
 
 -- name: forget_questions

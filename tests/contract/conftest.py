@@ -1,0 +1,24 @@
+"""A store for each test, which must be sound when the test is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """An engine's view of a new store."""
+    opened = await Desk.at(tmp_path)
+    try:
+        yield opened
+        assert await opened.store.check() == []
+    finally:
+        await opened.store.close()

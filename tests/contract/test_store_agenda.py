@@ -1,0 +1,215 @@
+"""What is due, and when: hosts, their pages, jitter, and what others change meanwhile."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page, url_of
+from tocsin.adapters.stores import open_store
+from tocsin.model import CheckResult, Instruction
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+
+
+async def test_first_checks_are_spread_by_a_jitter_that_stays_with_the_page(desk: Desk) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(1000)))
+
+    due = sorted(task.page_id for task in await desk.due(at=NOW + 10 * 1_000_000))
+
+    # Twenty milliseconds a page: after ten of twenty seconds, about half of them.
+    assert 450 < len(due) < 550
+
+
+async def test_the_agenda_gives_each_host_its_earliest_page(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    rows = {url: await desk.page(url) for url in (A, B, C)}
+
+    agenda = await desk.agenda()
+
+    assert sorted(agenda.values()) == sorted([min(rows[A].next_at or 0, rows[B].next_at or 0), rows[C].next_at or 0])
+
+
+async def test_one_crowded_host_starves_nobody(desk: Desk) -> None:
+    await desk.watch(*(f"https://big.example/{number}" for number in range(500)))
+    await desk.watch("https://small.example/")
+
+    tasks = await desk.due(per_host=3)
+
+    assert [task.host for task in tasks].count("big.example") == 3
+    assert [task.host for task in tasks].count("small.example") == 1
+
+
+async def test_a_hosts_pages_come_together_and_the_longest_due_first(desk: Desk) -> None:
+    await desk.watch(*(f"https://h{number % 7}.example/{number}" for number in range(70)))
+
+    tasks = await desk.due()
+
+    hosts = [task.host for task in tasks]
+    assert [host for place, host in enumerate(hosts) if place == 0 or hosts[place - 1] != host] == sorted(set(hosts))
+    of_one = [(await desk.page(task.url)).next_at for task in tasks if task.host == "h3.example"]
+    assert of_one == sorted(of_one, key=lambda at: at or 0)
+
+
+async def test_requested_pages_come_first_and_their_host_is_due_at_once(desk: Desk) -> None:
+    await desk.watch(A, B)
+    late = max([await desk.page(A), await desk.page(B)], key=lambda page: page.next_at or 0)
+
+    request = await desk.store.request_check([late.id], NOW)
+
+    (host,) = await desk.agenda()
+    assert (await desk.agenda())[host] == 0
+    tasks = await desk.store.due_pages(desk.claim, [host], NOW + DAY, per_host=1)
+    assert [(task.url, task.request_id) for task in tasks] == [(late.url, request)]
+
+
+async def test_a_request_can_be_served_alone(desk: Desk) -> None:
+    await desk.watch(A, B)
+    page = await desk.page(B)
+    request = await desk.store.request_check([page.id], NOW)
+
+    tasks = await desk.store.due_pages(desk.claim, list(await desk.agenda()), NOW + DAY, per_host=9, request_id=request)
+
+    assert [task.url for task in tasks] == [B]
+
+
+async def test_paused_pages_are_not_due(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await edit(desk, page_id, paused=True)
+
+    assert await desk.agenda() == {}
+    assert await desk.due() == []
+
+
+async def test_other_shards_are_not_ours(desk: Desk) -> None:
+    await desk.watch(A, C)
+    page = new_page(A)
+    claim = await desk.store.claim(range(page.shard, page.shard + 1), NOW, timedelta(seconds=10), "engine")
+    assert claim is not None
+
+    agenda = [host async for host, _ in await desk.store.host_agenda(claim, since_revision=None)]
+    hosts = list(await desk.agenda())
+
+    assert len(agenda) == 1
+    assert len(hosts) == 2
+    assert {task.host for task in await desk.store.due_pages(claim, hosts, NOW + DAY, per_host=9)} == {page.host}
+
+
+async def test_an_edit_of_another_process_is_noticed_and_names_its_host(desk: Desk) -> None:
+    await desk.watch(A, C)
+    revision = await desk.store.foreign_revision()
+    assert await desk.store.foreign_revision() is None
+    async with await open_store(url_of(desk.folder), engine=False) as other:
+        await other.add_pages([new_page(B)], NOW)
+
+    newer = await desk.store.foreign_revision()
+
+    assert revision is not None
+    assert newer is not None
+    assert newer > revision
+    assert list(await desk.agenda(since=revision)) == [(await desk.task(A)).host_id]
+    assert await desk.agenda(since=newer) == {}
+
+
+async def test_own_results_are_no_edit(desk: Desk) -> None:
+    await desk.watch(A)
+    revision = await desk.store.foreign_revision()
+
+    await desk.check(A, "2026")
+
+    assert await desk.store.foreign_revision() is None
+    assert await desk.agenda(since=revision) == {}
+
+
+async def test_an_edit_through_this_very_store_is_noticed_too(desk: Desk) -> None:
+    await desk.store.foreign_revision()
+
+    await desk.watch(A)
+
+    assert await desk.store.foreign_revision() is not None
+
+
+async def test_the_agenda_is_whole_beyond_one_read(desk: Desk) -> None:
+    revision = await desk.store.foreign_revision()
+    await desk.watch(*(f"https://h{number}.example/" for number in range(5203)))
+
+    assert len(await desk.agenda()) == 5203
+    assert len(await desk.agenda(since=revision)) == 5203
+
+
+async def checked_long_ago(desk: Desk, count: int, ago: int, due: int) -> None:
+    """Let pages be checked `ago` before now, and due at `due`."""
+    await desk.watch(*(f"https://h{number}.example/" for number in range(count)))
+    desk.now = NOW - ago
+    results: list[CheckResult] = [desk.result(task, next_at=due) for task in await desk.due(at=NOW + DAY)]
+    await desk.store.commit(desk.claim, results)
+    desk.now = NOW
+
+
+async def test_T63_what_is_overdue_at_launch_is_spread_not_fired_at_once(desk: Desk) -> None:
+    await checked_long_ago(desk, 500, 3 * DAY, NOW - 2 * DAY)
+
+    moved = await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1))
+
+    assert moved == 500
+    half = await desk.due(at=NOW + 5 * 1_000_000)
+    assert 200 < len(half) < 300
+    assert len(await desk.due(at=NOW + 10 * 1_000_000)) == 500
+
+
+async def test_T63_a_crash_loop_moves_each_page_once(desk: Desk) -> None:
+    await checked_long_ago(desk, 50, 3 * DAY, NOW + 20 * HOUR)
+    await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1))
+    first = await desk.due()
+
+    again = await desk.store.spread_overdue(desk.claim, NOW + 100_000, at_launch=timedelta(hours=1))
+
+    assert again == 0
+    assert await desk.due() == first
+
+
+async def test_T63_what_was_checked_a_moment_ago_stays_where_it_is(desk: Desk) -> None:
+    await checked_long_ago(desk, 5, 10 * MINUTE, NOW + 23 * HOUR)
+
+    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+
+
+async def test_T63_cron_paused_held_and_never_are_left_alone(desk: Desk) -> None:
+    await checked_long_ago(desk, 4, 3 * DAY, NOW - 2 * DAY)
+    cron, paused, held, never = [(await desk.page(f"https://h{number}.example/")).id for number in range(4)]
+    await edit(desk, cron, settings={"cron": "0 6 * * *"})
+    await edit(desk, paused, paused=True)
+    desk.now = NOW - 2 * DAY
+    await desk.fail("https://h2.example/", next_at=NOW - DAY, next_why="held: Retry-After")
+    await desk.fail("https://h3.example/")
+    question = (await desk.page("https://h3.example/")).question_id
+    assert question is not None
+    await desk.store.answer(question, Instruction("never"), scope="page", url=None, now=desk.now)
+
+    assert held != never
+    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+
+
+async def test_T63_a_cron_expression_of_the_group_counts(desk: Desk) -> None:
+    await checked_long_ago(desk, 3, 3 * DAY, NOW - 2 * DAY)
+    await desk.store.edit_group("main", NOW - 2 * DAY - MINUTE, settings={"cron": "0 6 * * *"}, unset=[])
+
+    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+
+
+async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: Desk) -> None:
+    await desk.watch(A, C)
+    first, second = await desk.due()
+
+    due = await desk.store.commit(
+        desk.claim, [desk.result(first, next_at=NOW + HOUR), desk.result(second, next_at=None, next_why="off")]
+    )
+
+    assert due == {first.host_id: NOW + HOUR, second.host_id: None}
+
+
+async def edit(desk: Desk, page_id: int, **changes: object) -> None:
+    """Edit one page."""
+    whole = {"settings": {}, "unset": (), "paused": None, "group": None, "text": None, "clear_text": False} | changes
+    await desk.store.edit_pages([page_id], desk.now, **whole)  # type: ignore[arg-type]  # what is named is typed

@@ -1,0 +1,185 @@
+"""The outbox: positions, deliveries, sinks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import DAY, HOUR, NOW, A, alert
+from tocsin.model import DeliveryResult, SinkState
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+
+
+async def publish(desk: Desk, *names: str, page_id: int | None = None) -> None:
+    """Write alerts of one page."""
+    for name in names:
+        await desk.store.write_alert(alert(name, page_id))
+
+
+async def due(desk: Desk, sink: str = "ops", at: int = NOW) -> list[str]:
+    """What a sink is to be given."""
+    return [row.alert_id.lstrip("0") for row in await desk.store.due_deliveries(sink, at, limit=100)]
+
+
+async def record(desk: Desk, name: str, state: str, sink: str = "ops", *, next_at: int | None = None) -> None:
+    """Note what became of a try."""
+    result = DeliveryResult(name.rjust(26, "0"), sink, state, NOW, next_at, None if state == "accepted" else "503")  # type: ignore[arg-type]  # one of three
+    await desk.store.record_deliveries([result])
+
+
+async def test_each_alert_goes_to_every_sink_that_is_set(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops", "log"])
+
+    await publish(desk, "one", "two")
+
+    assert await due(desk, "ops") == ["one", "two"]
+    assert await due(desk, "log") == ["one", "two"]
+
+
+async def test_without_a_sink_alerts_stay_listed(desk: Desk) -> None:
+    await publish(desk, "one")
+
+    assert await desk.store.next_delivery_at("ops") is None
+    assert await desk.alerts() == ["one"]
+
+
+async def test_a_page_gives_its_oldest_alert_only(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=page_id)
+    assert await due(desk) == ["one"]
+
+    await record(desk, "one", "accepted")
+
+    assert await due(desk) == ["two"]
+
+
+async def test_a_dead_letter_lets_the_pages_next_alert_go(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+
+    await record(desk, "one", "dead")
+
+    assert await due(desk) == ["two"]
+    assert [row.id.lstrip("0") for row in await desk.store.alerts(limit=9, dead=True)] == ["one"]
+
+
+async def test_an_alert_backed_off_holds_back_its_page_and_nobody_else(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+    await publish(desk, "other", page_id=8)
+
+    await record(desk, "one", "waiting", next_at=NOW + HOUR)
+
+    assert await due(desk) == ["other"]
+    assert await due(desk, at=NOW + HOUR) == ["one", "other"]
+
+
+async def test_one_sink_delays_no_other(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops", "log"])
+    await publish(desk, "one", "two", page_id=7)
+
+    await record(desk, "one", "accepted", "log")
+
+    assert (await due(desk, "ops"), await due(desk, "log")) == (["one"], ["two"])
+
+
+async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one")
+    await record(desk, "one", "waiting", next_at=NOW + 1)
+    await record(desk, "one", "waiting", next_at=NOW + 2)
+
+    (delivery,) = await desk.store.due_deliveries("ops", NOW + 2, limit=1)
+
+    assert (delivery.tries, delivery.first_try_at) == (2, NOW)
+    assert (await desk.store.alerts(limit=1))[0].deliveries == (("ops", "waiting", 2, "503"),)
+
+
+async def test_the_next_delivery_is_that_of_the_oldest_of_each_page(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+
+    await record(desk, "one", "waiting", next_at=NOW + HOUR)
+
+    assert await desk.store.next_delivery_at("ops") == NOW + HOUR
+
+
+async def test_how_a_sink_stands_outlives_the_process(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", "three")
+    await record(desk, "one", "accepted")
+    await record(desk, "two", "dead")
+    state = SinkState("ops", failures=3, next_at=NOW + HOUR, disabled=True, error="answered 410")
+
+    await desk.store.save_sink_state(state)
+
+    kept = await desk.store.sink_state("ops")
+    assert (kept.failures, kept.next_at, kept.disabled, kept.error) == (3, NOW + HOUR, True, "answered 410")
+    assert (kept.waiting, kept.dead, kept.accepted) == (1, 1, 1)
+    assert await desk.store.sink_state("unknown") == SinkState("unknown")
+
+
+async def test_alerts_are_listed_newest_first_and_page_by_page(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await publish(desk, "one")
+    await publish(desk, "two", page_id=page_id)
+    await publish(desk, "three")
+
+    latest = await desk.store.alerts(limit=2)
+
+    assert [row.id.lstrip("0") for row in latest] == ["three", "two"]
+    assert latest[1].url == A
+    assert [row.id.lstrip("0") for row in await desk.store.alerts(limit=2, before=latest[-1].position)] == ["one"]
+    assert [row.id.lstrip("0") for row in await desk.store.alerts(limit=9, url=A)] == ["two"]
+
+
+async def test_an_alert_outlives_its_page(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await publish(desk, "one", page_id=page_id)
+
+    await desk.store.remove_pages([page_id])
+
+    row = await desk.store.alert("one".rjust(26, "0"))
+    assert row is not None
+    assert row.page_id == page_id
+
+
+async def test_the_stream_goes_on_after_a_position(desk: Desk) -> None:
+    await publish(desk, "one", "two", "three")
+
+    rows = await desk.store.after(1, limit=1)
+
+    assert [(row.position, row.id.lstrip("0")) for row in rows] == [(2, "two")]
+
+
+async def test_dead_letters_can_be_replayed(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops", "log"])
+    await publish(desk, "one", "two")
+    await record(desk, "one", "dead")
+    await record(desk, "two", "accepted")
+
+    assert await desk.store.replay(alert_id=None, sink="ops", dead_only=True, now=NOW + DAY) == 1
+
+    (again,) = await desk.store.due_deliveries("ops", NOW + DAY, limit=9)
+    assert (again.alert_id.lstrip("0"), again.tries, again.first_try_at) == ("one", 0, None)
+
+
+async def test_an_accepted_alert_is_replayed_only_if_it_is_asked_for(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one")
+    await record(desk, "one", "accepted")
+    name = "one".rjust(26, "0")
+
+    assert await desk.store.replay(alert_id=name, sink=None, dead_only=True, now=NOW) == 0
+    assert await desk.store.replay(alert_id=name, sink=None, dead_only=False, now=NOW) == 1
+    assert await due(desk) == ["one"]
+
+
+async def test_an_alert_can_be_replayed_to_a_sink_that_is_newer_than_it(desk: Desk) -> None:
+    await publish(desk, "one")
+
+    assert await desk.store.replay(alert_id="one".rjust(26, "0"), sink="new", dead_only=False, now=NOW) == 1
+
+    assert await due(desk, "new") == ["one"]

@@ -1,0 +1,263 @@
+"""Keeping the store well: copies, findings, forgetting."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.invariants import SENTENCES
+from tocsin.errors import StoreError
+from tocsin.model import DeliveryResult, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+YEAR = timedelta(days=365)
+
+
+@pytest.fixture
+async def damaged(tmp_path: Path) -> AsyncIterator[Desk]:
+    """A store with something of everything in it, for tests that break it."""
+    desk = await Desk.at(tmp_path)
+    async with desk.store:
+        await desk.store.set_sinks(["ops"])
+        await desk.watch(A, B, C)
+        await desk.check(A, "1")
+        desk.now += DAY
+        await desk.check(A, "1")
+        await desk.check(A, "2")
+        await desk.render(A)
+        await desk.check(A, "3")
+        await desk.fail(B)
+        await desk.fail(C)
+        await desk.store.answer(2, Instruction("never"), scope="page", url=None, now=NOW)
+        await desk.store.request_check([1], NOW)
+        await desk.store.write_alert(alert("of the page", 1))
+        yield desk
+
+
+def break_it(desk: Desk, *statements: str) -> None:
+    """Write to the file as no part of the program does."""
+    with sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+async def test_a_sound_store_has_no_findings(damaged: Desk) -> None:
+    assert await damaged.store.check() == []
+
+
+BREAKS: dict[str, str] = {
+    "claims_apart": "insert into claims values (9, 5, 6, 'other', 1, 0)",
+    "latest_state": "update pages set state_id = null where id = 1",
+    "twelve_fields": """update states set fields = '["only one"]' where id = 1""",
+    "canonical_space": "update states set fields = json_replace(fields, '$[10]', ' 1') where id = 1",
+    "latest_in_table": "update states set in_table = 0",
+    "stored_in_order": "update pages set stored_at = 1 where id = 1",
+    "runs_in_order": "update states set last_at = 1 where id = 1",
+    "one_verdict_one_alert": "update verdicts set alert_id = 'same'",
+    "verdicts_served": "delete from renders",
+    "unwanted_alerts": "update verdicts set awareness = 0 where alert_id is not null",
+    "positions_whole": "update store set position = 77",
+    "positions_without_gaps": "update alerts set position = 40 where position = 2",
+    "deliveries_of_alerts": "update deliveries set page_id = 3",
+    "deliveries_in_order": "update deliveries set state = 'accepted', tries = 1, first_try_at = 0, "
+    "last_try_at = 9e15 where position = 2",
+    "questions_of_pages": "update questions set closed_at = 1 where closed_at is null",
+    "questions_without_pages": "update pages set question_id = null",
+    "one_open_question": "insert into questions (host_id, cause, opened_at, announce_at, during, attempts) "
+    "select host_id, cause, 0, 0, 'check', '[]' from questions",
+    "rules_of_pages": "delete from rules",
+    "never_is_never": "update pages set next_at = 1 where rule_id is not null",
+    "renders_with_cause": "update verdicts set alert_id = 'x' where alert_id is null",
+    "renders_owed": "update renders set owed = 1",
+    "requests_done": "update requests set done = 1",
+    "requests_wanted": "delete from requests",
+    "pages_as_text": "update pages set text = printf('%.300c', 'x') where id = 1",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+async def test_each_broken_invariant_is_found(damaged: Desk, name: str) -> None:
+    break_it(damaged, BREAKS[name].replace("9e15", "9000000000000000"))
+
+    start = SENTENCES[name].partition("{")[0]
+    assert [finding for finding in await damaged.store.check() if finding.startswith(start)]
+
+
+async def test_a_reference_to_what_is_gone_is_found(damaged: Desk) -> None:
+    break_it(damaged, "pragma foreign_keys = off", "delete from hosts where id = 1")
+
+    assert any("hosts is gone" in finding for finding in await damaged.store.check())
+
+
+async def test_many_findings_of_one_kind_are_counted_not_listed(damaged: Desk) -> None:
+    await damaged.watch(*(f"https://h{number}.example/" for number in range(20)))
+    break_it(damaged, "update pages set text = printf('%.300c', 'x')")
+
+    assert "... and 18 more of this kind" in await damaged.store.check()
+
+
+async def copy(desk: Desk, target: Path) -> list[tuple[int, int]]:
+    """Make a backup; returns what it told meanwhile."""
+    return [step async for step in await desk.store.backup(str(target))]
+
+
+async def test_a_backup_is_a_store_like_the_original(desk: Desk, tmp_path: Path) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+
+    steps = await copy(desk, tmp_path / "copy.db")
+
+    assert steps[-1][0] == steps[-1][1] > 0
+    async with await open_store(f"sqlite:{tmp_path / 'copy.db'}", engine=False, create=False) as other:
+        assert await other.check() == []
+        assert await other.page(A) == await desk.store.page(A)
+
+
+async def test_a_backup_never_replaces_a_file(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("mine")
+
+    with pytest.raises(StoreError, match=r"precious\.txt: there already"):
+        await copy(desk, tmp_path / "precious.txt")
+
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+async def test_a_backup_that_cannot_be_written_says_so(desk: Desk, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no folder/copy"):
+        await copy(desk, tmp_path / "no folder" / "copy.db")
+
+
+async def test_a_backup_that_nobody_waits_for_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(3000)))
+    steps = await desk.store.backup(str(tmp_path / "copy.db"))
+    await anext(steps)
+
+    await steps.aclose()  # type: ignore[attr-defined]  # an iterator that can be closed, as every generator
+
+    assert not (tmp_path / "copy.db.part").exists()
+
+
+async def test_a_backup_is_of_one_instant_while_others_write(desk: Desk, tmp_path: Path) -> None:
+    pages = [f"https://h{number}.example/" for number in range(200)]
+    await desk.watch(*pages)
+    tasks = await desk.due()
+    stop = asyncio.Event()
+
+    async def write() -> None:
+        # Each batch stores one version for all pages: a torn copy would hold two.
+        for version in count():
+            if stop.is_set():
+                return
+            desk.now += 1
+            results: list[Any] = [
+                desk.result(task, f"{version}", verdict=None) for task in (await desk.due() if version else tasks)
+            ]
+            await desk.store.commit(desk.claim, results)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(write(), name="writer")
+        for number in range(5):
+            await copy(desk, tmp_path / f"copy{number}.db")
+        stop.set()
+
+    for number in range(5):
+        async with await open_store(f"sqlite:{tmp_path / f'copy{number}.db'}", engine=False) as other:
+            assert await other.check() == []
+            latest = {row.url: row.fields async for row in await other.table_rows()}
+            assert len(set(latest.values())) <= 1
+            assert len(latest) in (0, 200)
+
+
+async def forget(desk: Desk, at: int) -> int:
+    """Forget all that is older than a year."""
+    forgotten = 0
+    while some := await desk.store.prune(at, history=YEAR, limit=2):
+        assert some <= 2
+        forgotten += some
+    return forgotten
+
+
+async def test_history_is_forgotten_after_its_retention_and_the_table_stays(desk: Desk) -> None:
+    await desk.watch(A)
+    for major in ("1", "2", "3"):
+        await desk.check(A, major)
+        desk.now += DAY
+    await desk.render(A)
+    assert await forget(desk, NOW + 300 * DAY) == 0
+
+    await forget(desk, NOW + 700 * DAY)
+
+    (entry,) = await desk.store.history(A, limit=9)
+    assert (entry.fields[10], entry.in_table, entry.verdicts) == ("3", True, ())
+    assert await desk.alerts() == []
+
+
+async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await desk.watch(A)
+    await desk.check(A, "1")
+    await desk.check(A, "2")
+    await desk.store.write_alert(alert("waiting", 1))
+    await desk.fail(A)
+
+    await forget(desk, NOW + 700 * DAY)
+
+    assert await desk.store.count_waiting() == 1
+    assert await desk.alerts() == ["waiting"]
+    assert len(await desk.store.questions()) == 1
+
+
+async def test_answered_questions_requests_and_delivered_alerts_are_forgotten(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await desk.watch(A)
+    request = await desk.store.request_check(None, NOW)
+    await desk.fail(A)
+    await desk.check(A)
+    await desk.store.write_alert(alert("told", 1))
+    accepted = DeliveryResult("told".rjust(26, "0"), "ops", "accepted", NOW)
+    await desk.store.record_deliveries([accepted])
+
+    await forget(desk, NOW + 700 * DAY)
+
+    assert await desk.store.questions(closed=True) == []
+    assert await desk.store.request_reports(request, after=0) == []
+    assert await desk.alerts() == []
+
+
+async def test_T64_hosts_that_nothing_is_kept_of_are_forgotten(desk: Desk) -> None:
+    ids = await desk.watch(A)
+    await desk.store.save_robots("https://one.example", "kept")
+    await desk.store.remove_pages(ids)
+
+    await forget(desk, NOW)
+
+    assert await desk.store.load_robots("https://one.example") is None
+
+
+async def test_no_history_keeps_nothing_of_what_is_pruned(tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path, history=False)
+    async with desk.store:
+        await desk.watch(A)
+        for major in ("1", "2", "3"):
+            await desk.check(A, major)
+        await desk.render(A)
+
+        assert [entry.fields[10] for entry in await desk.store.history(A, limit=9)] == ["3"]
+        assert await desk.store.check() == []
+
+
+async def test_the_store_says_whether_an_engine_holds_it(desk: Desk, tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'other.db'}", engine=False) as nobodys:
+        assert await desk.store.is_held()
+        assert not await nobodys.is_held()

@@ -1,0 +1,168 @@
+"""Questions: failures of one host and cause, asked about together (T60)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, alert, failure
+from tocsin.model import Instruction
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+
+
+async def test_T60_failures_of_one_host_and_cause_are_one_question(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    for url in (A, B, C):
+        await desk.fail(url)
+
+    one, two = await desk.store.questions()
+
+    assert (one.host, one.cause, one.pages, one.sample) == ("one.example", "connect", 2, (A, B))
+    assert (two.host, two.pages) == ("two.example", 1)
+    assert await desk.store.question_pages(one.id) == [A, B]
+
+
+async def test_a_question_is_asked_once_its_gathering_has_ended(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+    assert await desk.store.questions_to_announce(NOW + 59 * SECOND) == []
+
+    (question,) = await desk.store.questions_to_announce(NOW + 60 * SECOND)
+
+    assert (question.page_url, question.attempts, question.next_occasion) == (A, failure().attempts, NOW + DAY)
+
+
+async def test_a_question_is_asked_once(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+    desk.now += MINUTE
+    (question,) = await desk.announce()
+
+    assert await desk.announce() == []
+    assert await desk.alerts() == [f"asked {question}"]
+
+
+async def test_later_failures_join_silently(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.fail(A)
+    desk.now += MINUTE
+    await desk.announce()
+
+    await desk.fail(B)
+
+    (question,) = await desk.store.questions()
+    assert question.pages == 2
+    assert await desk.announce() == []
+
+
+async def test_a_page_that_fails_for_another_cause_moves_and_leaves_nothing_behind(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A, "connect")
+
+    await desk.fail(A, "status 404")
+
+    assert [question.cause for question in await desk.store.questions()] == ["status 404"]
+    assert [question.closed_at for question in await desk.store.questions(closed=True)] == [NOW, None]
+
+
+async def test_a_page_that_is_received_leaves_and_the_last_one_tells(desk: Desk) -> None:
+    first, second = await desk.watch(A, B)
+    await desk.fail(A)
+    await desk.fail(B)
+    desk.now += MINUTE
+    await desk.announce()
+
+    await desk.check(A)
+    assert await desk.alerts() == ["asked 1"]
+    await desk.check(B)
+
+    assert first != second
+    assert await desk.alerts() == ["asked 1", f"back {second}"]
+    assert await desk.store.questions() == []
+
+
+async def test_nobody_is_told_of_the_end_of_what_nobody_was_told_of(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+
+    await desk.check(A)
+
+    assert await desk.alerts() == []
+    assert await desk.store.questions() == []
+
+
+async def test_a_question_that_ended_meanwhile_is_not_announced(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+    desk.now += MINUTE
+    (question,) = await desk.store.questions_to_announce(desk.now)
+    await desk.check(A)
+
+    await desk.store.announce(question.id, alert("late", 1), desk.now)
+
+    assert await desk.alerts() == []
+
+
+async def test_a_silent_failure_asks_nothing(desk: Desk) -> None:
+    await desk.watch(A)
+
+    await desk.fail(A, failure=failure(silent=True))
+
+    assert await desk.store.questions() == []
+
+
+async def test_removing_its_last_page_ends_a_question(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await desk.fail(A)
+
+    await desk.store.remove_pages([page_id])
+
+    assert await desk.store.questions() == []
+
+
+async def test_our_own_outage_takes_unannounced_questions_back(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    await desk.fail(A, "dns")
+    await desk.fail(B, "status 404")
+    await desk.fail(C, "connect")
+
+    taken_back = await desk.store.withdraw_questions(desk.claim, ["dns", "connect"], NOW, NOW + HOUR)
+
+    assert taken_back == 2
+    assert [question.cause for question in await desk.store.questions()] == ["status 404"]
+    assert (await desk.page(A)).next_at == NOW + HOUR
+    assert (await desk.page(A)).question_id is None
+
+
+async def test_our_own_outage_leaves_what_was_asked(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A, "dns")
+    desk.now += MINUTE
+    await desk.announce()
+
+    assert await desk.store.withdraw_questions(desk.claim, ["dns"], desk.now, desk.now) == 0
+
+
+async def test_a_question_put_off_by_later_is_not_announced_again(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.fail(A)
+    await desk.store.answer(1, Instruction("again", later=True), scope="page", url=None, now=NOW)
+    await desk.fail(B)
+    desk.now += HOUR
+
+    assert await desk.announce() == []
+    (question,) = await desk.store.questions()
+    assert (question.pages, question.answered_at) == (2, NOW)
+
+
+@pytest.mark.parametrize("cause", ["dns", "status 404"])
+async def test_one_page_of_hundreds_is_in_one_question(desk: Desk, cause: str) -> None:
+    await desk.watch(*(f"https://one.example/{number}" for number in range(300)))
+
+    await desk.store.commit(desk.claim, [desk.failed(task, cause) for task in await desk.due(per_host=1000)])
+
+    (question,) = await desk.store.questions()
+    assert (question.pages, len(question.sample)) == (300, 3)

@@ -1,0 +1,82 @@
+"""Checks asked for by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import NOW, A, B, C
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+
+
+async def test_a_request_follows_its_reports_in_order_of_completion(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    request = await desk.store.request_check([(await desk.page(A)).id, (await desk.page(C)).id], NOW)
+    await desk.check(C)
+    await desk.check(A)
+
+    reports = await desk.store.request_reports(request, after=0)
+
+    assert [(position, report.url) for position, report in reports] == [(1, C), (2, A)]
+    assert await desk.store.request_progress(request) == (2, 2)
+    assert [report.url for _, report in await desk.store.request_reports(request, after=1)] == [A]
+
+
+async def test_a_request_for_all_leaves_out_paused_pages(desk: Desk) -> None:
+    ids = await desk.watch(*(f"https://h{number}.example/" for number in range(2300)))
+    await desk.store.edit_pages(
+        ids[:10], NOW, settings={}, unset=[], paused=True, group=None, text=None, clear_text=False
+    )
+
+    request = await desk.store.request_check(None, NOW)
+
+    assert await desk.store.request_progress(request) == (0, 2290)
+
+
+async def test_a_page_is_wanted_until_its_report_is_there(desk: Desk) -> None:
+    await desk.watch(A)
+    request = await desk.store.request_check(None, NOW)
+    assert (await desk.task(A)).request_id == request
+
+    await desk.check(A)
+
+    assert (await desk.task(A)).request_id is None
+
+
+async def test_a_scheduled_result_is_no_report_of_a_request(desk: Desk) -> None:
+    await desk.watch(A)
+    scheduled = desk.result(await desk.task(A))
+    request = await desk.store.request_check(None, NOW)
+
+    await desk.store.commit(desk.claim, [scheduled])
+
+    assert await desk.store.request_progress(request) == (0, 1)
+    assert (await desk.task(A)).request_id == request
+
+
+async def test_a_newer_request_takes_pages_over_and_the_older_one_ends(desk: Desk) -> None:
+    await desk.watch(A)
+    older = await desk.store.request_check(None, NOW)
+    under_way = desk.result(await desk.task(A))
+
+    newer = await desk.store.request_check(None, NOW)
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert await desk.store.request_progress(older) == (0, 0)
+    assert await desk.store.request_progress(newer) == (0, 1)
+
+
+async def test_a_removed_page_is_waited_for_no_longer(desk: Desk) -> None:
+    ids = await desk.watch(A, B)
+    request = await desk.store.request_check(None, NOW)
+
+    await desk.store.remove_pages(ids[:1])
+
+    assert await desk.store.request_progress(request) == (0, 1)
+
+
+async def test_a_request_for_nothing_is_done(desk: Desk) -> None:
+    request = await desk.store.request_check([], NOW)
+
+    assert await desk.store.request_progress(request) == (0, 0)
