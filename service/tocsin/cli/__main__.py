@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+_OPTIONS = """Options, before the command:
+  --config FILE, --store URL (such as sqlite:tocsin.db), -v (log more), --version, -h or --help"""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -51,19 +54,21 @@ class Commands(click.Group):
                 return found
         return None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
-        """Write the commands by section, without importing any."""
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write help that fits one screen: the commands by section, and no blank line that could be spared."""
+        self.format_usage(ctx, formatter)
+        formatter.write(f"{self.help}\n")
         for section in SECTIONS:
-            rows = [(command.name, command.help) for command in COMMANDS if command.section == section]
-            if rows:
-                with formatter.section(section):
-                    formatter.write_dl(rows)
+            formatter.write(f"\n{section}:\n" if section == SECTIONS[0] else f"{section}:\n")
+            for command in COMMANDS:
+                if command.section == section:
+                    formatter.write(f"  {command.name:<10}  {command.help}\n")
+        formatter.write(f"{_OPTIONS}\n")
 
 
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Each command's own --help ends with an example.",
 )
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="The configuration file.")
 @click.option("--store", metavar="URL", help="The store, such as sqlite:tocsin.db.")

@@ -19,7 +19,7 @@ from tocsin.spec.topper.state import read_state
 if TYPE_CHECKING:
     from tocsin.spec.topper.state import PageState
 
-EXAMPLE = "Example: tocsin compare old.html new.html --elapsed 86400 --minor-threshold 5"
+EXAMPLE = "Example: tocsin compare old.html new.html --elapsed 86400"
 _SECONDS = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?", re.ASCII)
 
 

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from tests.cli.terminal import on_terminal
+from tocsin import __version__
+from tocsin.cli import output
+from tocsin.cli.__main__ import run, tocsin
+from tocsin.cli.commands import COMMANDS, SECTIONS
+from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TooComplex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.errors import TocsinError
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"tocsin {__version__}\n"
+
+
+def test_the_help_names_every_command_by_section_and_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+
+    shown = capsys.readouterr().out
+    for command in COMMANDS:
+        assert command.section in SECTIONS
+        assert f"  {command.name} " in shown
+        assert command.help in shown
+    assert len(shown.splitlines()) <= 30
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    assert "Usage: tocsin" in "".join(capsys.readouterr())
+
+
+def test_the_help_imports_no_command() -> None:
+    program = "import sys; from tocsin.cli.__main__ import run; run(['--help']); print(sorted(sys.modules))"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    loaded = done.stdout.splitlines()[-1]
+    for name in ("rich", "aiohttp", "turbohtml", "selectolax", "lxml", "msgspec", "tocsin.cli.state"):
+        assert f"'{name}'" not in loaded
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
+def test_every_command_is_there_and_its_help_ends_with_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([name, "--help"]) == 0
+    _, found, example = capsys.readouterr().out.rpartition("\n\n  Example: ")
+    assert found
+    assert re.search(rf"tocsin\b.* {name}\b", " ".join(example.split()))
+
+
+def test_an_unknown_command_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stat"]) == 2
+    assert "No such command 'stat'" in capsys.readouterr().err
+
+
+def test_a_wrong_option_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["state", "--nope", "x"]) == 2
+    assert "--nope" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (BadUrl("x"), 2),
+        (TableError("f", 1, 2, "x"), 2),
+        (StoreError("x"), 3),
+        (FetchFailed("u", "dns", "x"), 1),
+        (TooComplex("x"), 1),
+    ],
+)
+def test_each_error_has_its_exit_status(error: TocsinError, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert output.fail(error) == status
+    assert capsys.readouterr().err == f"tocsin: {error}\n"
+
+
+@pytest.mark.parametrize(
+    "letter", ["\x1b", "\x00", "\x7f", "\x9b", "\n", "\u202e", "\u2028", "\u200b", "\udc80", "\ufeff"]
+)
+def test_what_a_terminal_would_obey_is_not_printed(letter: str) -> None:
+    assert output.clean(f"a{letter}b") == "a\ufffdb"
+
+
+def test_other_letters_are_printed_as_they_are() -> None:
+    assert output.clean("\u00e9 \u65e5\U0001f600 \u05d0[31m") == "\u00e9 \u65e5\U0001f600 \u05d0[31m"
+
+
+def test_json_is_utf8_on_one_line_and_harmless(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    record = {"a": "\u00e9\x1b\x9b\u2028\n", "b": None, "c": "\udc80"}
+
+    output.print_json(record)
+
+    line = capsysbinary.readouterr().out
+    assert line == b'{"a": "\xc3\xa9\\u001b\\u009b\\u2028\\n", "b": null, "c": "\\udc80"}\n'
+    assert json.loads(line) == record
+
+
+def test_progress_off_a_terminal_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress("Reading", 3) as advance:
+        advance(3)
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_there_are_tables_and_json_where_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<meta name="page-version" content="&#27;[31mred&#155;[bold]x[/bold]">')
+
+    status, shown = on_terminal("state", "a.html", cwd=tmp_path)
+    _, asked = on_terminal("state", "a.html", "--json", cwd=tmp_path)
+
+    assert status == 0
+    assert "page-version" in shown
+    assert "\ufffd[31mred\u203a[bold]x[/bold]" in shown
+    assert json.loads(asked)["fields"]["page-version"] == "\x1b[31mred\u203a[bold]x[/bold]"
+
+
+def test_progress_on_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
+    status, shown = on_terminal("table", "verify", "nope.txt", cwd=tmp_path)
+
+    assert status == 2
+    assert shown.splitlines() == ["tocsin: nope.txt: No such file or directory; name a file that can be read"]
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("x")
+    command = [sys.executable, "-m", "tocsin.cli", "state", *["a.html"] * 500]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+
+    assert (process.returncode, errors) == (0, b"")
+
+
+def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command("state")
+    def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tocsin, "get_command", lambda _ctx, _name: interrupted)
+
+    assert run(["state"]) == 130
+    assert capsys.readouterr().out == ""
