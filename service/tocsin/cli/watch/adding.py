@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.checking import check_pages, print_declared, print_report, to_record
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.watch.options import check_group, check_words, page_options
-from tocsin.model import NewPage
+from tocsin.model import CheckOutcome, NewPage
 from tocsin.spec.html.urls import watch_url
+from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +49,9 @@ def add(
         status = check_pages(
             configuration(ctx).settings, added, on_report=lambda report: reports.update({report.url: report})
         )
+    early = [url for url, report in reports.items() if report.outcome == CheckOutcome.SKIPPED]
+    if early:
+        with_store(ctx, lambda store: _look_up(store, early, reports))
     for found, page_id in zip(watched, ids, strict=True):
         _tell(found.url, page_id, reports.get(found.url))
     return status
@@ -70,6 +75,17 @@ def new_page(
 
 async def _add(store: Store, pages: Sequence[NewPage]) -> list[int | None]:
     return await store.add_pages(pages, now())
+
+
+async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:
+    """Tell pages that a running service has checked between our adding and our asking, as it found them."""
+    for url in urls:
+        page = await store.page(url)
+        if page is not None and page.fields is not None:
+            output.note(f"{url}: checked by the running service")
+            found = PageState(page.fields).declares
+            first = {"outcome": CheckOutcome.FIRST, "rule": "T40", "basis": "declared", "declares": found}
+            reports[url] = msgspec.structs.replace(reports[url], **first)
 
 
 def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.origin import Origin, Page
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import AsyncIterator
+
+    from tests.cli.calling import Answer, Installation
+
+
+@pytest.fixture
+async def origin() -> AsyncIterator[Origin]:
+    async with Origin() as site:
+        site.pages["/a"] = Page('<!doctype html><title>x</title><meta name="topper-major" content="2026-01-02">')
+        yield site
+
+
+@pytest.fixture
+async def service(installation: Installation) -> AsyncIterator[subprocess.Popen[bytes]]:
+    """A service on the installation's store, which has begun its work."""
+    process = installation.start("run")
+    await until(process, b"engine.started")
+    yield process
+    process.terminate()
+    await asyncio.to_thread(process.communicate)
+
+
+async def until(process: subprocess.Popen[bytes], word: bytes) -> bytes:
+    """Read the log up to a line with this word; the end of the log is an error."""
+    assert process.stderr is not None
+    while line := await asyncio.to_thread(process.stderr.readline):
+        if word in line:
+            return line
+    raise AssertionError(word)
+
+
+async def call(installation: Installation, *arguments: str, stdin: str | None = None) -> Answer:
+    return await asyncio.to_thread(installation.call, *arguments, stdin=stdin)
+
+
+@pytest.mark.usefixtures("service")
+async def test_a_page_is_added_checked_and_shown_beside_a_service(installation: Installation, origin: Origin) -> None:
+    # Whether the service finds the page before it is asked to, or then: it is checked once.
+    answer = await call(installation, "watch", "add", origin.url("/a"), "--min-gap", "1h")
+
+    (record,) = answer.records
+    assert (record["check"]["outcome"], record["check"]["declares"]) == ("first", ["topper-major"])
+
+
+@pytest.mark.usefixtures("service")
+async def test_a_check_beside_a_service_is_done_by_it(installation: Installation, origin: Origin) -> None:
+    await call(installation, "watch", "add", origin.url("/a"))
+    origin.pages["/a"] = Page('<!doctype html><title>x</title><meta name="topper-major" content="2026-02-03">')
+
+    answer = await call(installation, "check", origin.url("/a"))
+
+    assert [record["outcome"] for record in answer.records] == ["major"]
+
+
+async def test_what_needs_the_store_alone_names_the_service_that_holds_it(
+    installation: Installation, service: subprocess.Popen[bytes]
+) -> None:
+    table = installation.write("states.txt", "")
+
+    migrate = await call(installation, "store", "migrate")
+    take = await call(installation, "table", "import", table)
+
+    assert (migrate.status, take.status) == (3, 3)
+    assert f"process {service.pid}" in migrate.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_service_ends_with_0_on_either_signal(service: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    service.send_signal(number)
+
+    assert await asyncio.to_thread(service.wait) == 0
+
+
+async def test_a_bad_configuration_leaves_the_old_one_in_force(
+    installation: Installation, service: subprocess.Popen[bytes]
+) -> None:
+    installation.configure("[fetch]\nin_flght = 3\n")
+
+    service.send_signal(signal.SIGHUP)
+
+    line = await until(service, b"configuration.refused")
+    assert b"the nearest known key is fetch.in_flight" in line
+
+
+async def test_a_configuration_that_needs_a_restart_is_named(
+    installation: Installation, service: subprocess.Popen[bytes]
+) -> None:
+    installation.configure("[fetch]\nin_flight = 3\n")
+
+    service.send_signal(signal.SIGHUP)
+
+    line = await until(service, b"configuration.read")
+    assert b"fetch.in_flight" in line
