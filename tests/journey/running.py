@@ -1,0 +1,217 @@
+"""The program as a process of its own, as its users run it: started, told to stop, killed, asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemClock
+from tocsin.model import NewPage
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from tocsin.adapters.stores.sqlite import SqliteStore
+
+T = TypeVar("T")
+PATIENCE_S = 40.0
+STOPS_WITHIN_S = 30.0
+
+CONFIGURATION = """\
+[instance]
+contact = "tests"
+[store]
+url = "sqlite:tocsin.db"
+[pages]
+every = "1s"
+min_gap = "0s"
+[hosts]
+concurrency = 8
+delay = "0s"
+[network]
+allow = ["127.0.0.0/8"]
+[questions]
+gather = "1s"
+[render]
+limit = 1
+[sinks.journal]
+type = "file"
+path = "alerts.jsonl"
+"""
+
+
+async def until(probe: Callable[[], Awaitable[T | None]], *, what: str) -> T:
+    """Ask again and again until the answer is something; what never comes is named."""
+    found: T | None = None
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not (found := await probe()):  # noqa: ASYNC110 - rows and files of another process give no signal
+                await asyncio.sleep(0.05)
+    except TimeoutError as exc:
+        message = f"this never came: {what}"
+        raise AssertionError(message) from exc
+    return found
+
+
+class Home:
+    """A folder with a configuration, a store and alerts, in which the program is run.
+
+    log  everything that services said, of all of them that ran here
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "service.log"
+        self.log.touch()
+        self.configure(CONFIGURATION)
+
+    def configure(self, text: str) -> None:
+        """Write the configuration."""
+        (self.folder / "tocsin.toml").write_text(text, "utf-8")
+
+    @asynccontextmanager
+    async def store(self, *, engine: bool = False) -> AsyncIterator[SqliteStore]:
+        """Open the store, also beside a service; with `engine`, make it where there is none."""
+        store = await open_store(f"sqlite:{self.folder / 'tocsin.db'}", engine=engine, create=engine)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    async def watch(self, *urls: str) -> None:
+        """Put pages on the list, to be checked at once."""
+        now = SystemClock().now()
+        async with self.store(engine=True) as store:
+            found = [watch_url(url) for url in urls]
+            new = [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
+            await store.add_pages(new, now)
+            await store.request_check(None, now)
+
+    async def start(self) -> Service:
+        """Run the service; it may still be starting."""
+        return Service(await self._spawn("run", logged=True), self)
+
+    async def call(self, *arguments: str) -> Called:
+        """Run a command to its end."""
+        process = await self._spawn(*arguments)
+        async with asyncio.timeout(PATIENCE_S):
+            out, err = await process.communicate()
+        return Called(process.returncode, out.decode(), err.decode())
+
+    def alerts(self) -> list[dict[str, Any]]:
+        """What the file sink was given so far: whole lines."""
+        journal = self.folder / "alerts.jsonl"
+        text = journal.read_text("utf-8") if journal.exists() else ""
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+    async def alert(self, kind: str, url: str | None = None, **data: object) -> dict[str, Any]:
+        """Wait for an alert of this kind (`changed`), page and data."""
+
+        async def probe() -> dict[str, Any] | None:
+            return next(
+                (
+                    alert
+                    for alert in self.alerts()
+                    if alert["type"].split(".")[-2] == kind
+                    and url in {None, alert["subject"]}
+                    and all(alert["data"][key] == value for key, value in data.items())
+                ),
+                None,
+            )
+
+        return await until(probe, what=f"alert {kind} of {url} with {data}; log: {self.said()[-3:]}")
+
+    async def outcome(self, url: str, *outcomes: str) -> str:
+        """Wait until the page's last check ended in one of these ways."""
+        async with self.store() as store:
+
+            async def probe() -> str | None:
+                page = await store.page(url)
+                outcome = page.last_report["outcome"] if page is not None and page.last_report else None
+                return outcome if outcome in outcomes else None
+
+            return await until(probe, what=f"{' or '.join(outcomes)} of {url}; log: {self.said()[-3:]}")
+
+    def said(self) -> list[dict[str, Any]]:
+        """The log's lines."""
+        text = self.log.read_text("utf-8")
+        lines = text[: text.rfind("\n") + 1].splitlines()
+        return [json.loads(line) if line.startswith("{") else {"event": line} for line in lines]
+
+    async def hears(self, event: str) -> dict[str, Any]:
+        """Wait for a line of the log."""
+
+        async def probe() -> dict[str, Any] | None:
+            return next((line for line in self.said() if line["event"] == event), None)
+
+        return await until(probe, what=f"{event} in the log, which ends {self.said()[-3:]}")
+
+    async def _spawn(self, *arguments: str, logged: bool = False) -> asyncio.subprocess.Process:
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+        with self.log.open("ab") as log:
+            return await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-m", "tocsin.cli", *arguments),
+                cwd=self.folder,
+                env=environ,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log if logged else asyncio.subprocess.PIPE,
+                stderr=log if logged else asyncio.subprocess.PIPE,
+            )
+
+
+class Called:
+    """What a command left."""
+
+    def __init__(self, status: int | None, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    def records(self) -> list[dict[str, Any]]:
+        """Its lines of JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Service:
+    """A service that runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process, home: Home) -> None:
+        self._process, self._home = process, home
+        self.pid = process.pid
+
+    async def holds(self) -> None:
+        """Wait until it holds the store."""
+
+        async def probe() -> bool:
+            assert self._process.returncode is None, self._home.said()[-3:]
+            async with self._home.store() as store:
+                return await store.is_held()
+
+        await until(probe, what="the engine lock")
+
+    async def stop(self) -> int:
+        """End it with SIGTERM, within the bound; returns its status."""
+        return await self.end(signal.SIGTERM)
+
+    async def end(self, number: signal.Signals) -> int:
+        """Send a signal that ends it; returns its status."""
+        self._process.send_signal(number)
+        async with asyncio.timeout(STOPS_WITHIN_S):
+            return await self._process.wait()
+
+    def tell(self, number: signal.Signals) -> None:
+        """Send a signal that does not end it."""
+        self._process.send_signal(number)
+
+    async def clear(self) -> None:
+        """Kill it if a test left it running."""
+        if self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()

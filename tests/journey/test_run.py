@@ -1,0 +1,118 @@
+"""The service from its first check to its end, as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+from tests.journey.running import CONFIGURATION, until
+from tests.origin import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.journey.running import Home, Service
+    from tests.origin import Origin
+
+    Start = Callable[[], Awaitable[Service]]
+
+
+def dated(*major: str, minor: str = "") -> Page:
+    return Page(f'<meta name=topper-major content="{" ".join(major)}"><meta name=topper-minor content="{minor}"><h1>A')
+
+
+async def test_a_change_reaches_the_sink_and_SIGTERM_ends_with_0(home: Home, site: Origin, start: Start) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    service = await start()
+    await home.outcome(site.url("/a"), "first", "unchanged")
+
+    site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+    alert = await home.alert("changed", site.url("/a"))
+
+    assert (alert["data"]["outcome"], alert["data"]["rule"]) == ("major", "T44")
+    assert alert["data"]["new_dates"] == {"major": ["2026-02-02"], "minor": []}
+    assert alert["data"]["rendering"]["error"] is None
+    assert await service.stop() == 0
+
+
+async def test_SIGINT_ends_the_service_with_0(home: Home, start: Start) -> None:
+    service = await start()
+    await home.hears("engine.started")
+
+    assert await service.end(signal.SIGINT) == 0
+
+
+async def test_a_stop_does_not_wait_for_a_site_that_never_answers(home: Home, site: Origin, start: Start) -> None:
+    gone = asyncio.Event()
+    site.pages["/slow"] = Page(wait=gone.wait)
+    await home.watch(site.url("/slow"))
+    service = await start()
+
+    async def is_asked() -> bool:
+        return bool(site.asked("/slow"))
+
+    await until(is_asked, what="a request for the page")
+
+    assert await service.stop() == 0
+    gone.set()
+
+
+async def test_SIGHUP_rereads_and_a_bad_file_keeps_the_old_one(home: Home, site: Origin, start: Start) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    service = await start()
+    await home.outcome(site.url("/a"), "unchanged")
+
+    home.configure(CONFIGURATION.replace("every =", "evry ="))
+    service.tell(signal.SIGHUP)
+    refused = await home.hears("configuration.refused")
+    site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+    await home.alert("changed", site.url("/a"))
+    home.configure(CONFIGURATION.replace("[hosts]", 'report = ["unchanged"]\n[hosts]'))
+    service.tell(signal.SIGHUP)
+    await home.alert("unchanged", site.url("/a"))
+
+    assert "every" in refused["error"]
+    assert await service.stop() == 0
+
+
+async def test_SIGHUP_says_what_needs_a_restart(home: Home, start: Start) -> None:
+    service = await start()
+    await home.hears("engine.started")
+
+    home.configure(CONFIGURATION.replace("tocsin.db", "other.db"))
+    service.tell(signal.SIGHUP)
+
+    assert "store.url" in str((await home.hears("configuration.read"))["needs_restart"])
+
+
+async def test_a_second_engine_is_refused_and_told_who_holds_the_store(home: Home, start: Start) -> None:
+    service = await start()
+    await home.hears("engine.started")
+
+    second = await home.call("run")
+
+    assert second.status == 3
+    assert str(service.pid) in second.err
+    assert os.getpgid(service.pid) is not None
+
+
+async def test_check_beside_a_running_engine_follows_its_results(home: Home, site: Origin, start: Start) -> None:
+    home.configure(CONFIGURATION.replace('every = "1s"', 'every = "24h"'))
+    urls = [site.url(f"/{number}") for number in range(5)]
+    site.fallback = dated("2026-01-01")
+    await home.watch(*urls)
+    await start()
+    for url in urls:
+        await home.outcome(url, "first")
+
+    site.fallback = dated("2026-01-01", minor="2026-02-02")
+    called = await home.call("check", *urls)
+
+    assert called.status == 0, called.err
+    assert {(record["url"], record["outcome"]) for record in called.records()} == {(url, "minor") for url in urls}
+    for url in urls:
+        await home.alert("changed", url, outcome="minor")
