@@ -11,7 +11,9 @@ WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "cl
 POINTS = ("inside", "before", "after")
 OUTSIDE, STOPPING, ACCEPTED, SERVED = "outside", "stopping", "accepted", "served"
 
-_MOST = {"commit": 40, "verdict": 15, "rendering": 15, "delivery": 15, "announce": 1, "slot": 10, "claim": 1}
+# Statements (and rows) that a transaction of this kind is likely to have, before its COMMIT.
+_MOST_STEPS = {"commit": 3, "verdict": 6, "rendering": 12, "delivery": 2, "announce": 6, "slot": 2, "claim": 0}
+_MOST = {"commit": 80, "verdict": 15, "rendering": 15, "delivery": 15, "announce": 1, "slot": 10, "claim": 1}
 
 
 class Plan(NamedTuple):
@@ -67,4 +69,4 @@ def _plan(chance: Random, window: str, point: str) -> Plan:
         # Some of them while the service is still starting.
         patience = chance.uniform(0.3, 5.0)
     nth = chance.randint(1, _MOST.get(window, 25))
-    return Plan(window, point, nth, chance.randint(0, 12), patience)
+    return Plan(window, point, nth, chance.randint(0, _MOST_STEPS.get(window, 1)), patience)

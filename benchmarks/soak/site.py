@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HOSTS = 8
 PAGES_PER_HOST = 5
 _GROWS = 0.15
-_FAILS = 0.004
+_FAILS = 0.01
 _FAILURES = ("503", "500", "404", "429", "reset", "truncated", "hang")
 
 

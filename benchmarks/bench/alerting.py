@@ -1,0 +1,143 @@
+"""Alerts through the outbox to a webhook on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aiohttp
+import msgspec
+
+from benchmarks.bench.measure import Origin, Stopwatch, figure, stopwatch
+from benchmarks.bench.results import result_of
+from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
+from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.sinks.context import SinkContext
+from tocsin.adapters.sinks.registry import open_sink
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.engine.alerts import Alerts, changed_data
+from tocsin.engine.assess import decide, thresholds_of
+from tocsin.engine.delivery import IN_FLIGHT, Delivery
+from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
+from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings, SinkSettings
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from benchmarks.bench.measure import Figure, Sizes
+    from tocsin.events import Happening
+    from tocsin.model import PageTask
+
+SINK = "hook"
+_PATIENCE_S = 120.0
+_DAY_US = 86_400_000_000
+_NONE = (None,) * 12
+
+
+class _Silence:
+    """Telemetry that nobody reads."""
+
+    def emit(self, happening: Happening) -> None:
+        """Take no note."""
+
+
+async def measure(sizes: Sizes) -> list[Figure]:
+    """Deliver a full outbox, beside bare POSTs of the same events, as many at once."""
+    ours, bare = Stopwatch([], []), Stopwatch([], [])
+    async with Origin() as origin:
+        url = f"http://127.0.0.1:{origin.port}/hook"
+        for _ in range(sizes.rounds):
+            events = await _deliver(url, sizes.alerts, ours)
+            with stopwatch(bare):
+                await _post_all(url, events)
+            taken = (await origin.ask("/-/stats"))["requests"]
+            if taken != 2 * len(events):
+                raise RuntimeError(f"{taken} alerts reached the receiver, {2 * len(events)} were sent")
+            await origin.ask("/-/set")
+    what = f"alerts delivered to a webhook, {sizes.alerts:,} in the outbox"
+    rates, bare_rates = ([sizes.alerts / seconds for seconds in watch.wall_s] for watch in (ours, bare))
+    costs, bare_costs = ([seconds / sizes.alerts * 1e6 for seconds in watch.cpu_s] for watch in (ours, bare))
+    beside = "bare aiohttp POSTs"
+    return [
+        figure(what, rates, "1/s", beside=beside, reference=bare_rates),
+        figure("… processor time", costs, "us/alert", beside=beside, reference=bare_costs),
+    ]
+
+
+async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
+    clock = SystemClock()
+    network = NetworkSettings(allow=("127.0.0.0/8",))
+    with tempfile.TemporaryDirectory() as name:
+        async with (
+            await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store,
+            GuardedSessions(network, user_agent="bench") as sessions,
+        ):
+            section = SinkSettings(type="webhook", url=url, secret="a secret of the benchmark")  # noqa: S106 - of nobody
+            sink = open_sink(SINK, section, SinkContext(session=sessions.open, clock=clock))
+            await store.set_sinks([SINK])
+            await add(store, count, hot=0)
+            claim = await claimed(store)
+            tasks = await all_tasks(store, claim, count)
+            drafts = list(_alerts(tasks))
+            for start in range(0, count, BATCH):
+                pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
+                results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
+                await store.commit(claim, results)
+            delivery = Delivery([sink], store, DeliverySettings(), clock, _Silence())
+            with stopwatch(watch):
+                await delivery.drain(_PATIENCE_S)
+            left = (await store.sink_state(SINK)).waiting
+            await sink.close()
+            if left:
+                raise RuntimeError(f"{left} alerts were left in the outbox")
+    return [msgspec.json.encode(draft.event) for draft in drafts]
+
+
+def _alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
+    """A `changed` event for each page, as long as such events are."""
+    alerts, policy = Alerts("bench", SystemChance()), PageSettings()
+    fields = ("2020-05-01", *_NONE[:9], "2021-03-04", None)
+    before = StoredState(1, fields, 0, 0, 1)
+    latest = PageState((*fields[:11], "2022-05-06 2023-07-08"))
+    comparison = decide(before, latest, _DAY_US, policy)
+    rendering = RenderingRow(
+        kind="http",
+        started_at=0,
+        received=_DAY_US,
+        status=200,
+        final_url="https://example.org/",
+        content_type="text/html",
+        title="A title",
+        bytes=52_000,
+        digest="sha256:00",
+        same_state=True,
+        error=None,
+    )
+    for task in tasks:
+        data = changed_data(
+            page=task,
+            comparison=comparison,
+            before=before,
+            latest=latest.values,
+            stored_at=_DAY_US,
+            elapsed_s=86_400,
+            thresholds=thresholds_of(policy),
+        )
+        yield alerts.changed_event(task, PendingVerdict(1, _DAY_US, "minor", data), rendering)
+
+
+async def _post_all(url: str, events: Sequence[bytes]) -> None:
+    waiting = iter(events)
+
+    async def work(session: aiohttp.ClientSession) -> None:
+        for body in waiting:
+            async with session.post(url, data=body) as response:
+                await response.read()
+
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
+        for number in range(IN_FLIGHT):
+            group.create_task(work(session), name=f"post-{number}")

@@ -1,0 +1,179 @@
+"""What the benchmarks share: how figures are taken, compared and shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.request import urlopen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+_LOOK_S = 0.01
+
+
+class Figure(NamedTuple):
+    """One line of the table.
+
+    what       was measured
+    value      its median
+    unit       of the value
+    beside     what it is compared with
+    reference  the median of that, in the same unit, from the same run
+    spread     lowest and highest of the rounds
+    note       what else one should know
+    """
+
+    what: str
+    value: float
+    unit: str
+    beside: str = ""
+    reference: float | None = None
+    spread: tuple[float, float] | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the reference it is."""
+        return self.value / self.reference if self.reference else None
+
+
+class Sizes(NamedTuple):
+    """How much of everything: the whole, or just enough to see that it works."""
+
+    rounds: int
+    hosts: int
+    pages: int
+    way_pages: int
+    listed: int
+    stored: int
+    alerts: int
+    backup_s: float
+
+
+WHOLE = Sizes(rounds=3, hosts=50, pages=2000, way_pages=3000, listed=100_000, stored=20_000, alerts=2000, backup_s=3.0)
+TINY = Sizes(rounds=1, hosts=3, pages=12, way_pages=12, listed=200, stored=60, alerts=8, backup_s=0.3)
+
+
+def figure(
+    what: str, samples: Sequence[float], unit: str, *, beside: str = "", reference: Sequence[float] = (), note: str = ""
+) -> Figure:
+    """Make a line from the rounds' samples."""
+    median = statistics.median(reference) if reference else None
+    return Figure(what, statistics.median(samples), unit, beside, median, (min(samples), max(samples)), note)
+
+
+class Stopwatch(NamedTuple):
+    """How long something took: seconds on the wall, and of the processor (all threads of this process)."""
+
+    wall_s: list[float]
+    cpu_s: list[float]
+
+
+@contextmanager
+def stopwatch(into: Stopwatch) -> Iterator[None]:
+    """Time a block into the lists."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield
+    into.wall_s.append(time.perf_counter() - wall)
+    into.cpu_s.append(time.process_time() - cpu)
+
+
+class Child(NamedTuple):
+    """What became of a command."""
+
+    status: int
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+    said: str
+
+
+def run_child(folder: Path, *arguments: str, module: str = "tocsin.cli") -> Child:
+    """Run a Python module to its end, with its peak of resident memory."""
+    log = folder / "said.txt"
+    began = time.perf_counter()
+    with log.open("wb") as said:
+        actions = [(os.POSIX_SPAWN_DUP2, said.fileno(), 1), (os.POSIX_SPAWN_DUP2, said.fileno(), 2)]
+        command = [sys.executable, "-m", module, *arguments]
+        pid = os.posix_spawn(sys.executable, command, environment(), file_actions=actions)
+    # The peak that wait4 tells begins with that of the process that started the child: the child's own is asked for.
+    peak_kb, ended = 0, 0
+    while not ended:
+        peak_kb = max(peak_kb, _peak_kb(pid))
+        time.sleep(_LOOK_S)
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+    wall_s = time.perf_counter() - began
+    text = log.read_text(encoding="utf-8", errors="replace")
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Child(os.waitstatus_to_exitcode(status), wall_s, cpu_s, peak_kb / 1024, text)
+
+
+def _peak_kb(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0)
+
+
+def environment() -> dict[str, str]:
+    """The environment of a child: nobody's own settings, and the allocator set as `dev` and the image set it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+    return {"MALLOC_TRIM_THRESHOLD_": "67108864", **kept}
+
+
+class Origin:
+    """The site of the benchmarks, in a process of its own.
+
+    pinned  to the first core, so that the client may have the second one to itself
+    """
+
+    def __init__(self, *, pinned: bool = False) -> None:
+        self._options = ("--first-core",) if pinned else ()
+        self._process: asyncio.subprocess.Process | None = None
+        self.port = 0
+
+    async def __aenter__(self) -> Self:
+        module = ("-m", "benchmarks.bench.origin", *self._options)
+        pipe = asyncio.subprocess.PIPE
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, *module, stdin=pipe, stdout=pipe, env=environment()
+        )
+        if self._process.stdout is not None:
+            self.port = int(await self._process.stdout.readline())
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            await self._process.wait()
+
+    def url(self, number: int, hosts: int) -> str:
+        """A page's URL, where pages are dealt out to so many hosts."""
+        return f"http://127.0.0.{number % hosts + 1}:{self.port}/p/{number}"
+
+    async def ask(self, path: str) -> dict[str, Any]:
+        """Set something, or ask for what was seen."""
+
+        def ask() -> dict[str, Any]:
+            with urlopen(f"http://127.0.0.1:{self.port}{path}") as answer:
+                told: dict[str, Any] = json.load(answer)
+                return told
+
+        return await asyncio.to_thread(ask)
+
+
+def settings(folder: Path, *, more: str = "") -> Path:
+    """Write a configuration in a folder; returns its path."""
+    path = folder / "tocsin.toml"
+    text = f'[store]\nurl = "sqlite:{folder}/store.db"\n[network]\nallow = ["127.0.0.0/8"]\n{more}'
+    path.write_text(text, encoding="utf-8")
+    return path

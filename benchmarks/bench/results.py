@@ -1,0 +1,48 @@
+"""Results of checks, made up for the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.model import CheckReport, CheckResult, NewState, Validators, VerdictRow
+
+if TYPE_CHECKING:
+    from tocsin.model import AlertDraft, FieldValues, PageTask
+
+VERSION_FIELD = 7
+_DAY_US = 86_400_000_000
+_FIELDS: FieldValues = ("2020-05-01", *(None,) * 4, "2024-02-01T08:30Z", None, "1", None, None, "2021-03-04", None)
+
+
+def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[AlertDraft, ...] = ()) -> CheckResult:
+    """What a check of this page comes to on the day of this number; a page without a state gets its first.
+
+    changed  since the task was made; the page's version field then says the number
+    """
+    at, before = version * _DAY_US, task.state
+    fields = before.fields if before is not None else _FIELDS
+    verdict = None
+    if changed:
+        latest = (*fields[:VERSION_FIELD], str(version), *fields[VERSION_FIELD + 1 :])
+        shown = [{"stored": None, "fields": dict(enumerate(state))} for state in (fields, latest)]
+        data = {"outcome": "minor", "previous": shown[0], "latest": shown[1]}
+        verdict = VerdictRow(at, "minor", "other", "T47", "declared", data, awareness=False)
+        fields = latest
+    validators = Validators(f'"{version}"', None, task.url)
+    state = NewState(at, fields, equal=before is not None and not changed, validators=validators, body_digest="1:abc")
+    outcome = "first" if before is None else "minor" if changed else "unchanged"
+    return CheckResult(
+        page_id=task.page_id,
+        host_id=task.host_id,
+        request_id=None,
+        report=CheckReport(task.url, outcome, declares=("created", "topper-major"), status=200, final_url=task.url),
+        checked_at=at,
+        set_at=at,
+        next_at=at + _DAY_US,
+        next_why="every 24h",
+        conditional_run=1,
+        state=state,
+        verdict=verdict,
+        alerts=alerts,
+        received=True,
+    )
