@@ -47,7 +47,9 @@ class Narrator:
         pages = await self._store.pages(PageFilter(), limit=_MANY)
         urls = {page.id: page.url for page in pages}
         checks = sorted(await self._checks(pages), key=lambda line: line.at)
-        lines = [*checks, *await self._waiting(urls), *await self._questions(), *await self._alerts()]
+        questions = await self._questions()
+        tries = [line for line in questions if line.row == "try"]
+        lines = [*tries, *checks, *await self._waiting(urls), *questions, *await self._alerts()]
         return list(self._not_told(lines))
 
     async def accepted_by(self, proofs: Mapping[str, str]) -> list[Line]:

@@ -83,8 +83,7 @@ def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
 def waiting_line(url: str, page: WaitingPage, *, waiting: int, limit: int) -> Line:
     """Tell of a page that waits for its rendering."""
     kind = "major" if page.major else "minor"
-    others = "alone" if waiting == 1 else f"as one of {waiting}"
-    sentence = f"waits {others}: all {limit} places to render are taken ({kind})"
+    sentence = f"{kind}, waits: {limit} pages are rendered at once; waiting: {waiting}"
     return Line(page.since, "waiting", f"{page.page_id}#{page.since}", url, kind, "T55", sentence)
 
 
@@ -98,7 +97,7 @@ def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
     for number, attempt in enumerate(question.attempts, 1):
         said = f"try {number} of {len(question.attempts)} failed: {attempt.message}"
         yield Line(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
-    sentence = f"{about} is open, and gathers what fails likewise"
+    sentence = f"{about} is open"
     yield Line(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
     if question.announced_at is not None:
         sentence = f"question {question.id} is asked; an answer: {answer} {question.id} again"
@@ -135,8 +134,8 @@ def refused_lines(alert: AlertRow, at: Instant) -> Iterator[Line]:
     """Tell of deliveries that a sink did not take and that are tried again, or are dead; `at` is when it was seen."""
     for sink, state, tries, error in alert.deliveries:
         if state != "accepted" and error:
-            then = "it is given again" if state == "waiting" else "it is a dead letter"
-            sentence = f"{sink} refused alert {alert.position} at try {tries} ({error}); {then}"
+            then = "given again" if state == "waiting" else "a dead letter"
+            sentence = f"{sink} refused alert {alert.position} ({error}, try {tries}): {then}"
             yield Line(at, "delivery", f"{alert.id}#{sink}#{tries}", alert.url, state, "T72", sentence)
 
 
@@ -152,7 +151,7 @@ def history_line(url: str, history: list[HistoryEntry]) -> Line:
     gone = sum(not entry.in_table for entry in history)
     stay = len(history) - gone
     left = "1 record" if gone == 1 else f"{gone} records"
-    sentence = f"{left} left the table after awareness, and can be read as history; {stay} stays in the table"
+    sentence = f"{left} left the table and became history, {stay} stays"
     at = history[0].last_at
     return Line(at, "history", f"{url}#{at}", url, "pruned", "T70", sentence)
 
@@ -171,7 +170,7 @@ def _check_sentence(page: PageRow, report: JsonObject) -> str:
             return "no change, says its server (304)" if report["not_modified"] else "no change, received anew"
         case "too-soon":
             due = f"; due again at {to_rfc3339(page.next_at, digits=0)[11:]}" if page.next_at is not None else ""
-            return f"changed, but its refresh is not over: the time has not come{due}"
+            return f"too soon for its refresh{due}"
         case "unreachable":
             return f"not received at {report['attempts']} tries: {_error_words(report)}"
         case outcome:
@@ -188,13 +187,13 @@ def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
     count, most = data["minor_count"], data["thresholds"]["minor"]
     match rule:
         case "T46":
-            return f"major, being minor change {count} of {most}"
+            return f"major ({count} of {most})"
         case "T47" if count:
-            return f"minor change {count} of {most}"
+            return f"minor ({count} of {most})"
         case "T09":
             return "major, its date being given as minor and as major"
         case _:
-            return f"{outcome} change"
+            return outcome
 
 
 def _changes_words(changes: list[JsonObject]) -> str:
@@ -206,7 +205,7 @@ def _changes_words(changes: list[JsonObject]) -> str:
 def _change_words(field: str, previous: str | None, latest: str | None) -> str:
     """Say what became of a field: of dates, those that came or went."""
     if not field.startswith("topper"):
-        return f"{field} is gone" if latest is None else f"{field} is now {_shortened(latest)}"
+        return f"{field} is gone" if latest is None else f"{field} now {_shortened(latest)}"
     before, after = (previous or "").split(), (latest or "").split()
     came, went = [token for token in after if token not in before], [token for token in before if token not in after]
     words = [f"gains {_shortened(' '.join(came))}"] if came else []
@@ -220,5 +219,5 @@ def _shortened(text: str) -> str:
 
 def _rendering_words(rendering: JsonObject) -> str:
     if rendering["error"]:
-        return f"page not received for it ({rendering['error']['message']}), its rendering is owed"
-    return f"page received whole, {rendering['bytes']} bytes"
+        return f"not received for it ({rendering['error']['message']}), its rendering is owed"
+    return f"received whole, {rendering['bytes']} B"

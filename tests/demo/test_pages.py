@@ -1,0 +1,55 @@
+"""What the demo's pages say, and how they change."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tocsin.demo.pages import SitePage, first_pages
+from tocsin.spec.html.page import read_page
+from tocsin.spec.topper.state import PageState, read_state
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+
+
+def state_of(page: SitePage) -> PageState:
+    return read_state(read_page(page.html().encode(), "text/html").metas)
+
+
+def test_a_page_declares_what_its_author_wrote() -> None:
+    page = SitePage("/a", 0, 'A "title" & more', refresh=5)
+
+    page.date_major(NOW)
+    page.date_minor(NOW)
+    page.modify(NOW)
+
+    state = state_of(page)
+    assert state["topper-major"] == "2026-11-21T09:30:00Z"
+    assert state["article:modified_time"] == "2026-11-21T09:30:00Z"
+    assert state["refresh"] == "5"
+
+
+def test_T06_no_date_stands_twice_on_a_page() -> None:
+    page = SitePage("/a", 0, "A")
+
+    for _ in range(3):
+        page.date_minor(NOW)
+    page.date_major(NOW)
+
+    assert len({*page.minor, *page.major}) == 4
+
+
+def test_each_change_is_another_version() -> None:
+    page = SitePage("/a", 0, "A")
+    etags = {page.etag}
+
+    for change in (page.date_minor, page.date_major, page.modify):
+        change(NOW)
+        etags.add(page.etag)
+
+    assert len(etags) == 4
+
+
+def test_one_page_of_the_site_declares_nothing() -> None:
+    silent = [page.path for page in first_pages(NOW) if not state_of(page).declares]
+
+    assert silent == ["/plain"]
