@@ -124,6 +124,7 @@ create table renders (
   attempts    text
 ) strict;
 create index renders_in_turn on renders (major desc, since);
+create index renders_by_age on renders (since);
 
 create table renderings (
   id            integer primary key,
@@ -144,6 +145,7 @@ create table alerts (
   seen_at     integer
 ) strict, without rowid;
 create index alerts_by_page on alerts (page_id, position);
+create index alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 
 create table deliveries (
   sink          text not null,
@@ -188,6 +190,8 @@ create table questions (
   pending_change text                            -- the verdict whose rendering failed, JSON
 ) strict;
 create index questions_open on questions (host_id, cause) where closed_at is null;
+create index questions_unasked on questions (announce_at) where announced_at is null and closed_at is null;
+create index questions_of_host on questions (host_id);
 
 create table rules (
   id           integer primary key autoincrement,
@@ -199,6 +203,8 @@ create table rules (
   created_at   integer not null
 ) strict;
 create index rules_by_page on rules (page_id) where page_id is not null;
+create index rules_of_host on rules (host_id) where host_id is not null;
+create index rules_of_cause on rules (cause) where scope = 'cause';
 
 -- Checks asked for by hand, beside or without a running engine.
 create table requests (

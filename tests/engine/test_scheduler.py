@@ -29,12 +29,24 @@ from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSett
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
     from pathlib import Path
 
     from tocsin.ports import Store
 
 LEASE = timedelta(seconds=10)
+
+
+class NotedVisitor(Visitor):
+    """Tells when pages were withdrawn."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.withdrawn = asyncio.Event()
+
+    def withdraw(self, page_ids: Iterable[int]) -> None:
+        super().withdraw(page_ids)
+        self.withdrawn.set()
 
 
 class Engine:
@@ -51,8 +63,9 @@ class Engine:
         self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
         tries = Tries(receiver, self.web, self.gates, fetch, clock, chance)
         conclusions = Conclusions(self.alerts, time_zone="UTC")
-        visitor = Visitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, self.telemetry)
+        visitor = NotedVisitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, self.telemetry)
         self.rendered = RenderedPages()
+        self.visited_withdrawn = visitor.withdrawn
         self.batches: list[Sequence[CheckResult]] = []
         self.scheduler = Scheduler(
             store,
@@ -249,6 +262,57 @@ async def test_when_every_host_fails_at_once_it_is_our_own_connection_and_nobody
         assert await engine.store.questions() == []
         assert [alert.type for alert in await engine.store.alerts(limit=10)] == ["tocsin.outage.began.v1"]
         assert "deferred" in {result.report.outcome for result in results}
+
+
+async def test_in_an_outage_a_one_shot_check_puts_the_other_pages_off_and_ends(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(5, 3)) as engine:
+        for host in ("a", "b", "c"):
+            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+
+        async with asyncio.timeout(20):
+            results = await engine.run()
+
+        assert engine.web.requests == []
+        assert [result.report.outcome for result in results] == ["deferred"] * 15
+
+
+async def test_a_page_that_is_removed_while_it_waits_for_its_turn_is_not_asked_for(tmp_path: Path) -> None:
+    urls = many(1, 3)
+    async with engine_on(tmp_path, urls, requested=False) as engine:
+        stopping = asyncio.Event()
+
+        async def remove_the_others(request: Any) -> None:
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                others = [page.id for page in await beside.pages(PageFilter()) if page.url != request.url]
+                await beside.remove_pages(others)
+            await engine.visited_withdrawn.wait()
+            stopping.set()
+
+        engine.gates.configure(HostSettings(delay=timedelta(0), concurrency=1))
+        engine.web.before = remove_the_others
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+        await engine.run(stopping)
+
+        assert len(engine.web.requests) == 1
+
+
+async def test_an_outage_that_was_told_of_before_a_restart_has_its_end_told_after_it(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(3, 1)) as engine:
+        await engine.lease.take()
+        for host in ("a", "b", "c"):
+            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        await engine.uplink.look()
+    async with engine_on(tmp_path, []) as engine:
+        await engine.lease.take()
+        await engine.uplink.resume()
+        was_outage = engine.outage.is_outage()
+        engine.outage.note("a", True)  # noqa: FBT003 - as above
+        await engine.uplink.look()
+
+        assert was_outage
+        types = [alert.type for alert in await engine.store.alerts(limit=10)]
+        assert types == ["tocsin.outage.ended.v1", "tocsin.outage.began.v1"]
 
 
 async def test_the_end_of_an_outage_is_told_once(tmp_path: Path) -> None:

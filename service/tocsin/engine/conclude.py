@@ -67,6 +67,10 @@ class Conclusion:
         """The page is off: no request is made until somebody turns it on."""
         return self._result(CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"))
 
+    def withdrawn(self) -> CheckResult:
+        """The page was taken off the list, or paused, before its request was made (T62)."""
+        return self._result(CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="paused"), self._next())
+
     def skipped(self) -> CheckResult:
         """The page's last set was a moment ago: no request is made (T21)."""
         report = CheckReport(

@@ -71,6 +71,12 @@ class OutageWatch:
             self._probes = 0
             self._probe_at_s = now + FIRST_PROBE_S
 
+    def resume(self, began_at: Instant) -> None:
+        """Go on with an outage that was told of before a restart: the first probe is due at once."""
+        self.began_at = began_at
+        self._probes = 0
+        self._probe_at_s = self._clock.monotonic()
+
     def is_outage(self) -> bool:
         """Say whether the fault is ours: nobody is to be asked, and checking pauses."""
         return self.began_at is not None

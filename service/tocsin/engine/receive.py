@@ -20,7 +20,7 @@ from tocsin.ports import HopRequest, HopResponse
 from tocsin.spec.html.urls import host_and_origin, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from tocsin.engine.gates import Gates
     from tocsin.engine.outage import OutageWatch
@@ -49,6 +49,14 @@ class Disallowed(TocsinError):
         self.robots_url = f"{host_and_origin(url)[1]}/robots.txt"
 
 
+class Withdrawn(TocsinError):
+    """The page was taken off the list, or paused, before its next request: none is made (T62)."""
+
+
+def _always() -> bool:
+    return True
+
+
 class PageRequest(Struct, frozen=True):
     """What is asked for.
 
@@ -56,6 +64,7 @@ class PageRequest(Struct, frozen=True):
     validators  sent only to the hop that gave them; None asks without conditions
     secrets     user name and password of the page, sent only to its own origin
     private     private addresses may be dialled: a person typed this URL into a one-shot command
+    is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
     """
 
     url: str
@@ -64,6 +73,7 @@ class PageRequest(Struct, frozen=True):
     validators: Validators | None = None
     secrets: tuple[str, str] | None = None
     private: bool = False
+    is_wanted: Callable[[], bool] = _always
 
 
 class Received(Struct, frozen=True):
@@ -104,7 +114,7 @@ class Receiver:
     async def receive(self, request: PageRequest, session: Session) -> Received:
         """Make one set of requests.
 
-        Raises FetchFailed or FetchRefused, or Disallowed.
+        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn.
         """
         started_at = self._clock.now()
         url, moved_to, seen = request.url, None, {request.url}
@@ -112,7 +122,7 @@ class Receiver:
         permanent = True
         while True:
             await self._ask_robots(url)
-            response = await self.hop(self._hop_request(request, url, spent_s), session)
+            response = await self.hop(self._hop_request(request, url, spent_s), session, request.is_wanted)
             spent_s += response.elapsed_ms / 1000
             wire_bytes += response.wire_bytes
             if response.status not in REDIRECTS:
@@ -126,10 +136,12 @@ class Receiver:
             _refuse_what_is_not_the_page(url, response, self._clock.now())
         return Received(started_at, response, url, moved_to, not_modified, wire_bytes, round(spent_s * 1000))
 
-    async def hop(self, request: HopRequest, session: Session) -> HopResponse:
+    async def hop(self, request: HopRequest, session: Session, is_wanted: Callable[[], bool] = _always) -> HopResponse:
         """Make one request at its host's gate; robots.txt is asked for in the same way."""
         host = host_and_origin(request.url)[0]
         async with self._turn(host), self._in_flight:
+            if not is_wanted():
+                raise Withdrawn(f"{request.url}: no longer watched")
             try:
                 response = await session.get(request)
             except (FetchFailed, FetchRefused) as exc:

@@ -55,6 +55,7 @@ class Runner:
         """
         loops = self._loops
         await loops.lease.take()
+        await loops.uplink.resume()
         due = await self._store.spread_overdue(loops.lease.claim, self._clock.now(), at_launch=at_launch)
         self._telemetry.emit(Happening("engine.started", "info", {"due_at_launch": due}))
         async with asyncio.TaskGroup() as group:

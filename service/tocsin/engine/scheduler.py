@@ -8,6 +8,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
@@ -113,8 +114,14 @@ class Scheduler:
         async with asyncio.TaskGroup() as visits:
             while not stopping.is_set():
                 self._changed.clear()
-                await self._read_what_others_wrote()
-                await self._start_due(visits, writer)
+                try:
+                    await self._read_what_others_wrote()
+                    await self._start_due(visits, writer)
+                except StoreError as exc:
+                    # A service outlives a store that is locked or full for some time.
+                    if self._request_id is not None:
+                        raise
+                    self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
                 if self._request_id is not None and not self._outstanding and not self._agenda:
                     return
                 await self._wait(stopping)
@@ -160,12 +167,14 @@ class Scheduler:
         if revision is not None:
             since, self._revision = self._revision, revision
             await self._policies.load(self._store)
+            if self._visited:
+                self._visitor.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
             await self._load(since)
         while self._reload_from:
             await self._load(self._reload_from.pop())
 
     async def _start_due(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
-        if self._outage.is_outage():
+        if self._outage.is_outage() and self._request_id is None:
             await self._probe(visits, writer)
             return
         while len(self._visited) < self._most_pages:
@@ -211,7 +220,9 @@ class Scheduler:
                 visits.create_task(self._visit(task, writer), name=f"visit-{task.page_id}")
 
     async def _visit(self, task: PageTask, writer: Writer) -> None:
-        await writer.put(await self._visitor.visit(task))
+        # A service waits for our connection to come back; a one-shot check says so and ends.
+        gives_up = self._request_id is not None and self._outage.is_outage()
+        await writer.put(self._visitor.put_off(task) if gives_up else await self._visitor.visit(task))
 
     def _pages_per_host(self) -> int:
         """As many as a host can be asked for within half of `hold`, so that nobody stands in its line for longer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import FailureKind
 
@@ -28,10 +29,19 @@ class Uplink:
         self._alerts, self._clock, self._telemetry = alerts, clock, telemetry
         self._told_of: Instant | None = None
 
+    async def resume(self) -> None:
+        """Go on with an outage that was told of before a restart, so that its end is told too."""
+        self._told_of = await self._store.open_outage()
+        if self._told_of is not None:
+            self._outage.resume(self._told_of)
+
     async def run(self) -> None:
         """Look every second, until cancelled."""
         while True:
-            await self.look()
+            try:
+                await self.look()
+            except StoreError as exc:
+                self._telemetry.emit(Happening("uplink.failed", "error", {"error": str(exc)}))
             await self._clock.sleep(LOOK_S)
 
     async def look(self) -> None:

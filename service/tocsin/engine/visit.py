@@ -6,17 +6,20 @@ awareness is due `renders` and `delivery` take it from there.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tocsin.engine.containment import contained
-from tocsin.engine.receive import Disallowed, PageRequest, Received
+from tocsin.engine.receive import Disallowed, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
-from tocsin.errors import FetchError
+from tocsin.errors import FetchError, FetchFailed
 from tocsin.events import Happening
 from tocsin.model import Attempt, FailureKind
 from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tocsin.engine.conclude import Conclusions
     from tocsin.engine.gates import Gates
     from tocsin.engine.outage import OutageWatch
@@ -105,6 +108,17 @@ class Visitor:
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
         self._gates, self._outage, self._settings = gates, outage, settings
         self._clock, self._telemetry = clock, telemetry
+        self._withdrawn: set[int] = set()
+
+    def put_off(self, task: PageTask) -> CheckResult:
+        """Make no request: it is our own connection that fails, and nobody waits here for its return."""
+        conclude = self._conclusions.of(task, self._policies.of(task), self._clock.now())
+        error = FetchFailed(task.url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
+        return conclude.deferred([], self._clock.now() + _OUTAGE_PAUSE_US, error=error)
+
+    def withdraw(self, page_ids: Iterable[int]) -> None:
+        """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
+        self._withdrawn.update(page_ids)
 
     async def visit(self, task: PageTask) -> CheckResult:
         """Check one page; whatever happens to it becomes a result, never an exception."""
@@ -122,6 +136,8 @@ class Visitor:
                 result = conclude.received(
                     received, self._clock.now(), conditional=conditions is not None, tried=len(attempts)
                 )
+        except Withdrawn:
+            result = conclude.withdrawn()
         except Disallowed as exc:
             result = conclude.disallowed(exc)
         except Postponed as exc:
@@ -132,18 +148,24 @@ class Visitor:
                 result = conclude.deferred([], self._clock.now() + _OUTAGE_PAUSE_US, error=exc)
             else:
                 result = conclude.unreachable(attempts, exc)
+        finally:
+            self._withdrawn.discard(task.page_id)
         self._tell(task, result)
         return result
 
     async def _receive(
         self, task: PageTask, policy: PageSettings, conditions: Validators | None, attempts: list[Attempt]
     ) -> Received:
-        request = PageRequest(task.url, task.host, policy, conditions, task.secrets)
+        wanted = partial(self._is_wanted, task.page_id)
+        request = PageRequest(task.url, task.host, policy, conditions, task.secrets, is_wanted=wanted)
         instruction = task.instruction
         if instruction is None:
             return await self._tries.receive(request, attempts, further=policy.tries)
         further = instruction.times - 1 if instruction.kind == "again" else 0
         return await self._tries.receive(request, attempts, further=further, fresh=instruction.new_connections)
+
+    def _is_wanted(self, page_id: int) -> bool:
+        return page_id not in self._withdrawn
 
     def _held_until(self, host: str) -> Instant | None:
         """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""

@@ -66,6 +66,9 @@ class AlertStore(Protocol):
     async def write_alert(self, alert: AlertDraft) -> None:
         """Write an alert of its own (an outage, a sink's test is not stored)."""
 
+    async def open_outage(self) -> Instant | None:
+        """When the outage that has not ended was told of; None if there is none."""
+
     async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
         """What this sink is to be given now: at most the oldest of each page, in order of position."""
 

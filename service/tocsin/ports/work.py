@@ -54,6 +54,9 @@ class WorkStore(Protocol):
         request_id  only the pages that this request wants
         """
 
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        """Of these pages, those that are on the list and not paused: the agreement that requests need (T62)."""
+
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old.
 

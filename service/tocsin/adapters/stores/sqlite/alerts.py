@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite.codec import read_deliveries, read_object, to_json
 from tocsin.adapters.stores.sqlite.outbox import SQL, publish
 from tocsin.adapters.stores.sqlite.role import Role
+from tocsin.events import OUTAGE_BEGAN
 from tocsin.model import AlertRow, DueDelivery, SinkState
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ class AlertRole(Role):
     async def write_alert(self, alert: AlertDraft) -> None:
         """Write an alert of its own."""
         await self._write(partial(publish, drafts=[alert]), durable=True)
+
+    async def open_outage(self) -> Instant | None:
+        """When the outage that has not ended was told of; None if there is none."""
+        row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
+        return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None
 
     async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
         """What this sink is to be given now: at most the oldest of each page, in order of position."""

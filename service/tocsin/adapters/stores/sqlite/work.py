@@ -107,6 +107,11 @@ class WorkRole(Role):
         rows = await self._read(lambda db: db.execute(query, asked).fetchall())
         return [to_task(row) for row in rows]
 
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        """Of these pages, those that are on the list and not paused: the agreement that requests need (T62)."""
+        query, place = SQL["still_watched"], {"ids": ids(page_ids)}
+        return await self._read(lambda db: {row[0] for row in db.execute(query, place)})
+
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
         work = partial(write_results, claim=claim, results=results, gather_us=to_us(self._options.gather))

@@ -87,3 +87,8 @@ where (:sink is null or sink = :sink);
 -- name: deliver_too
 insert or ignore into deliveries (sink, position, alert_id, page_id, next_at)
 select :sink, position, id, page_id, :now from alerts where id = :id;
+
+-- The last word on our own connection: an outage that began, or one that ended.
+-- name: last_of_outages
+select type, created_at from alerts indexed by alerts_of_outages
+where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit 1;

@@ -141,3 +141,7 @@ where id in (select value from json_each(:ids));
 
 -- name: size
 select coalesce(max(id), 0) from pages;
+
+-- Of these pages, those that may still be asked for.
+-- name: still_watched
+select id from pages where id in (select value from json_each(:ids)) and paused = 0;
