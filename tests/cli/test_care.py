@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -187,6 +188,30 @@ def test_the_doctor_names_what_is_wrong_and_the_mend(installation: Installation)
     assert "Sink ops cannot be reached" in found
     assert "ALL PAGES ARE OFF" in found
     assert all(record["mend"] for record in answer.records if record["wrong"])
+
+
+def test_the_doctor_shows_what_is_set_at_run_time_and_for_a_group(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A, "--group", "news")
+    installation.call("watch", "set", "--all", "--every", "6h")
+    installation.call("watch", "set", "--group", "news", "--tell", "major")
+
+    shown = installation.call("doctor").records
+
+    assert {"setting": "pages.every", "value": "6h", "origin": "all pages"} in shown
+    assert {"setting": "pages.tell", "value": "major", "origin": "group news"} in shown
+
+
+def test_the_doctor_finds_a_sink_whose_address_is_not_allowed(installation: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        text = f'[sinks.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{port}/"\n[sinks.odd]\ntype = "webhok"\n'
+        (installation.folder / "tocsin.toml").write_text(text)
+
+        answer = installation.call("doctor", "--no-settings")
+
+    found = " ".join(record["finding"] for record in answer.records)
+    assert "is not dialled" in found
+    assert "there is no type 'webhok'" in found
 
 
 def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: Installation) -> None:

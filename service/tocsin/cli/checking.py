@@ -124,6 +124,8 @@ def print_report(report: CheckReport) -> None:
         details.append(f"next try: {show_time(report.next_try)}")
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
+    if outcome is CheckOutcome.SKIPPED:
+        details.append("not asked for: it is off, or was received a moment ago")
     if report.problem:
         details.append(f"problem: {report.problem}")
     for detail in details:

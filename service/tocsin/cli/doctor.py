@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.examination import Finding, examine
+from tocsin.cli.examination import Examination, examine
 from tocsin.cli.session import configuration, now
-from tocsin.configuration import Loaded, mask
+from tocsin.configuration import Loaded, mask, resolve_page, resolve_page_origins
 from tocsin.configuration.convert import to_json
 from tocsin.configuration.tree import dotted, walk
+
+if TYPE_CHECKING:
+    from tocsin.cli.finding import Finding
 
 
 @click.command("doctor", epilog="Example: tocsin doctor")
@@ -26,11 +30,11 @@ def command(ctx: click.Context, *, with_settings: bool) -> int:
     Secrets are masked. Exit status 1 if anything is wrong.
     """
     loaded = configuration(ctx)
+    examination = examine(loaded, now())
     if with_settings:
-        print_settings(loaded)
-    findings = examine(loaded, now())
-    wrong = [finding for finding in findings if finding.is_wrong]
-    for finding in findings:
+        _print_settings(loaded, examination)
+    wrong = [finding for finding in examination.findings if finding.is_wrong]
+    for finding in examination.findings:
         record = {"finding": finding.what, "mend": finding.mend, "wrong": finding.is_wrong}
         output.emit(record, partial(_print, finding))
     if not wrong and not output.is_json():
@@ -40,14 +44,23 @@ def command(ctx: click.Context, *, with_settings: bool) -> int:
     return output.NEEDS_USER if wrong else output.DONE
 
 
-def print_settings(loaded: Loaded) -> None:
-    """Show every setting in force with where it came from; secrets are masked."""
-    rows = [(dotted(path), to_json(path, mask(path, value))) for path, value in walk(loaded.settings)]
+def _print_settings(loaded: Loaded, examination: Examination) -> None:
+    """Show every setting in force with where it came from; what is set at run time wins, and secrets are masked."""
+    pages = resolve_page(loaded.settings.pages, examination.for_all, {}, None)
+    page_origins = resolve_page_origins(loaded.origins, examination.for_all, {}, None)
+    origins = {**loaded.origins, **{f"pages.{key}": origin for key, origin in page_origins.items()}}
+    settings = msgspec.structs.replace(loaded.settings, pages=pages)
+    rows = [
+        (dotted(path), to_json(path, mask(path, value)), origins.get(dotted(path), "default"))
+        for path, value in walk(settings)
+    ]
+    for group, given in examination.groups.items():
+        rows += [(f"pages.{key}", mask(("pages", key), value), f"group {group}") for key, value in given.items()]
     if output.is_json():
-        for key, value in rows:
-            output.print_json({"setting": key, "value": value, "origin": loaded.origins.get(key, "default")})
+        for key, value, origin in rows:
+            output.print_json({"setting": key, "value": value, "origin": origin})
         return
-    shown = [(key, _shown(value), loaded.origins.get(key, "default")) for key, value in rows]
+    shown = [(key, _shown(value), origin) for key, value, origin in rows]
     output.table(("setting", "value", "from"), shown, title=f"Configuration: {loaded.file or 'no file'}")
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
 from tocsin.cli.asking import count
+from tocsin.cli.finding import Finding
+from tocsin.cli.reachability import examine_sink
 from tocsin.cli.times import show_time
-from tocsin.configuration import mask
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 
@@ -20,40 +20,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tocsin.configuration import Loaded
-    from tocsin.model import Instant
+    from tocsin.model import Instant, JsonObject
     from tocsin.ports import Store
     from tocsin.settings import SinkSettings
 
 _MINUTE: Final = 60_000_000
-_REACH_S: Final = 5.0
-_PORTS: Final = {"http": 80, "https": 443}
 _WITHOUT_EFFECT: Final = ("http.", "fetch.fetchers")
 """Settings that a later version heeds."""
 
 
-class Finding(Struct, frozen=True):
-    """One thing that the doctor says; what is not wrong is only good to know."""
+class Examination(Struct):
+    """What was found, and what is set at run time: for all pages, and for each group by its name."""
 
-    what: str
-    mend: str = ""
-    is_wrong: bool = True
+    findings: list[Finding]
+    for_all: JsonObject
+    groups: dict[str, JsonObject]
 
 
-def examine(loaded: Loaded, now: Instant) -> list[Finding]:
+def examine(loaded: Loaded, now: Instant) -> Examination:
     """Look at everything, and change nothing."""
     return asyncio.run(_examine(loaded, now))
 
 
-async def _examine(loaded: Loaded, now: Instant) -> list[Finding]:
-    findings = list(_of_configuration(loaded))
-    findings += await _of_store(loaded, now)
+async def _examine(loaded: Loaded, now: Instant) -> Examination:
+    found = Examination(list(_of_configuration(loaded)), {}, {})
+    await _of_store(loaded, now, found)
     for name, sink in loaded.settings.sinks.items():
-        findings += await _of_sink(name, sink)
+        found.findings += await examine_sink(name, sink, loaded.settings.network)
     if not loaded.settings.sinks:
-        findings.append(
-            Finding("No sink is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
-        )
-    return findings
+        listed = Finding("No sink is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
+        found.findings.append(listed)
+    return found
 
 
 def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
@@ -63,29 +60,31 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
             'Set instance.contact, such as "mailto:you@example.org" or the address of a page about you.',
         )
     for doubt in loaded.doubts:
-        yield Finding(f"{doubt}.")
+        yield Finding(f"{doubt}.", "Rename the variable, or unset it.")
     for key, origin in loaded.origins.items():
         if key.startswith(_WITHOUT_EFFECT) and origin != "default":
             yield Finding(f"{key} (from {origin}) takes effect in a later version.", is_wrong=False)
 
 
-async def _of_store(loaded: Loaded, now: Instant) -> list[Finding]:
+async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
     url = loaded.settings.store.url
     path = url.partition(":")[2]
     if not _is_there(path):
-        return [
-            Finding(
-                f"There is no store yet at {path}.", "Make it by adding a page: tocsin watch add URL", is_wrong=False
-            )
-        ]
+        mend = "Make it by adding a page: tocsin watch add URL"
+        found.findings.append(Finding(f"There is no store yet at {path}.", mend, is_wrong=False))
+        return
     try:
         store = await open_store(url, engine=False, create=False)
         try:
-            return [*await _of_rows(store, now), *await _of_sink_states(store, loaded.settings.sinks)]
+            found.for_all, groups = await store.overrides()
+            found.groups = dict(groups.values())
+            found.findings += await _of_rows(store, now)
+            found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
+            found.findings += await _of_sink_states(store, loaded.settings.sinks)
         finally:
             await store.close()
     except StoreError as exc:
-        return [Finding(f"The store cannot be used: {exc}")]
+        found.findings.append(Finding(f"The store cannot be used: {exc}", "See what the words before say."))
 
 
 async def _of_rows(store: Store, now: Instant) -> list[Finding]:
@@ -93,27 +92,19 @@ async def _of_rows(store: Store, now: Instant) -> list[Finding]:
     questions = [question for question in await store.questions() if question.answered_at is None]
     if questions:
         pages = sum(question.pages for question in questions)
-        findings.append(
-            Finding(
-                f"{count(len(questions), 'question')} about {count(pages, 'page')} wait for your answer.",
-                "See: tocsin attention list",
-            )
-        )
+        what = f"{count(len(questions), 'question')} about {count(pages, 'page')} wait for your answer."
+        findings.append(Finding(what, "See: tocsin attention list"))
     latest = await store.alerts(limit=1)
     if latest and latest[0].created_at > now + _MINUTE:
-        findings.append(
-            Finding(
-                f"The clock was set back: an alert is of {show_time(latest[0].created_at)}, which is yet to come.",
-                "Set the clock; nothing is stored anew of a page before its last time of storing.",
-            )
-        )
-    return findings + await _of_pauses(store)
+        what = f"The clock was set back: an alert is of {show_time(latest[0].created_at)}, which is yet to come."
+        mend = "Set the clock; nothing is stored anew of a page before its last time of storing."
+        findings.append(Finding(what, mend))
+    return findings
 
 
-async def _of_pauses(store: Store) -> list[Finding]:
+async def _of_pauses(store: Store, mode: str) -> list[Finding]:
     """A pause of everything is loud wherever one looks."""
-    for_all, _ = await store.overrides()
-    if for_all.get("mode") == "off":
+    if mode == "off":
         return [Finding("ALL PAGES ARE OFF: nothing is checked.", "Go on with: tocsin watch set --all --mode on")]
     pages = await store.count_pages(PageFilter())
     if pages and await store.count_pages(PageFilter(paused=True)) == pages:
@@ -134,34 +125,5 @@ async def _of_sink_states(store: Store, sinks: Mapping[str, SinkSettings]) -> li
     return findings
 
 
-async def _of_sink(name: str, sink: SinkSettings) -> list[Finding]:
-    """Whether it could be reached; nothing is sent to it."""
-    if sink.path:
-        folder = _folder_of(sink.path)
-        there = _is_there(folder)
-        mend = "Make it, or mend the sink's path."
-        return [] if there else [Finding(f"Sink {name}: the folder {folder} is not there.", mend)]
-    parts = urlsplit(sink.url)
-    if not parts.hostname:
-        return []
-    where = str(mask(("sinks", name, "url"), sink.url))
-    try:
-        async with asyncio.timeout(_REACH_S):
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port or _PORTS.get(parts.scheme, 443))
-    except (OSError, TimeoutError, ValueError) as exc:
-        reason = str(exc) or "no answer in time"
-        return [
-            Finding(
-                f"Sink {name} cannot be reached at {where}: {reason}", f"Mend its url; then: tocsin sink test {name}"
-            )
-        ]
-    writer.close()
-    return []
-
-
 def _is_there(path: str) -> bool:
     return Path(path).exists()
-
-
-def _folder_of(path: str) -> str:
-    return str(Path(path).absolute().parent)

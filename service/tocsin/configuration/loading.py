@@ -79,8 +79,10 @@ def _find(config: str | None, environ: Mapping[str, str], cwd: pathlib.Path) -> 
     for name, source in ((config, "--config"), (environ.get(VARIABLE), VARIABLE)):
         if name:
             file = cwd / name
-            if not file.is_file():
-                raise SettingsError(f"{source}: {file}: there is no such file; mend the name, or leave it out")
+            # Not is_file: a pipe will do.
+            if not file.exists() or file.is_dir():
+                what = "a folder" if file.is_dir() else "there is no such file"
+                raise SettingsError(f"{source}: {file}: {what}; mend the name, or leave it out")
             return file
     candidates = [cwd / FILE_NAME]
     folder = environ.get("XDG_CONFIG_HOME") or ""

@@ -73,7 +73,7 @@ def guard(cell: str) -> str:
 
 
 def _unknown_columns(heading: list[str], line: int) -> Iterator[Item]:
-    known = {"url", "group", "text", "paused", *KEYS}
+    known = {"url", "group", "text", *KEYS}
     for column in heading:
         if column and column not in known:
             yield Named(line, "column", column)

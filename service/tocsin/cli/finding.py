@@ -1,0 +1,13 @@
+"""What the doctor says."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Finding(Struct, frozen=True):
+    """One thing that the doctor says; what is not wrong is only good to know."""
+
+    what: str
+    mend: str = ""
+    is_wrong: bool = True
