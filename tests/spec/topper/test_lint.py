@@ -48,7 +48,7 @@ def test_T01_topper_is_one_of_true_false_and_dates(content: str, count: int) -> 
     assert rules == [("T01", "error")] * count
 
 
-@pytest.mark.parametrize("token", ["2014-02-30", "20140101", "2014-01-01T24:00Z", "2014,"])
+@pytest.mark.parametrize("token", ["2o14", "2014-02-30", "20140101", "2014-01-01T24:00Z", "2014,"])
 @pytest.mark.parametrize("name", ["topper", "topper-major", "topper-minor"])
 def test_T05_a_date_that_the_note_does_not_know_is_an_error(name: str, token: str) -> None:
     assert found(meta(name, token)) == [("T05", "error")]
@@ -73,6 +73,26 @@ def test_T07_false_stands_beside_nothing_that_says_otherwise(other: str) -> None
 
 def test_T07_false_may_stand_beside_words_that_say_nothing() -> None:
     assert [rule for rule, _ in found(meta("topper", "false"), meta("topper", "soon"))] == ["T01"]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("<meta name=topper>", "topper without a value counts as absent; give it one"),
+        ("<meta name=topper content='2014 2014'>", "2014 stands twice in one value and counts once; remove one"),
+        (
+            "<meta name=topper-minor content=true>",
+            "true has no place in topper-minor, which holds dates; write a topper element for it",
+        ),
+        ("<meta name=topper content='true 2014'>", "true stands alone in its value; leave out it or the rest"),
+        (
+            "<meta name=topper-minor content=2014-13>",
+            "2014-13 is no date of the W3C note; write such as 2026, 2026-11, 2026-11-21 or 2026-11-21T08:20Z",
+        ),
+    ],
+)
+def test_a_finding_says_what_is_wrong_and_the_mend(written: str, message: str) -> None:
+    assert [finding.message for finding in lint(written.encode())] == [message]
 
 
 def test_T07_names_what_contradicts_it() -> None:
@@ -139,6 +159,8 @@ def test_a_finding_has_line_and_column_from_1_in_code_points() -> None:
         ("<meta content=x=y name=topper>", 15),
         ("<meta name=topper content='so&#111;n'>", 28),
         ("<meta name=topper content='&#32;soon'>", 28),
+        ("<meta name=topper content='x=y'>", 28),
+        ("<meta name=topper content=   soon id=x>", 30),
         ("<meta name=topper>", 1),
     ],
 )
@@ -146,6 +168,12 @@ def test_a_finding_stands_where_its_token_does(written: str, column: int) -> Non
     (finding,) = lint(written.encode())
 
     assert (finding.line, finding.column) == (1, column)
+
+
+def test_tokens_parted_by_a_reference_stand_where_their_value_begins() -> None:
+    findings = lint(b"<meta name=topper content='soon&#32;later'>")
+
+    assert [(finding.column, finding.message.split()[0]) for finding in findings] == [(28, "later"), (28, "soon")]
 
 
 def test_findings_come_in_the_order_of_the_text() -> None:
@@ -173,6 +201,13 @@ def test_T17_xhtml_is_judged_too() -> None:
     source = b'<html xmlns="http://www.w3.org/1999/xhtml"><head><meta name="topper" content="x"/></head></html>'
 
     assert [finding.rule for finding in lint(source, "application/xhtml+xml")] == ["T01"]
+
+
+def test_the_type_that_http_tells_is_heeded() -> None:
+    source = "<meta name=topper content=soon>"
+
+    assert lint(source.encode(), "application/json") == ()
+    assert [finding.rule for finding in lint(source.encode("utf-16-le"), "text/html; charset=utf-16")] == ["T01"]
 
 
 def test_what_is_no_page_breaks_no_rule() -> None:

@@ -97,6 +97,7 @@ def test_T11_a_time_is_the_same_however_it_is_spelled() -> None:
         ('"2014 D D"', '"2014"'),
         ('"2014&#45;01 D"', '"2014-01"'),
         ('"a&amp;b&lt; D"', '"a&amp;b&lt;"'),
+        ("'a&amp;b D \"c'", '"a&amp;b &quot;c"'),
     ],
 )
 def test_T11_a_minor_date_that_becomes_major_is_moved(before: str, after: str) -> None:
@@ -126,6 +127,8 @@ def test_T04_a_topper_that_loses_its_only_date_says_true(content: str) -> None:
         ("<p>x\n  <meta name=topper-minor content=D>  \n<p>y", "<p>x\n<p>y"),
         ("<p>x\r\n\t<meta name=topper-minor content=D>\r\n<p>y", "<p>x\r\n<p>y"),
         ("<p>x<meta name=topper-minor content=D>\n<p>y", "<p>x\n<p>y"),
+        ("<p>X  <meta name=topper-minor content=D>\n<p>y", "<p>X  \n<p>y"),
+        ("  <meta name=topper-minor content=D>", "  "),
         ("<p>x\n<meta name=topper-minor content=D><p>y", "<p>x\n<p>y"),
         ("<p>x\n<meta name=topper-minor content='D' ></meta>\n<p>y", "<p>x\n<p>y"),
     ],
@@ -148,6 +151,12 @@ NEW = f'<meta name="topper-minor" content="{DAY}">'
         ("<head><meta charset=utf-8><title>t</title>", "<head><meta charset=utf-8>NEW<title>t</title>"),
         ("<meta charset=utf-8>\n<title>t</title>", "<meta charset=utf-8>\nNEW\n<title>t</title>"),
         ("<meta charset=utf-8>", "<meta charset=utf-8>NEW"),
+        ("  <meta charset=utf-8>", "  <meta charset=utf-8>NEW"),
+        ("\n <meta charset=utf-8>", "\n <meta charset=utf-8>\n NEW"),
+        ("\n\r\n <meta charset=utf-8> ", "\n\r\n <meta charset=utf-8>\r\n NEW "),
+        ("\r\n\n <meta charset=utf-8>", "\r\n\n <meta charset=utf-8>\n NEW"),
+        ("<html>\n\t <body>", "<html>\n\t NEW\n\t <body>"),
+        ("<html> \n<body>", "<html>NEW \n<body>"),
         ("  <meta charset=utf-8></meta>\n<p>", "  <meta charset=utf-8></meta>\n  NEW\n<p>"),
         ("<meta charset=utf-8 />\n<p>", "<meta charset=utf-8 />\nNEW/\n<p>"),
         ("<head>\n <title>t</title>\n</head>", "<head>\n <title>t</title>\n NEW\n</head>"),
@@ -196,9 +205,10 @@ def test_a_utf16_page_stays_one(encoding: str, mark: str) -> None:
 
 
 def test_a_page_that_cannot_be_written_back_is_refused() -> None:
-    for source, label in ((b"\xff\xfe<\0\xd8", "utf-16le"), (b"<p>", "replacement")):
+    for source, label in ((b"\xff\xfe<\0\xd8", "utf-16le"), (b"<p>", "replacement"), (b"\x1b$B\xff", "iso-2022-jp")):
+        declared = "hz-gb-2312" if label == "replacement" else label
         with pytest.raises(UsageError, match=rf"^the page is not valid {label}; save it as UTF-8$"):
-            stamp(source, major=False, at=DAY, content_type="text/html; charset=hz-gb-2312")
+            stamp(source, major=False, at=DAY, content_type=f"text/html; charset={declared}")
 
 
 def test_T17_xhtml_stays_xhtml() -> None:
@@ -216,6 +226,11 @@ def test_T17_xhtml_stays_xhtml() -> None:
 def test_T05_what_is_no_date_is_not_written(at: str) -> None:
     with pytest.raises(UsageError, match=rf"^{re.escape(at)}: not a date; write such as 2026, "):
         stamp(b"<p>", major=False, at=at)
+
+
+def test_a_long_text_is_shown_shortened() -> None:
+    with pytest.raises(UsageError, match=r"^x{40}: not a date; "):
+        stamp(b"<p>", major=False, at="x" * 5000)
 
 
 def test_what_is_no_page_is_not_written() -> None:
@@ -249,6 +264,12 @@ def test_T10_a_page_says_how_finely_its_dates_speak(source: bytes, rank: int | N
 
 def test_T10_major_dates_are_looked_at_apart() -> None:
     assert stamped_granularity(b"<meta name=topper-major content=2014-01-02T10:00Z>", major=True) == 3
+
+
+def test_T10_dates_are_looked_at_in_the_pages_own_encoding() -> None:
+    source = "<meta name=topper-minor content=2014>".encode("utf-16-le")
+
+    assert stamped_granularity(source, major=False, content_type="text/html; charset=utf-16le") == 0
 
 
 @given(st.lists(metas(), max_size=4), st.booleans(), tokens)

@@ -168,6 +168,7 @@ def test_T04_tokens_in_topper_are_minor_dates() -> None:
 
     assert read_dates(state) == Dates(major=("2013",), minor=("2014-01", "2014-02"))
     assert read_dates(EMPTY) == Dates((), ())
+    assert read_dates(state_of(minor="2014\u00a02015")) == Dates((), ())
 
 
 def test_a_state_has_twelve_values() -> None:

@@ -202,9 +202,24 @@ STORED = START + 48
         ([b'"0" ' + b" ".join([b"n"] * 51) + b"\n"], 1, 1, "no record 0: the first line"),
         ([b"\xef\xbb\xbf" + RECORD_0.encode()], 1, 1, "byte order mark"),
         ([RECORD_0.replace("\n", "\r\n").encode()], 1, len(RECORD_0), "CR LF"),
-        ([RECORD_0.replace(" url", " \u00fcrl").encode()], 1, 3, "record 0: a field's name"),
-        ([RECORD_0.replace(" url ", "  ").encode()], 1, 3, "record 0: a field's name"),
-        ([RECORD_0.replace(" url ", ' "url" ').encode()], 1, 3, "record 0: a field's name"),
+        (
+            [RECORD_0.replace(" url", " \u00fcrl").encode()],
+            1,
+            3,
+            "record 0: a field's name is missing, quoted or not plain ASCII",
+        ),
+        (
+            [RECORD_0.replace(" url ", "  ").encode()],
+            1,
+            3,
+            "record 0: a field's name is missing, quoted or not plain ASCII",
+        ),
+        (
+            [RECORD_0.replace(" url ", ' "url" ').encode()],
+            1,
+            3,
+            "record 0: a field's name is missing, quoted or not plain ASCII",
+        ),
         ([RECORD_0.replace("\n", " x\n").encode()], 1, len(RECORD_0) + 1, "not 52 cells: 53 of them"),
         ([RECORD_0.replace(" text", "").encode()], 1, len(RECORD_0) - 5, "not 52 cells: 51 of them"),
         ([RECORD_0.encode(), RECORD_0.encode()], 2, 1, "record 0 again"),
@@ -226,9 +241,24 @@ STORED = START + 48
         (lines(line_of().replace(URL, "https://[1/")), 2, 3, "URL: https://[1/: not a URL"),
         (lines(line_of().replace(URL, f'"{URL}"')), 2, 3, "a cell is quoted"),
         (lines(line_of().replace(URL, "https://example.org/o'hara")), 2, 24, "raw quotation mark"),
-        (lines(line_of().replace("00Z", "00.5")), 2, STORED, "stored: not a time"),
-        (lines(line_of().replace("00Z", "00.50Z")), 2, STORED, "stored: not a time"),
-        (lines(line_of().replace("00Z", "00.1234567Z")), 2, STORED, "stored: not a time"),
+        (
+            lines(line_of().replace("00Z", "00.5")),
+            2,
+            STORED,
+            "stored: not a time such as 2026-11-21T08:20:00Z or …:00.25Z",
+        ),
+        (
+            lines(line_of().replace("00Z", "00.50Z")),
+            2,
+            STORED,
+            "stored: not a time such as 2026-11-21T08:20:00Z or …:00.25Z",
+        ),
+        (
+            lines(line_of().replace("00Z", "00.1234567Z")),
+            2,
+            STORED,
+            "stored: not a time such as 2026-11-21T08:20:00Z or …:00.25Z",
+        ),
         (lines(line_of().replace("11-21", "02-30")), 2, STORED, "stored: there is no such time"),
         (lines(line_of().replace("2026", "0000")), 2, STORED, "stored: there is no such time"),
         (lines(line_of().replace("T12", "T24")), 2, STORED, "stored: there is no such time"),
@@ -298,7 +328,10 @@ def test_T03_a_topper_that_only_says_false_is_refused() -> None:
 def test_T34_the_refresh_is_plain_seconds(seconds: str) -> None:
     line = line_of(record(state=state_of(refresh="30"))).replace("refresh 30", f"refresh {seconds}")
 
-    assert refusal(lines(line)).reason == "seconds: digits without leading zeros must stand here"
+    error = refusal(lines(line))
+
+    assert error.reason == "seconds: digits without leading zeros must stand here"
+    assert error.column == START + 32 + 24
 
 
 def test_T36_the_refresh_is_not_quoted() -> None:
@@ -324,6 +357,7 @@ def test_T24_a_text_of_up_to_253_characters_is_taken_as_it_is(text: str) -> None
         ("x" * 254, "is too long: 254 characters, and 253 are the most; shorten it"),
         ("a\0", "holds U+0000; leave that out"),
         ("a\udc80", "holds bytes that are not UTF-8; write it in UTF-8"),
+        ("\ud800", "holds bytes that are not UTF-8; write it in UTF-8"),
         ("x\udfff", "holds bytes that are not UTF-8; write it in UTF-8"),
     ],
 )

@@ -17,7 +17,6 @@ class Refused(ValueError):
     """Why a line is refused, and the column, from 1 in code points."""
 
     def __init__(self, column: int, reason: str) -> None:
-        super().__init__(reason)
         self.column, self.reason = column, reason
 
 

@@ -112,5 +112,5 @@ def _days_in(year: int, month: int) -> int:
 def _days_before(year: int, month: int) -> int:
     """Days from 0000-01-01 to the first of this month."""
     past = year - 1
-    leap_days = past // 4 - past // 100 + past // 400 + 1 if year else 0  # the year 0 is a leap year
+    leap_days = past // 4 - past // 100 + past // 400 + 1  # the year 0 is one, and none is before it
     return year * 365 + leap_days + sum(_days_in(year, earlier) for earlier in range(1, month))

@@ -118,11 +118,10 @@ def _lint_granularity(element: WrittenElement) -> Iterator[_Found]:
 def _lint_page(elements: tuple[WrittenElement, ...]) -> Iterator[_Found]:
     topper = [token for element in elements if element.field == "topper" for token in element.tokens]
     refused = [token for token in topper if lower_ascii(token.text) == "false"]
-    wanted = "true" if any(lower_ascii(token.text) == "true" for token in topper) else ""
-    wanted = wanted or next((token.text for token in topper if token.interval is not None), "")
+    wanted = [token for token in topper if token.interval is not None or lower_ascii(token.text) == "true"]
     if wanted:
         for token in refused:
-            message = f"a page says not both topper {wanted} and topper false; remove one of them"
+            message = f"a page says not both topper {wanted[0].text} and topper false; remove one of them"
             yield _Found(token.start, "T07", Level.ERROR, message)
     major = {
         token.interval: token.text

@@ -56,7 +56,7 @@ def unescape(cell: str) -> str:
 
     Raises BadReference for a number that is 0, a surrogate, or beyond U+10FFFF.
     """
-    return _REFERENCE.sub(_read, cell) if "&" in cell else cell
+    return _REFERENCE.sub(_read, cell)
 
 
 def _read(match: re.Match[str]) -> str:

@@ -22,7 +22,6 @@ _BOM = b"\xef\xbb\xbf"
 _CLOSED = re.compile(rf"[{SPACE}]*</meta[{SPACE}]*>", re.IGNORECASE)
 _TOKEN_AND_SPACE = re.compile(rf"([^{SPACE}]+)[{SPACE}]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_INDENT = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"[ \t]*(\r\n|\n|\r|\Z)")
 # Atomic throughout: comments in any number are walked once.
 _DOCTYPE = re.compile(rf"(?:[{SPACE}]++|<!--(?>.*?-->)|<\?[^>]*+>)*+<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -152,8 +151,7 @@ def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
 def _attribute(text: str, placed: PlacedMeta, content: str) -> str:
     """Write a content attribute anew: its name as it stands, its value in quotation marks."""
     start, _ = placed.attributes["content"]
-    quote = '"' if "'" in content or value_span(text, placed)[2] != "'" else "'"
-    return f"{text[start : start + len('content')]}={quote}{content.replace(quote, '&quot;')}{quote}"
+    return f'{text[start : start + len("content")]}="{content.replace(chr(34), "&quot;")}"'
 
 
 def _removed(text: str, placed: PlacedMeta) -> Edit:
@@ -177,8 +175,10 @@ def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> E
     if layout.title is not None:
         return _beside(text, *layout.title, element)
     doctype = _DOCTYPE.match(text)
-    opening = layout.head or layout.html or ((0, doctype.end()) if doctype else (0, 0))
-    return _within(text, opening[1], element)
+    opening = layout.head or layout.html
+    if opening is not None:
+        return _within(text, opening[1], element)
+    return _within(text, doctype.end() if doctype else 0, element)
 
 
 def _beside(text: str, start: int, end: int, element: str) -> Edit:
@@ -187,7 +187,7 @@ def _beside(text: str, start: int, end: int, element: str) -> Edit:
     rest = _BLANK.match(text, end)
     if line is None or rest is None:
         return Edit(end, end, element)
-    line_end = rest[1] or "".join(_LINE_END.findall(text[max(0, line - 2) : line])[-1:])
+    line_end = rest[1] or ("\r\n" if text.endswith("\r\n", 0, line) else text[max(0, line - 1) : line])
     return Edit(end, end, f"{line_end}{text[line:start]}{element}" if line_end else element)
 
 
@@ -195,8 +195,9 @@ def _within(text: str, place: int, element: str) -> Edit:
     """Behind an opening tag, or at the very beginning: indented as what follows on the next line is."""
     line_end = _LINE_END.match(text, place)
     if line_end is not None and place:
-        indent = _INDENT.match(text, line_end.end())
-        return Edit(place, place, f"{line_end[0]}{indent[0] if indent else ''}{element}")
+        follows = text[line_end.end() :]
+        indent = follows[: len(follows) - len(follows.lstrip(" \t"))]
+        return Edit(place, place, f"{line_end[0]}{indent}{element}")
     first = _LINE_END.search(text)
     return Edit(place, place, f"{element}{first[0]}" if first is not None and not place else element)
 

@@ -149,7 +149,8 @@ def canonical_value(field: str, contents: Iterable[str]) -> str | None:
 
 def tokens_of(state: PageState, field: str) -> tuple[str, ...]:
     """Give the valid date-time tokens of one of the topper fields, in code point order."""
-    return tuple(token for token in (state[field] or "").split(" ") if is_token(token))
+    value = state[field]
+    return () if value is None else tuple(token for token in value.split(" ") if is_token(token))
 
 
 def read_dates(state: PageState) -> Dates:

@@ -165,10 +165,9 @@ def _read_number(cell: Cell, last: int | None) -> int:
         raise Refused(cell.column, "record number: not a number from 1 on without leading zeros")
     if len(digits) > len(str(_LARGEST_NUMBER)) or (number := int(digits)) > _LARGEST_NUMBER:
         raise Refused(cell.column, f"record number: too large; the largest is {_LARGEST_NUMBER}")
-    if last is not None and number == last:
-        raise Refused(cell.column, f"record number: {number} is repeated; numbers grow down the table")
-    if last is not None and number < last:
-        raise Refused(cell.column, f"record number: {number} after {last} is not growing; sort the records by number")
+    if last is not None and number <= last:
+        what = "is repeated" if number == last else f"after {last} is not growing"
+        raise Refused(cell.column, f"record number: {number} {what}; numbers grow down the table")
     return number
 
 
@@ -185,9 +184,9 @@ def _read_url(cell: Cell) -> str:
 def _read_field(field: str, cells: list[Cell]) -> str | None:
     if not any(cell.text or cell.is_quoted for cell in cells):
         return None
-    for cell, expected in zip(cells, ("meta", _ATTRIBUTE[field], field), strict=False):
-        if _unquoted(cell) != expected:
-            raise Refused(cell.column, f"cells of {field}: {expected} must stand here, or all four be empty")
+    for place, expected in enumerate(("meta", _ATTRIBUTE[field], field)):
+        if _unquoted(cells[place]) != expected:
+            raise Refused(cells[place].column, f"cells of {field}: {expected} must stand here, or all four be empty")
     content = cells[3]
     if not content.text:
         raise Refused(content.column, f"cells of {field}: no content; leave all four empty instead")

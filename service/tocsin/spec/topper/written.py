@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tocsin.spec.html.layout import PlacedMeta
     from tocsin.spec.topper.dates import Interval
 
-_VALUE = re.compile(f"[^=]*=[{SPACE}]*")
 _RAW_TOKEN = re.compile(f"[^{SPACE}]+")
 
 
@@ -67,14 +66,13 @@ def value_span(text: str, placed: PlacedMeta) -> tuple[int, int, str]:
     are equal, and behind the name, for an attribute without a value.
     """
     start, end = placed.attributes["content"]
-    match = _VALUE.match(text, start, end)
-    if match is None:
+    if "=" not in text[start:end]:
         return end, end, ""
-    start = match.end()
-    quote = text[start : start + 1] if start < end else ""
-    if quote in ('"', "'") and quote:
-        return start + 1, end - 1, quote
-    return start, end, ""
+    value = end - len(text[start:end].partition("=")[2].lstrip(SPACE))
+    quote = text[value : value + 1]
+    if quote in ('"', "'"):
+        return value + 1, end - 1, quote
+    return value, end, ""
 
 
 def _tokens(text: str, placed: PlacedMeta) -> tuple[WrittenToken, ...]:
@@ -82,7 +80,7 @@ def _tokens(text: str, placed: PlacedMeta) -> tuple[WrittenToken, ...]:
         return ()
     tokens = split_tokens(placed.meta.content)
     start, end, _ = value_span(text, placed)
-    raw = [match.start() for match in _RAW_TOKEN.finditer(text, start, end)]
-    if "&" in text[start:end] and len(raw) != len(tokens):  # a reference to a space
-        raw = [start] * len(tokens)
-    return tuple(WrittenToken(token, place) for token, place in zip(tokens, raw, strict=False))
+    places = [start + match.start() for match in _RAW_TOKEN.finditer(text[start:end])]
+    if len(places) != len(tokens):  # references to spaces
+        places = [start] * len(tokens)
+    return tuple(map(WrittenToken, tokens, places))
