@@ -195,6 +195,7 @@ class Bench:
         self.alerts = Alerts("tocsin", SeededChance())
         self.lease = Lease(store, "test", timedelta(seconds=10), self.clock, self.telemetry)
         self.committed = 0
+        self.visited: set[int] = set()
         self.policies = Policies(POLICY)
         self.settings = RenderSettings(limit=limit, resume_at=resume_at)
         self.queue = self.fresh_queue()
@@ -216,7 +217,12 @@ class Bench:
             chance=FixedChance(),
             telemetry=self.telemetry,
             on_committed=self._note,
+            is_visited=lambda page_id: page_id in self.visited,
         )
+
+    def page_id(self, name: str) -> int:
+        """The store's number of a page."""
+        return self._ids[name]
 
     async def add(self, *names: str) -> None:
         """Watch pages, and check them once: their first state is stored."""

@@ -145,6 +145,19 @@ def test_HTML_that_became_something_else_is_not_silently_compared(awareness: Awa
     assert (result.state, result.rendering.same_state) == (None, False)
 
 
+@pytest.mark.parametrize(("before", "stored"), [(fields(created="2026"), False), (OLD, True)])
+def test_T51_of_a_page_on_auto_a_state_is_stored_where_the_page_asks_or_asked_for_it(
+    awareness: Awareness, before: FieldValues, *, stored: bool
+) -> None:
+    task = task_of(state=before)
+    job = job_of(task, verdict_of(task, OLD, NEW, START))
+    policy = msgspec.structs.replace(POLICY, mode="auto")
+
+    result = render(awareness, job, fields(created="2027"), policy=policy)
+
+    assert (result.state is not None) is stored
+
+
 def test_one_rendering_answers_every_verdict_and_the_last_alert_goes_on_with_the_chain(awareness: Awareness) -> None:
     task = task_of(state=NEW)
     first = verdict_of(task, fields(), OLD, START - MINUTE, id_=40)

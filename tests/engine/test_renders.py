@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.awareness import DAY, NEW, NEWER, OLD, SECOND, Bench
+from tests.awareness import NEW, NEWER, SECOND, Bench
 from tests.fakes import ManualClock, settle
 from tocsin.adapters.stores import open_store
-from tocsin.engine.receive import Disallowed
-from tocsin.errors import FetchFailed, FetchRefused
-from tocsin.model import FailureKind, Instruction
+from tocsin.errors import FetchFailed, FetchRefused, StoreError
+from tocsin.model import FailureKind
+from tocsin.settings import RenderSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from datetime import timedelta
     from pathlib import Path
 
     from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import RenderJob
+    from tocsin.model import Claim, Instant, RenderCommit, RenderJob
 
 
 @pytest.fixture
@@ -145,106 +145,6 @@ async def test_T58_in_awareness_every_failure_is_tried_again(bench: Bench, kind:
     assert len(bench.renderer.asked) == 2
 
 
-async def test_T60_a_rendering_that_failed_is_told_with_its_error_and_the_user_is_asked(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
-    bench.renderer.on(url_of("a"), failure("a"))
-
-    await bench.drain()
-
-    (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"] == {"kind": "connect", "status": None, "message": "connection refused"}
-    (question,) = await bench.store.questions()
-    assert (question.cause, question.during, len(question.attempts)) == ("connect", "rendering", 3)
-    assert question.pending_change is not None
-    assert question.pending_change["outcome"] == "major"
-    assert (await bench.task("a")).owed
-
-
-async def test_a_page_that_crashes_its_rendering_is_told_of_and_stops_no_other(bench: Bench) -> None:
-    await bench.add("a", "b")
-    await bench.check("a", NEW)
-    await bench.check("b", NEW)
-    bench.renderer.on(url_of("a"), ZeroDivisionError("division by zero"))
-
-    await bench.drain()
-
-    errors = {event["subject"]: data_of(event)["rendering"]["error"] for event in await bench.events()}
-    assert errors[url_of("b")] is None
-    assert errors[url_of("a")]["kind"] == "crashed"
-    assert "page.crashed" in bench.telemetry.names()
-
-
-async def test_T70_after_a_rendering_only_the_latest_record_is_left(bench: Bench) -> None:
-    await bench.add("a")
-    bench.clock.set_wall(bench.clock.now() + DAY)
-    await bench.check("a", NEW)
-
-    await bench.drain()
-
-    rows = [row.fields async for row in await bench.store.table_rows()]
-    assert rows == [NEW]
-
-
-async def test_T70_a_rendering_that_failed_prunes_nothing(bench: Bench) -> None:
-    await bench.add("a")
-    bench.clock.set_wall(bench.clock.now() + DAY)
-    await bench.check("a", NEW)
-    bench.renderer.on(url_of("a"), failure("a"))
-
-    await bench.drain()
-
-    rows = [row.fields async for row in await bench.store.table_rows()]
-    assert rows == [OLD, NEW]
-
-
-async def test_T20_the_state_that_a_rendering_found_is_stored_and_told_in_the_same_alert(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
-    bench.clock.set_wall(bench.clock.now() + 60 * SECOND)
-    bench.renderer.on(url_of("a"), NEWER)
-
-    await bench.drain()
-
-    (event,) = await bench.events()
-    assert data_of(event)["rendered"]["outcome"] == "major"
-    state = (await bench.task("a")).state
-    assert state is not None
-    assert state.fields == NEWER
-    assert len(bench.renderer.asked) == 1
-
-
-async def test_T60_an_owed_rendering_is_told_in_the_recovered_event(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
-    bench.renderer.on(url_of("a"), failure("a"))
-    await bench.drain()
-    bench.renderer.on(url_of("a"), NEW)
-    await bench.receive("a")
-
-    await bench.drain()
-
-    _, event = await bench.events()
-    assert event["type"] == "tocsin.page.recovered.v1"
-    assert data_of(event)["rendering"]["status"] == 200
-    assert data_of(event)["question"] == {"id": "1", "ended": True}
-    assert await bench.store.questions() == []
-    assert not (await bench.task("a")).owed
-
-
-async def test_a_page_forbidden_by_robots_is_told_with_that_and_nobody_is_asked(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
-    bench.renderer.on(url_of("a"), Disallowed(url_of("a"), "Disallow: /", None))
-
-    await bench.drain()
-
-    (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"]["kind"] == "disallowed"
-    assert await bench.store.questions() == []
-    assert (await bench.task("a")).owed
-
-
 async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None:
     await bench.add("a")
     await bench.check("a", NEW)
@@ -266,19 +166,6 @@ async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None
     assert during == []
     assert len(await bench.events()) == 1
     assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 0]
-
-
-async def test_T62_a_page_that_was_turned_off_is_not_requested_and_its_alert_is_given(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
-    await bench.store.edit_group(None, bench.clock.now(), settings={"mode": "off"}, unset=[])
-    await bench.policies.load(bench.store)
-
-    await bench.drain()
-
-    (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"]["kind"] == "skipped"
-    assert bench.renderer.asked == []
 
 
 async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqliteStore) -> None:
@@ -323,6 +210,99 @@ async def test_T72_what_a_lost_claim_rendered_is_not_written(bench: Bench) -> No
     assert await bench.events() == []
 
 
+async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(job: RenderJob) -> None:
+        begun.set()
+        if job.task.url == url_of("a"):
+            await go_on.wait()
+
+    bench.renderer.before = hold
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await begun.wait()
+        await bench.check("b", NEW)
+        begun.clear()
+        bench.queue.wake()
+        await begun.wait()
+        go_on.set()
+
+    assert sorted(bench.renderer.pages) == ["a", "a", "b"]
+    assert bench.renderer.pages[1] == "b"
+    assert len(await bench.events()) == 2
+
+
+async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.visited.add(bench.page_id("a"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await bench.telemetry.heard("page.rendered")
+        alone = list(bench.renderer.pages)
+        bench.visited.clear()
+        bench.queue.wake()
+
+    assert (alone, bench.renderer.pages) == (["b"], ["b", "a"])
+
+
+async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a", retry_after=timedelta(hours=1)), NEW)
+
+    await bench.drain()
+    early = list(bench.renderer.pages)
+    bench.clock.set_wall(bench.clock.now() + 3601 * SECOND)
+    await bench.drain()
+
+    assert (early, bench.renderer.pages) == (["a"], ["a", "a"])
+
+
+async def test_T55_the_limit_can_be_set_anew(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock(), limit=1)
+    await bench.add("a", "b")
+    for name in "ab":
+        await bench.check(name, NEW)
+    both = asyncio.Barrier(2)
+
+    async def meet(_job: RenderJob) -> None:
+        bench.queue.configure(RenderSettings(limit=2))
+        await both.wait()
+
+    bench.renderer.before = meet
+    await bench.drain()
+
+    assert sorted(bench.renderer.pages) == ["a", "b"]
+
+
+async def test_T72_what_was_rendered_waits_for_a_store_that_cannot_be_written(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    commit, faults = bench.store.commit_rendering, [StoreError("the disk is full")]
+
+    async def sometimes(claim: Claim, result: RenderCommit) -> Instant | None:
+        if faults:
+            raise faults.pop()
+        return await commit(claim, result)
+
+    monkeypatch.setattr(bench.store, "commit_rendering", sometimes)
+
+    await bench.drain()
+
+    assert len(await bench.events()) == 1
+    assert len(bench.renderer.asked) == 1
+    assert "store.failed" in bench.telemetry.names()
+
+
 async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_of_its_own(bench: Bench) -> None:
     await bench.add("a")
     await bench.check("a", NEW)
@@ -339,28 +319,3 @@ async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_
 
     assert len(bench.renderer.asked) == 2
     assert len(await bench.events()) == 2
-
-
-async def test_a_copy_that_the_user_chose_is_received_instead_and_nothing_is_stored(bench: Bench) -> None:
-    copy = "https://archive.example/a"
-    await bench.add("a")
-    await bench.check("a", NEW)
-    bench.renderer.on(url_of("a"), failure("a"))
-    await bench.drain()
-    (question,) = await bench.store.questions()
-    await _answer_copy(bench, question.id, copy)
-    bench.renderer.on(copy, NEWER)
-
-    await bench.drain()
-
-    assert bench.renderer.asked[-1].copy_url == copy
-    event = (await bench.events())[-1]
-    assert (event["type"], data_of(event)["rendering"]["kind"]) == ("tocsin.page.recovered.v1", "copy")
-    state = (await bench.task("a")).state
-    assert state is not None
-    assert state.fields == NEW
-
-
-async def _answer_copy(bench: Bench, question_id: int, copy: str) -> None:
-    instruction = Instruction("copy", copy_url=copy)
-    await bench.store.answer(question_id, instruction, scope="page", url=None, now=bench.clock.now())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.engine.lease import Lease
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
-    from tocsin.model import Instant, JsonObject, RenderCommit, RenderJob
+    from tocsin.model import Claim, Instant, JsonObject, RenderCommit, RenderJob
     from tocsin.ports import AttentionStore, Chance, Clock, Renderer, RenderStore, Telemetry
     from tocsin.settings import RenderSettings
 
@@ -137,11 +137,13 @@ class RenderQueue:
         # The slots are taken before the claim is waited for, so that no check takes up one of the pages meanwhile.
         self._busy.update(page_ids)
         left = set(page_ids)
+        # What is rendered under this claim is written under it, or, if it was lost meanwhile, not at all.
+        claim = self._lease.claim
         try:
-            for job in await self._store.claim_renders(self._lease.claim, page_ids):
+            for job in await self._store.claim_renders(claim, page_ids):
                 left.discard(job.page_id)
                 self._pausing.pop(job.page_id, None)
-                group.create_task(self._render(job), name=f"render-{job.page_id}")
+                group.create_task(self._render(job, claim), name=f"render-{job.page_id}")
         finally:
             self._busy -= left
 
@@ -150,10 +152,10 @@ class RenderQueue:
         self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
         return any(at - now <= self._hold_us for at in self._pausing.values())
 
-    async def _render(self, job: RenderJob) -> None:
+    async def _render(self, job: RenderJob, claim: Claim) -> None:
         """See one page through one set of requests."""
         try:
-            await self._render_once(job)
+            await self._render_once(job, claim)
         except StaleClaim as exc:
             # Whoever owns the page now gives it its awareness; nothing of ours may be written.
             self._telemetry.emit(Happening("render.lost", "warning", {"url": job.task.url, "error": str(exc)}))
@@ -161,11 +163,11 @@ class RenderQueue:
             self._busy.discard(job.page_id)
             self._changed.set()
 
-    async def _render_once(self, job: RenderJob) -> None:
+    async def _render_once(self, job: RenderJob, claim: Claim) -> None:
         policy = self._policies.of(job.task)
         began, start = self._clock.now(), self._clock.monotonic()
         if Mode(policy.mode) is Mode.OFF:
-            await self._commit(job, self._awareness.declined(job, began))
+            await self._commit(job, claim, self._awareness.declined(job, began))
             return
         try:
             ends_question = await self._ends_question(job)
@@ -177,16 +179,18 @@ class RenderQueue:
         except FetchError as exc:
             if exc.kind in _OURS and self._outage.is_outage():
                 # It is our own connection: no try is spent, and nobody is asked.
-                await self._pause(job, job.task.attempts, _OUTAGE_PAUSE_S)
+                await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
                 return
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
             attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
             if len(attempts) <= policy.tries:
                 longest_s = self._gates.politeness(job.task.host).retry_after_max_s
-                await self._pause(job, attempts, pause_s(len(attempts), self._chance, exc.retry_after, longest_s))
+                await self._pause(
+                    job, claim, attempts, pause_s(len(attempts), self._chance, exc.retry_after, longest_s)
+                )
                 return
             result = self._awareness.failed(job, attempts, exc)
-        await self._commit(job, result)
+        await self._commit(job, claim, result)
 
     async def _ends_question(self, job: RenderJob) -> bool:
         question_id = job.task.question_id
@@ -195,16 +199,16 @@ class RenderQueue:
         question = await self._patiently(lambda: self._store.question(question_id))
         return question is None or question.pages <= 1
 
-    async def _pause(self, job: RenderJob, attempts: tuple[Attempt, ...], seconds: float) -> None:
+    async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give the slot up until the next try (T55, T58)."""
         not_before = self._clock.now() + round(seconds * 1_000_000)
         await self._patiently(
-            lambda: self._store.release_render(self._lease.claim, job.page_id, not_before=not_before, attempts=attempts)
+            lambda: self._store.release_render(claim, job.page_id, not_before=not_before, attempts=attempts)
         )
         self._pausing[job.page_id] = not_before
 
-    async def _commit(self, job: RenderJob, result: RenderCommit) -> None:
-        due_at = await self._patiently(lambda: self._store.commit_rendering(self._lease.claim, result))
+    async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit) -> None:
+        due_at = await self._patiently(lambda: self._store.commit_rendering(claim, result))
         values: JsonObject = {"url": job.task.url, "verdicts": len(result.served)}
         if result.rendering.error is None:
             self._telemetry.emit(Happening("page.rendered", "info", values))
