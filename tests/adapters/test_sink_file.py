@@ -111,6 +111,21 @@ def test_a_line_that_the_disk_took_only_in_part_is_taken_back(path: Path, monkey
     assert lines(path) == [EVENT]
 
 
+def test_a_line_is_on_the_disk_before_it_counts_as_accepted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink, synced = sink_at(path), []
+    sync = os.fsync
+
+    def note(file: int) -> None:
+        synced.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else path.read_text("utf-8").count("\n"))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", note)
+    give(sink, EVENT)
+    give(sink, OTHER)
+
+    assert synced == ["folder", 1, 2]
+
+
 def test_a_file_that_cannot_be_written_is_named(path: Path) -> None:
     path.mkdir()
     sink = file_sink.FileSink("log", path)

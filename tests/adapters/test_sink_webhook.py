@@ -163,7 +163,7 @@ async def test_an_answer_with_an_endless_body_counts_by_its_status() -> None:
         await sink.deliver(EVENT)
         await sink.deliver(EVENT)
 
-    assert len(receiver.got) == 2
+    assert len({delivered.port for delivered in receiver.got}) == 2, "the rest of the body is not waited for"
 
 
 async def test_configured_headers_are_sent() -> None:

@@ -130,7 +130,7 @@ class SinkLoop:
         fault = batch.sink_fault
         if fault is not None:
             self._in_flight = 1
-            standing = sink_after_failure(sink_after_success(state) if batch.accepted else state, fault, now)
+            standing = sink_after_failure(state, fault, now)
         else:
             self._in_flight = min(2 * (self._in_flight or 1), IN_FLIGHT)
             standing = sink_after_success(state) if batch.accepted else state

@@ -111,7 +111,6 @@ async def _skim(response: aiohttp.ClientResponse) -> None:
     async for chunk in response.content.iter_any():
         left -= len(chunk)
         if left < 0:
-            response.close()
             return
 
 
