@@ -43,7 +43,7 @@ class AskedPage(Struct, frozen=True):
 
 def give_answer(db: sqlite3.Connection, answer: Answer) -> int:
     """Carry out an answer; returns for how many pages."""
-    row = db.execute("select host_id, cause, closed_at from questions where id = ?", (answer.question,)).fetchone()
+    row = db.execute(SQL["subject"], {"question": answer.question}).fetchone()
     if row is None or row[2] is not None:
         state = "there is none" if row is None else "it has ended"
         raise UsageError(f"question {answer.question}: {state}; `tocsin attention list` shows the open ones")

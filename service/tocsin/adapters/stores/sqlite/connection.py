@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -31,8 +32,14 @@ class Lane(aiosqlite.Connection):
         super().__init__(partial(connect, path, busy=busy, writes=writes), iter_chunk_size=STEP_ROWS)
         self.path = path
 
-    async def __aenter__(self) -> Self:
-        """Be closed at the end of a context; `open_lane` has opened it."""
+    async def open(self) -> Self:
+        """Start the thread and connect; where that fails, the thread has ended when this raises."""
+        try:
+            await self
+        except sqlite3.Error:
+            # It still reports its end to this loop, which must not be closed by then.
+            await asyncio.to_thread(self._thread.join)
+            raise
         return self
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -54,8 +61,7 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterato
     writes  it may write; else every attempt to is refused
     """
     with translated(path):
-        lane = Lane(path, busy=busy, writes=writes)
-        await lane
+        lane = await Lane(path, busy=busy, writes=writes).open()
     try:
         yield lane
     finally:

@@ -43,7 +43,7 @@ class Questions:
         where = {"page": page_id, "host": host_id, "cause": failure.cause}
         question = None
         if rule := db.execute(SQL["rule_in_force"], where).fetchone():
-            self._apply(page_id, *rule)
+            self._apply(page_id, rule[0], rule[1])
         elif not failure.silent:
             question = self._question(where, failure, at, pending)
             db.execute(SQL["join"], {"page": page_id, "question": question})
@@ -59,7 +59,7 @@ class Questions:
         closed = db.execute(SQL["close_if_left"], {"question": question, "at": at}).rowcount
         if not closed:
             return False
-        (asked,) = db.execute("select announced_at is not null from questions where id = ?", (question,)).fetchone()
+        (asked,) = db.execute(SQL["was_announced"], {"question": question}).fetchone()
         return bool(asked)
 
     def _apply(self, page_id: int, rule_id: int, instruction: str) -> None:

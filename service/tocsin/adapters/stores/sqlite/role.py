@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import Lane, snapshot, transaction
+from tocsin.adapters.stores.sqlite.queries import queries
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 T = TypeVar("T")
+
+REVISIONS = queries("revisions")
 
 
 class Options(Struct, frozen=True):
@@ -66,11 +69,11 @@ def ids(values: Iterable[int | str]) -> str:
 
 def touch_hosts(db: sqlite3.Connection, host_ids: Iterable[int]) -> None:
     """Give the store a new revision and stamp these hosts with it, so that a running engine looks at them again."""
-    (revision,) = db.execute("update store set revision = revision + 1 returning revision").fetchone()
-    db.execute("update hosts set revision = ? where id in (select value from json_each(?))", (revision, ids(host_ids)))
+    (revision,) = db.execute(REVISIONS["next"]).fetchone()
+    db.execute(REVISIONS["stamp"], {"revision": revision, "hosts": ids(host_ids)})
 
 
 def touch_all_hosts(db: sqlite3.Connection) -> None:
     """Give the store a new revision and stamp every host with it."""
-    (revision,) = db.execute("update store set revision = revision + 1 returning revision").fetchone()
-    db.execute("update hosts set revision = ?", (revision,))
+    (revision,) = db.execute(REVISIONS["next"]).fetchone()
+    db.execute(REVISIONS["stamp_all"], {"revision": revision})

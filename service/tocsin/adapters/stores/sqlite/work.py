@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.results import is_worth_a_flush, write_results
-from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.role import REVISIONS, Role, ids
 from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
 from tocsin.adapters.stores.sqlite.tasks import to_task
 
@@ -197,7 +197,7 @@ def _read_revision(db: sqlite3.Connection, *, seen: int | None) -> tuple[int, in
 
 
 def _revision(db: sqlite3.Connection) -> int:
-    revision: int = db.execute("select revision from store").fetchone()[0]
+    revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
     return revision
 
 

@@ -2,10 +2,13 @@
 
 -- Page before host and cause before host before cause.
 -- name: rule_in_force
-select id, instruction from rules
-where (scope = 'page' and page_id = :page) or (scope = 'host-cause' and host_id = :host and cause = :cause)
-  or (scope = 'host' and host_id = :host) or (scope = 'cause' and cause = :cause)
-order by case scope when 'page' then 0 when 'host-cause' then 1 when 'host' then 2 else 3 end, id desc limit 1;
+select id, instruction, 0 as farness from rules indexed by rules_by_page where page_id = :page
+union all
+select id, instruction, iif(scope = 'host-cause', 1, 2) from rules indexed by rules_of_host
+where host_id = :host and (scope = 'host' or (scope = 'host-cause' and cause = :cause))
+union all
+select id, instruction, 3 from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause
+order by 3 limit 1;
 
 -- name: open_question
 select id from questions indexed by questions_open
@@ -29,7 +32,7 @@ update questions set closed_at = :at where id = :question and closed_at is null
   and not exists (select 1 from pages where question_id = :question);
 
 -- name: was_announced
-select announced_at is not null and closed_at is :at from questions where id = :question;
+select announced_at is not null from questions where id = :question;
 
 -- name: hold_never
 update pages set next_at = null, next_why = :why, rule = null, rule_id = :rule where id = :page;
@@ -56,7 +59,11 @@ left join groups g on g.id = p.group_id
 
 -- name: to_announce
 select {question}
-where q.closed_at is null and q.announced_at is null and q.answered_at is null and q.announce_at <= :now
+where q.id in (
+  select id from questions indexed by questions_unasked
+  where announced_at is null and closed_at is null and announce_at <= :now
+)
+and q.answered_at is null
 order by q.id;
 
 -- name: questions
@@ -85,6 +92,9 @@ where question_id = :question returning host_id;
 
 -- name: close
 update questions set closed_at = :now where id = :question and closed_at is null;
+
+-- name: subject
+select host_id, cause, closed_at from questions where id = :question;
 
 -- name: record_answer
 update questions set answered_at = :now, instruction = :instruction where id = :question;

@@ -142,9 +142,8 @@ delete from questions where id in (
 -- name: forget_requests
 delete from requests where id in (
   select id from (select * from requests order by id limit :limit) q
-  where created_at < :before and not exists (
-    select 1 from pages p join hosts h on h.id = p.host_id where p.request_id = q.id
-  )
+  where created_at < :before
+    and not exists (select 1 from pages p indexed by pages_requested where p.request_id = q.id)
 );
 
 -- A host that nothing is kept of any more is private data without a use (T64).

@@ -16,7 +16,7 @@ where coalesce(not_before, 0) <= :now and not {held}
 order by major desc, since, page_id limit :limit;
 
 -- name: oldest_waiting
-select page_id, major, since from renders r
+select page_id, major, since from renders r indexed by renders_by_age
 where coalesce(not_before, 0) <= :now and not {held}
 order by since, page_id limit 1;
 

@@ -47,7 +47,7 @@ select {row} {from} where p.id > :after
 select count(*) {from} where 1
 
 -- name: by_urls
-p.url in (select value from json_each(:urls))
+p.id in (select id from pages where url in (select value from json_each(:urls)))
 
 -- name: by_group
 p.group_id = (select id from groups where name = :group)
@@ -110,7 +110,8 @@ where id > :after and (:group is null or group_id = (select id from groups where
 order by id limit :limit;
 
 -- name: groups
-select g.name, (select count(*) from pages p where p.group_id = g.id), g.settings from groups g order by g.name;
+select g.name, coalesce(c.pages, 0), g.settings from groups g
+left join (select group_id, count(*) as pages from pages group by group_id) c on c.group_id = g.id order by g.name;
 
 -- name: history
 select s.id, s.first_at, iif(s.id = p.state_id, p.stored_at, s.last_at), iif(s.id = p.state_id, p.storings, s.storings),

@@ -1,0 +1,13 @@
+-- Revisions: how a running engine notices what commands changed.
+
+-- name: latest
+select revision from store;
+
+-- name: next
+update store set revision = revision + 1 returning revision;
+
+-- name: stamp
+update hosts set revision = :revision where id in (select value from json_each(:hosts));
+
+-- name: stamp_all
+update hosts set revision = :revision;

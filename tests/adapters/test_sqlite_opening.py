@@ -1,0 +1,216 @@
+"""Opening a store: what is made, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tocsin.adapters.stores import migrate, open_store
+from tocsin.adapters.stores.sqlite.migrations import migrations
+from tocsin.errors import StoreError, StoreLocked, StoreOutdated, StoreTooNew, UsageError
+from tocsin.model import NewPage, PageFilter
+from tocsin.shipped import shipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = NewPage("https://one.example/", "https://one.example/", "one.example", 7)
+NEWEST = migrations()[-1].number
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the store lies."""
+    return tmp_path / "tocsin.db"
+
+
+async def opened(path: Path, **options: Any) -> None:
+    """Open the store, and close it again."""
+    async with await open_store(f"sqlite:{path}", **{"engine": False, **options}) as store:
+        await store.count_pages(PageFilter())
+
+
+def set_version(path: Path, version: int) -> None:
+    """Let the store be of another version."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"pragma user_version = {version}")
+
+
+async def test_a_store_is_made_by_the_first_who_writes(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
+        await store.add_pages([PAGE], 0)
+        assert await store.check() == []
+
+
+async def test_a_command_that_only_reads_makes_no_store(path: Path) -> None:
+    with pytest.raises(StoreError, match=r"no store yet; `tocsin watch add URL` makes one"):
+        await opened(path, create=False)
+
+    assert not path.exists()
+
+
+async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no folder .*nowhere; make it"):
+        await opened(tmp_path / "nowhere" / "tocsin.db")
+
+
+async def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="a folder; name a file"):
+        await opened(tmp_path)
+
+
+@pytest.mark.parametrize("url", ["tocsin.db", "postgres://localhost/tocsin", "sqlite:", ""])
+async def test_another_kind_of_store_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="write sqlite:PATH"):
+        await open_store(url, engine=False)
+
+
+async def test_a_newer_store_is_refused_by_everybody(path: Path) -> None:
+    await opened(path)
+    set_version(path, NEWEST + 3)
+
+    for engine in (True, False):
+        with pytest.raises(StoreTooNew, match=f"version {NEWEST + 3}, this program knows {NEWEST}; update"):
+            await opened(path, engine=engine)
+
+
+@pytest.fixture
+def newer_program(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that this program made, and a program that knows one migration more."""
+    asyncio.run(opened(path))
+    folder = tmp_path / "shipped" / "sqlite"
+    shutil.copytree(shipped("migrations") / "sqlite", folder)
+    (folder / f"{NEWEST + 1:04}_more.sql").write_text("-- One thing more; and a text.\ncreate table more (a);\n")
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.migrations.shipped", lambda _: folder.parent)
+
+
+@pytest.mark.usefixtures("newer_program")
+async def test_an_older_store_is_left_to_migrate_by_commands(path: Path) -> None:
+    wanted = f"version {NEWEST}, this program needs {NEWEST + 1}; run `tocsin store migrate`"
+    with pytest.raises(StoreOutdated, match=wanted):
+        await opened(path)
+
+
+@pytest.mark.usefixtures("newer_program")
+async def test_an_older_store_is_brought_up_to_date_by_an_engine(path: Path) -> None:
+    await opened(path, engine=True)
+
+    await opened(path)
+
+
+@pytest.mark.usefixtures("newer_program")
+async def test_migrating_tells_its_progress_and_is_done_once(path: Path) -> None:
+    first = [step async for step in migrate(f"sqlite:{path}")]
+    again = [step async for step in migrate(f"sqlite:{path}")]
+
+    assert (first, again) == ([(0, 1), (1, 1)], [(0, 0)])
+
+
+@pytest.mark.usefixtures("newer_program")
+async def test_a_migration_that_fails_changes_nothing(path: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "shipped" / "sqlite" / f"{NEWEST + 1:04}_more.sql"
+    broken.write_text("create table more (a);\ninsert into no_such_table values (1);\n")
+
+    with pytest.raises(StoreError):
+        await opened(path, engine=True)
+
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("pragma user_version").fetchone() == (NEWEST,)
+        assert db.execute("select count(*) from sqlite_schema where name = 'more'").fetchone() == (0,)
+
+
+async def test_several_commands_may_make_a_store_at_once(path: Path) -> None:
+    stores = await asyncio.gather(*(open_store(f"sqlite:{path}", engine=False) for _ in range(8)))
+
+    for store in stores:
+        await store.close()
+
+
+async def test_migrating_beside_an_engine_is_refused(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=True):
+        with pytest.raises(StoreLocked):
+            await anext(migrate(f"sqlite:{path}"))
+
+
+async def test_a_database_of_another_program_is_left_alone(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("create table theirs (a)")
+    before = path.read_bytes()
+
+    for engine in (True, False):
+        with pytest.raises(StoreError, match="a database of another program"):
+            await opened(path, engine=engine)
+
+    assert path.read_bytes() == before
+
+
+async def test_what_is_no_database_is_said_to_be_none(path: Path) -> None:
+    path.write_text("my diary, " * 1000)
+
+    with pytest.raises(StoreError, match="not a database; name another file"):
+        await opened(path)
+
+
+async def test_a_damaged_store_is_said_to_be_damaged(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
+        await store.add_pages([PAGE], 0)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+    with pytest.raises(StoreError, match="damaged; restore a backup"):
+        await opened(path)
+
+
+async def test_a_writer_that_never_ends_is_named_as_the_reason(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False, busy=timedelta(milliseconds=20)) as store:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("begin immediate")
+
+            with pytest.raises(StoreError, match="another process has kept it locked"):
+                await store.add_pages([PAGE], 0)
+
+        assert await store.add_pages([PAGE], 0) == [1]
+
+
+async def test_a_full_disk_is_named_and_nothing_is_lost(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
+        await store.add_pages([PAGE], 0)
+        # The driver's own limit stands in for the disk's.
+        await store._writer.run(lambda db: db.execute("pragma max_page_count = 1"))
+        many = [NewPage(f"https://one.example/{'x' * 500}{number}", "", "one.example", 7) for number in range(900)]
+
+        with pytest.raises(StoreError, match="the disk is full; free some space"):
+            await store.add_pages(many, 0)
+
+        await store._writer.run(lambda db: db.execute("pragma max_page_count = 1000000"))
+        assert await store.count_pages(PageFilter()) == 1
+        assert len(await store.add_pages(many, 0)) == 900
+
+
+async def test_a_store_that_cannot_be_written_is_said_to_be_read_only(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
+        await store._writer.run(lambda db: db.execute("pragma query_only = on"))
+
+        with pytest.raises(StoreError, match="it cannot be written; make the file and its folder writable"):
+            await store.add_pages([PAGE], 0)
+
+
+async def test_a_reader_writes_nothing(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
+        with pytest.raises(StoreError, match="cannot be written"):
+            await store._reader.run(lambda db: db.execute("delete from pages"))
+
+
+async def test_closing_twice_is_closing_once(path: Path) -> None:
+    store = await open_store(f"sqlite:{path}", engine=True)
+    await store.close()
+
+    await store.close()
+
+    await opened(path, engine=True)

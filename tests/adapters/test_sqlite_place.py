@@ -1,0 +1,109 @@
+"""Where a store may lie, and who holds it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.adapters.stores.sqlite.place import EngineLock, file_system_of, is_held, is_network, refuse_network
+from tocsin.errors import StoreError, StoreLocked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOUNTS = r"""22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw
+28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+40 28 0:35 / /mnt/office rw shared:20 - nfs4 server:/export rw
+41 40 0:36 / /mnt/office/local rw shared:21 - tmpfs tmpfs rw
+42 28 0:37 / /mnt/my\040share rw - cifs //server/share rw
+43 28 0:38 / /mnt/over rw - ext4 /dev/vdb rw
+44 43 0:39 / /mnt/over rw master:3 propagate_from:2 - fuse.sshfs me@server: rw
+a line that nobody understands
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/", "ext4"),
+        ("/var/lib/tocsin", "ext4"),
+        ("/mnt/office", "nfs4"),
+        ("/mnt/office/a/b", "nfs4"),
+        ("/mnt/officer", "ext4"),
+        ("/mnt/office/local", "tmpfs"),
+        ("/mnt/my share/deep", "cifs"),
+        ("/mnt/over/there", "fuse.sshfs"),
+    ],
+)
+def test_a_folders_file_system_is_that_of_its_nearest_mount(folder: str, kind: str) -> None:
+    assert file_system_of(folder, MOUNTS) == kind
+
+
+def test_without_a_mount_nothing_is_known() -> None:
+    assert file_system_of("/srv", "") == ""
+
+
+@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "fuse.glusterfs", "ceph"])
+def test_network_file_systems_are_known(kind: str) -> None:
+    assert is_network(kind)
+
+
+@pytest.mark.parametrize(
+    "kind", ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "fuse.fuse-overlayfs", "fuseblk", ""]
+)
+def test_local_file_systems_are_known(kind: str) -> None:
+    assert not is_network(kind)
+
+
+def test_a_store_on_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"40 28 0:35 / {tmp_path} rw - nfs4 server:/export rw\n")
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.place._MOUNTS", mounts)
+
+    with pytest.raises(StoreError, match="a nfs4 file system, whose locks cannot be relied on; name a file on a local"):
+        refuse_network(str(tmp_path / "tocsin.db"))
+
+
+def test_without_proc_a_place_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.place._MOUNTS", tmp_path / "nothing")
+
+    refuse_network(str(tmp_path / "tocsin.db"))
+
+
+def test_a_lock_names_its_holder(tmp_path: Path) -> None:
+    path = str(tmp_path / "tocsin.db")
+    lock = EngineLock(path)
+
+    with pytest.raises(StoreLocked) as refused:
+        EngineLock(path)
+
+    assert refused.value.holder == os.getpid()
+    lock.release()
+
+
+def test_a_lock_that_was_released_can_be_taken(tmp_path: Path) -> None:
+    path = str(tmp_path / "tocsin.db")
+    assert not is_held(path)
+    lock = EngineLock(path)
+    assert is_held(path)
+
+    lock.release()
+    lock.release()
+
+    assert not is_held(path)
+    EngineLock(path).release()
+
+
+def test_a_look_at_the_lock_keeps_no_engine_out(tmp_path: Path) -> None:
+    path = str(tmp_path / "tocsin.db")
+    EngineLock(path).release()
+    for _ in range(50):
+        assert not is_held(path)
+        EngineLock(path).release()
+
+
+def test_a_lock_in_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="No such file or directory; make the folder writable"):
+        EngineLock(str(tmp_path / "nowhere" / "tocsin.db"))

@@ -1,0 +1,195 @@
+CREATE TABLE alerts (
+  id          text primary key,                  -- ULID
+  position    integer not null unique,
+  page_id     integer,                           -- whose order it belongs to; no reference: it outlives the page
+  type        text not null,
+  created_at  integer not null,
+  event       text not null,
+  seen_at     integer
+) strict, without rowid;
+CREATE TABLE claims (
+  id           integer primary key,
+  first_shard  integer not null,
+  last_shard   integer not null,
+  holder       text not null,
+  epoch        integer not null,
+  until        integer not null
+) strict;
+CREATE TABLE deliveries (
+  sink          text not null,
+  position      integer not null,
+  alert_id      text not null references alerts (id) on delete cascade,
+  page_id       integer,
+  state         text not null default 'waiting' check (state in ('waiting', 'accepted', 'dead')),
+  tries         integer not null default 0,
+  first_try_at  integer,
+  last_try_at   integer,
+  next_at       integer not null,
+  error         text,
+  primary key (sink, position)
+) strict, without rowid;
+CREATE TABLE groups (
+  id        integer primary key,
+  name      text not null unique,
+  settings  text not null default '{}'
+) strict;
+CREATE TABLE hosts (
+  id        integer primary key,
+  name      text not null unique,
+  shard     integer not null,
+  revision  integer not null default 0,          -- of the last edit by somebody other than the engine
+  gate_at   integer,                             -- not before: a Retry-After that outlives the process
+  robots    text                                 -- JSON by origin: what robots.txt said, and until when
+) strict;
+CREATE TABLE pages (
+  id               integer primary key autoincrement,  -- never used again: alerts name it
+  url              text not null unique,
+  given            text,                         -- the spelling that was typed, where it differs
+  host_id          integer not null references hosts (id),
+  group_id         integer not null default 1 references groups (id),
+  settings         text,                         -- overrides of this page, JSON
+  secrets          text,                         -- credentials, JSON
+  text             text,                         -- the user's own words
+  paused           integer not null default 0,
+  added_at         integer not null,
+  next_at          integer,                      -- due; null: not until somebody says so
+  next_why         text,
+  request_id       integer,                      -- a request that wants a check now
+  state_id         integer,                      -- the latest state
+  stored_at        integer,                      -- its last storing
+  storings         integer not null default 0,   -- how often it was stored in a row
+  last_set_at      integer,                      -- start of the last set that received the page
+  last_checked_at  integer,
+  last_changed_at  integer,
+  last_report      text,                         -- the last check, JSON
+  outcome          text,                         -- of the last check
+  etag             text,
+  last_modified    text,
+  validators_hop   text,
+  conditional_run  integer not null default 0,   -- checks since the page was last asked for without conditions
+  body_digest      text,
+  attempts         text,                         -- tries already spent of a set that goes on later, JSON
+  flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed
+  question_id      integer,
+  rule             text,                         -- an instruction given for this page's next occasion, JSON
+  rule_id          integer                       -- the rule in force that applies to it
+) strict;
+CREATE TABLE questions (
+  id             integer primary key autoincrement,
+  host_id        integer not null references hosts (id),
+  cause          text not null,
+  opened_at      integer not null,
+  announce_at    integer not null,
+  announced_at   integer,
+  answered_at    integer,
+  closed_at      integer,
+  instruction    text,                           -- JSON
+  during         text not null,
+  first_page_id  integer,
+  attempts       text not null,                  -- of the first page, JSON
+  pending_change text                            -- the verdict whose rendering failed, JSON
+) strict;
+CREATE TABLE renderings (
+  id            integer primary key,
+  page_id       integer not null references pages (id) on delete cascade,
+  started_at    integer not null,
+  rendering     text not null                    -- as the event shows it, JSON
+) strict;
+CREATE TABLE renders (
+  page_id     integer primary key references pages (id) on delete cascade,
+  major       integer not null,
+  since       integer not null,                  -- its oldest verdict
+  not_before  integer,                           -- a pause between tries
+  claim_id    integer,
+  epoch       integer,
+  owed        integer not null default 0,
+  copy_url    text,
+  attempts    text
+) strict;
+CREATE TABLE request_reports (
+  request_id  integer not null references requests (id) on delete cascade,
+  position    integer not null,                  -- order of completion, from 1
+  report      text not null,
+  primary key (request_id, position)
+) strict, without rowid;
+CREATE TABLE requests (
+  id          integer primary key autoincrement,
+  created_at  integer not null,
+  pages       integer not null,
+  done        integer not null default 0
+) strict;
+CREATE TABLE rules (
+  id           integer primary key autoincrement,
+  scope        text not null check (scope in ('page', 'host-cause', 'host', 'cause')),
+  page_id      integer references pages (id) on delete cascade,
+  host_id      integer references hosts (id),
+  cause        text,
+  instruction  text not null,
+  created_at   integer not null
+) strict;
+CREATE TABLE sinks (
+  name      text primary key,
+  failures  integer not null default 0,
+  next_at   integer,
+  disabled  integer not null default 0,
+  error     text
+) strict, without rowid;
+CREATE TABLE sqlite_sequence(name,seq);
+CREATE TABLE states (
+  id          integer primary key,
+  page_id     integer not null references pages (id) on delete cascade,
+  first_at    integer not null,
+  last_at     integer not null,
+  storings    integer not null default 1,
+  fields      text not null,                     -- JSON array of twelve
+  signals     text,
+  in_table    integer not null default 1,        -- only these are compared and exported
+  table_from  integer not null                   -- the earliest storing of this run that is still a record
+) strict;
+CREATE TABLE store (
+  one           integer primary key check (one = 1),
+  revision      integer not null default 0,      -- grows with every edit that the engine must notice
+  position      integer not null default 0,      -- of the alert last published
+  settings      text not null default '{}',      -- set at run time for all pages
+  sinks         text not null default '[]',      -- names of the sinks that alerts are written for
+  installed_at  integer not null
+) strict;
+CREATE TABLE verdicts (
+  id         integer primary key,
+  page_id    integer not null references pages (id) on delete cascade,
+  state_id   integer,
+  at         integer not null,
+  outcome    text not null,
+  reason     text,
+  rule       text not null,
+  basis      text not null,
+  data       text not null,                      -- the event's data but for the rendering, JSON
+  awareness  integer not null,                   -- an alert is due
+  alert_id   text                                -- the alert that was given
+) strict;
+CREATE INDEX alerts_by_page on alerts (page_id, position);
+CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
+CREATE INDEX deliveries_by_alert on deliveries (alert_id);
+CREATE INDEX deliveries_by_state on deliveries (sink, state, position);
+CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting';
+CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
+CREATE INDEX hosts_by_revision on hosts (revision);
+CREATE INDEX hosts_by_shard on hosts (shard);
+CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
+CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
+CREATE INDEX pages_of_host on pages (host_id);
+CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
+CREATE INDEX pages_ruled on pages (rule_id) where rule_id is not null;
+CREATE INDEX questions_of_host on questions (host_id);
+CREATE INDEX questions_open on questions (host_id, cause) where closed_at is null;
+CREATE INDEX questions_unasked on questions (announce_at) where announced_at is null and closed_at is null;
+CREATE INDEX renderings_by_page on renderings (page_id, id);
+CREATE INDEX renders_by_age on renders (since);
+CREATE INDEX renders_in_turn on renders (major desc, since);
+CREATE INDEX rules_by_page on rules (page_id) where page_id is not null;
+CREATE INDEX rules_of_cause on rules (cause) where scope = 'cause';
+CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
+CREATE INDEX states_by_page on states (page_id, id);
+CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
+CREATE INDEX verdicts_by_page on verdicts (page_id, id);
+CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;

@@ -1,0 +1,166 @@
+"""The queries that run all day use their indexes, whatever SQLite's planner makes of them."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.house.sources import ROOT
+from tocsin.adapters.stores.sqlite.connection import connect
+from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.adapters.stores.sqlite.watchlist import _conditions
+from tocsin.model import PageFilter
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+CODE = ROOT / "service/tocsin/adapters/stores/sqlite"
+# Tables of a handful of rows, and what a query makes for itself.
+SMALL = {"store", "claims", "groups", "json_each", "a", "CONSTANT", "t"}
+
+
+class Anything(dict[str, Any]):
+    """Null for every parameter."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+@pytest.fixture
+def db() -> Iterator[sqlite3.Connection]:
+    """An empty store."""
+    with closing(connect(":memory:", busy=timedelta(), writes=True)) as opened:
+        list(apply_migrations(opened, ":memory:"))
+        yield opened
+
+
+def plan(db: sqlite3.Connection, query: str) -> list[str]:
+    """How SQLite means to find the rows."""
+    return [row[3] for row in db.execute(f"explain query plan {query}", Anything())]
+
+
+def scans(steps: list[str]) -> list[str]:
+    """The steps that go through a whole table that may be large."""
+    found = [step for step in steps if step.startswith("SCAN") and "(subquery" not in step]
+    return [step for step in found if step.split()[1] not in SMALL]
+
+
+@pytest.mark.parametrize(
+    ("area", "name", "index"),
+    [
+        ("work", "agenda", "pages_due"),
+        ("work", "agenda", "pages_requested"),
+        ("work", "agenda_since", "hosts_by_revision"),
+        ("work", "due_pages", "pages_due"),
+        ("work", "due_pages", "pages_requested"),
+        ("work", "requested_pages", "pages_requested"),
+        ("work", "due_of_hosts", "pages_due"),
+        ("work", "standing", "INTEGER PRIMARY KEY"),
+        ("work", "note_check", "INTEGER PRIMARY KEY"),
+        ("work", "note_equal", "INTEGER PRIMARY KEY"),
+        ("work", "spread", "INTEGER PRIMARY KEY"),
+        ("work", "overdue", "INTEGER PRIMARY KEY"),
+        ("work", "robots_of", "autoindex_hosts"),
+        ("states", "close_run", "INTEGER PRIMARY KEY"),
+        ("states", "retire_older", "states_by_page"),
+        ("states", "delete_older", "states_by_page"),
+        ("renders", "pending", "verdicts_pending"),
+        ("renders", "pending_of_page", "verdicts_pending"),
+        ("attention", "open_question", "questions_open"),
+        ("attention", "rule_in_force", "rules_of_host"),
+        ("attention", "close_if_left", "pages_asked_about"),
+        ("attention", "to_announce", "questions_unasked"),
+        ("alerts", "due_deliveries", "deliveries_by_state"),
+        ("alerts", "due_deliveries", "deliveries_of_page"),
+        ("alerts", "next_delivery_at", "deliveries_due"),
+        ("alerts", "record", "deliveries_by_alert"),
+        ("alerts", "after", "autoindex_alerts"),
+        ("alerts", "alerts_of_page", "alerts_by_page"),
+        ("watchlist", "known", "autoindex_pages"),
+        ("watchlist", "page", "autoindex_pages"),
+        ("watchlist", "history", "states_by_page"),
+        ("requests", "done", "INTEGER PRIMARY KEY"),
+        ("care", "forget_states", "states_of_the_past"),
+    ],
+)
+def test_a_hot_query_uses_its_index_and_scans_no_table(
+    db: sqlite3.Connection, area: str, name: str, index: str
+) -> None:
+    steps = plan(db, queries(area)[name])
+
+    assert any(index in step for step in steps), steps
+    assert scans(steps) == []
+
+
+def test_the_queue_is_walked_in_turn_without_sorting(db: sqlite3.Connection) -> None:
+    assert "SCAN r USING INDEX renders_in_turn" in plan(db, queries("renders")["waiting"])
+    assert "SCAN r USING INDEX renders_by_age" in plan(db, queries("renders")["oldest_waiting"])
+
+
+def test_the_latest_alerts_are_read_without_sorting(db: sqlite3.Connection) -> None:
+    steps = plan(db, queries("alerts")["alerts"])
+
+    assert "SCAN a USING INDEX sqlite_autoindex_alerts_2" in steps
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("which", "index"),
+    [
+        (PageFilter(urls=("https://one.example/",)), "autoindex_pages"),
+        (PageFilter(host="one.example"), "pages_of_host"),
+        (PageFilter(), "INTEGER PRIMARY KEY"),
+    ],
+)
+def test_a_filtered_list_uses_an_index(db: sqlite3.Connection, which: PageFilter, index: str) -> None:
+    query = "".join([queries("watchlist")["pages"], _conditions(which)[0], " order by p.id limit 1000"])
+
+    steps = plan(db, query)
+
+    assert any(index in step for step in steps), steps
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+@pytest.mark.parametrize(("table", "parent"), [("pages", "hosts"), ("states", "pages"), ("verdicts", "pages")])
+def test_every_reference_to_a_large_table_can_be_followed_back(db: sqlite3.Connection, table: str, parent: str) -> None:
+    columns = [row[3] for row in db.execute(f"pragma foreign_key_list({table})") if row[2] == parent]
+
+    steps = [
+        step
+        for column in columns
+        for step in plan(db, f"select 1 from {table} where {column} = 1")  # noqa: S608 - names of the schema itself
+    ]
+
+    assert columns
+    assert all(step.startswith("SEARCH") for step in steps)
+
+
+def test_every_query_is_used() -> None:
+    code = "".join(path.read_text("utf-8") for path in CODE.glob("*.py"))
+    sql = "".join(path.read_text("utf-8") for path in (CODE / "queries").glob("*.sql"))
+    # Names that are put together in the code: by_FILTER, covered_by_SCOPE, forget_WHAT, and the invariants' own.
+    composed = re.compile(r"by_\w+|covered_by_\w+|forget_\w+")
+
+    unused = [
+        f"{area}.{name}"
+        for area in areas()
+        for name in queries(area)
+        if f'"{name}"' not in code
+        and f"'{name}'" not in code
+        and f"{{{name}}}" not in sql
+        and not composed.fullmatch(name)
+    ]
+
+    assert unused == []
+
+
+def test_every_query_is_named_once_in_its_file() -> None:
+    for path in (CODE / "queries").glob("*.sql"):
+        names = re.findall(r"^-- name: (\w+)$", path.read_text("utf-8"), re.MULTILINE)
+        assert len(names) == len(set(names)), path.name
