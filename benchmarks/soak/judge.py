@@ -102,6 +102,8 @@ def _judge_served(evidence: Evidence, served: Sequence[Served]) -> Iterator[str]
             is_committed = answer.life == following.life
             if is_committed and answer.version not in known.get(url, ()):
                 yield f"{url}: version {answer.version} was served to a check in life {answer.life}, and is lost"
+            if following.had not in known.get(url, ()):
+                yield f"{url}: the service asks whether version {following.had} has changed, and never stored it"
             if (answer.had or 0) > (following.had or 0):
                 yield f"{url}: the service knew version {answer.had}, later only {following.had}: a state was lost"
 

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.bench.__main__ import ROWS
+from benchmarks.bench.__main__ import main as bench
+from benchmarks.bench.corpus import MEAN_BYTES, documents
+from benchmarks.soak.doomed import window_of
+from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
+from benchmarks.soak.judge import CHANGED, judge
+from benchmarks.soak.plans import all_kinds, plans
+from benchmarks.soak.receiver import DOWN, FLAKY, Delivered
+from benchmarks.soak.site import Served
+from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
+from tests.house.sources import ROOT
+from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.engine.assess import assess
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+URL = "http://127.0.0.1:1/0"
+SINKS = (FLAKY, DOWN, "lines")
+
+
+def fields(version: int) -> tuple[str | None, ...]:
+    return assess(URL, html_of(URL, version), "text/html", None, None).state.values
+
+
+def event(id_: str, before: int, after: int) -> dict[str, Any]:
+    shown = [{"stored": "", "fields": dict(zip(FIELDS, fields(version), strict=True))} for version in (before, after)]
+    data = {"outcome": outcome_of(before, after), "previous": shown[0], "latest": shown[1]}
+    return {"specversion": "1.0", "id": id_, "data": {**data, "rendering": {"error": None}, "rendered": None}}
+
+
+class Case:
+    """What a sound service leaves behind after one page went through versions 1, 2 and 5."""
+
+    def __init__(self) -> None:
+        steps = [(1, 2), (2, 5)]
+        self.versions = {URL: 5}
+        self.states = [State(number, version, number) for number, version in enumerate((1, 2, 5), 1)]
+        self.alerts = [Alert(f"A{n}", n, 1, CHANGED, event(f"A{n}", *step)) for n, step in enumerate(steps, 1)]
+        self.verdicts = [
+            Verdict(n, n + 1, outcome_of(*step), *step, awareness=True, alert_id=f"A{n}")
+            for n, step in enumerate(steps, 1)
+        ]
+        self.deliveries = {(alert.id, sink): "accepted" for alert in self.alerts for sink in SINKS}
+        self.questions = [Question(1, is_announced=False, is_closed=True)]
+        self.delivered = [
+            Delivered(1, sink, alert.id, accepted=True, is_signed=True, event=alert.event)
+            for alert in self.alerts
+            for sink in (FLAKY, DOWN)
+        ]
+        self.lines = [alert.event for alert in self.alerts]
+        self.served = [
+            Served(1, URL, had, version, 200, began)
+            for began, (had, version) in enumerate([(None, 1), (1, 2), (2, 5), (5, 5)])
+        ]
+
+    def judged(self, folder: Path) -> list[str]:
+        path = folder / "lines"
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        evidence = Evidence(
+            pages={1: URL},
+            states={1: self.states},
+            verdicts={1: self.verdicts},
+            alerts=self.alerts,
+            deliveries=self.deliveries,
+            questions=self.questions,
+            waiting_renders=0,
+        )
+        return judge(evidence, self.served, self.delivered, path, self.versions)
+
+
+def lose_a_verdict(case: Case) -> None:
+    del case.verdicts[0]
+
+
+def tell_twice(case: Case) -> None:
+    case.verdicts.append(case.verdicts[1]._replace(id=3, alert_id="A3"))
+    case.alerts.append(Alert("A3", 3, 1, CHANGED, event("A3", 2, 5)))
+
+
+def lose_an_alert(case: Case) -> None:
+    del case.alerts[1]
+
+
+def lose_a_delivery(case: Case) -> None:
+    del case.deliveries["A2", DOWN]
+
+
+def never_deliver(case: Case) -> None:
+    case.delivered = [entry for entry in case.delivered if (entry.id, entry.sink) != ("A2", DOWN)]
+
+
+def deliver_out_of_order(case: Case) -> None:
+    case.delivered.reverse()
+
+
+def deliver_what_was_rolled_back(case: Case) -> None:
+    case.delivered.append(case.delivered[0]._replace(id="A9"))
+
+
+def sign_wrongly(case: Case) -> None:
+    case.delivered[0] = case.delivered[0]._replace(is_signed=False)
+
+
+def lose_a_version_that_was_served(case: Case) -> None:
+    case.served.insert(2, Served(1, URL, 2, 3, 200, 2))
+
+
+def go_back(case: Case) -> None:
+    case.states.append(State(4, 2, 4))
+
+
+def end_before_the_site(case: Case) -> None:
+    case.versions[URL] = 6
+
+
+def misjudge(case: Case) -> None:
+    case.verdicts[1] = case.verdicts[1]._replace(outcome="minor")
+
+
+def leave_a_question_open(case: Case) -> None:
+    case.questions.append(Question(2, is_announced=True, is_closed=False))
+
+
+def ask_about_a_state_never_stored(case: Case) -> None:
+    case.served.append(Served(1, URL, 7, 7, 304, 9))
+
+
+WRONGS: list[Callable[[Case], None]] = [
+    lose_a_verdict,
+    tell_twice,
+    lose_an_alert,
+    lose_a_delivery,
+    never_deliver,
+    deliver_out_of_order,
+    deliver_what_was_rolled_back,
+    sign_wrongly,
+    lose_a_version_that_was_served,
+    go_back,
+    end_before_the_site,
+    misjudge,
+    leave_a_question_open,
+    ask_about_a_state_never_stored,
+]
+
+
+def test_the_judge_finds_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
+    assert Case().judged(tmp_path) == []
+
+
+@pytest.mark.parametrize("wrong", WRONGS, ids=lambda wrong: wrong.__name__)
+def test_the_judge_notices_each_kind_of_loss(tmp_path: Path, wrong: Callable[[Case], None]) -> None:
+    case = Case()
+    wrong(case)
+
+    assert case.judged(tmp_path) != []
+
+
+def test_a_version_served_to_a_check_that_died_with_its_life_may_be_missing(tmp_path: Path) -> None:
+    case = Case()
+    case.served.insert(2, Served(1, URL, 2, 3, 200, 2))
+    case.served[3:] = [Served(2, URL, 2, 5, 200, 3)]
+
+    assert case.judged(tmp_path) == []
+
+
+def test_a_state_that_no_version_had_is_muddled() -> None:
+    with pytest.raises(Muddled):
+        version_of((*fields(3)[:11], fields(4)[11]))
+
+
+def test_every_way_to_die_is_planned() -> None:
+    kinds, chance = all_kinds(), Random(1)  # noqa: S311 - a plan that can be repeated
+
+    assert {(plan.window, plan.point) for plan in plans(chance, len(kinds))} == set(kinds)
+
+
+def test_the_queries_that_the_windows_are_known_by_exist() -> None:
+    names = {f"{area}.{name}" for area in areas() for name in queries(area)}
+
+    assert {window_of([name]) for name in names} >= {"commit", "verdict", "rendering", "delivery", "announce", "slot"}
+
+
+def test_a_short_soak_loses_nothing() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.soak", "--rounds", "2", "--seed", "1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (run.returncode, run.stderr) == (0, ""), run.stdout
+
+
+def test_the_corpus_is_as_large_as_it_says() -> None:
+    lengths = [document.length for document in documents()]
+
+    assert abs(sum(lengths) / len(lengths) - MEAN_BYTES) < MEAN_BYTES / 50
+
+
+def test_the_corpus_has_fifteen_meta_elements() -> None:
+    pages = [b"".join(document.parts(0)) for document in documents()]
+
+    assert {page.count(b"<meta ") for page in pages} == {15}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_each_row_of_the_benchmarks_works(row: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = bench(["--tiny", "--json", row])
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert status == 0
+    assert lines
+    assert all(line["row"] == row and line["value"] > 0 for line in lines)
