@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 from typing import TYPE_CHECKING
+
+from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
@@ -46,6 +49,30 @@ def test_on_a_terminal_json_is_had_for_the_asking(installation: Installation) ->
     _, seen = typed(installation, "watch", "list", "--json")
 
     assert seen.startswith('{"id": "1"')
+
+
+async def test_every_listing_is_for_people_on_a_terminal(installation: Installation) -> None:
+    async with Origin() as site:
+        site.pages["/a"] = Page('<title>x</title><meta name="topper-major" content="2026-01-02">')
+        await asyncio.to_thread(installation.call, "watch", "add", site.url("/a"), site.url("/gone"))
+        await asyncio.to_thread(installation.call, "attention", "answer", "1", "until-major")
+        url = site.url("/a")
+    calls = {
+        "2026-01-02": ("watch", "list", "--topper"),
+        "in table": ("history", url),
+        "until-major": ("attention", "list", "--rules"),
+        "closed": ("attention", "list", "--closed"),
+        "unreachable": ("alerts", "list"),
+        "No sink is configured": ("sink", "list"),
+        "The store is sound": ("store", "check"),
+        "Nothing to do": ("store", "migrate"),
+        "There is no contact": ("doctor",),
+    }
+
+    seen = {word: await asyncio.to_thread(typed, installation, *call) for word, call in calls.items()}
+
+    assert [word for word, (_, text) in seen.items() if word not in text] == []
+    assert not any("{" in text for word, (_, text) in seen.items() if word != "There is no contact")
 
 
 def test_foreign_text_cannot_steer_the_terminal(installation: Installation) -> None:

@@ -40,7 +40,7 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
         for alert in alerts:
             output.print_json(to_record(alert))
     elif alerts:
-        output.table(("when", "id", "what", "page", "outcome", "delivered"), map(_row, alerts))
+        output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"))
     else:
         output.say("There is no such alert.")
 
@@ -136,6 +136,7 @@ async def _count(store: Store, alert_id: str | None, sink: str | None) -> int:
 
 
 def _row(alert: AlertRow) -> tuple[object, ...]:
-    what = alert.type.removeprefix("tocsin.").removesuffix(".v1")
+    what = alert.type.removeprefix("tocsin.").removeprefix("page.").removesuffix(".v1")
+    outcome = alert.event.get("data", {}).get("outcome")
     stands = ", ".join(f"{sink}: {state}" for sink, state, _, _ in alert.deliveries) or "no sink"
-    return (show_time(alert.created_at), alert.id, what, alert.url, alert.event.get("data", {}).get("outcome"), stands)
+    return (alert.id, show_time(alert.created_at), f"{what}: {outcome}" if outcome else what, alert.url, stands)

@@ -84,8 +84,13 @@ def note(text: str) -> None:
         click.echo(clean(text), err=True)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-    """Print rows as a table on stdout; None is shown as a dash, and every cell is made harmless."""
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, whole: Sequence[str] = ()
+) -> None:
+    """Print rows as a table on stdout; None is shown as a dash, and every cell is made harmless.
+
+    whole  columns whose cells stay on one line, because they are to be copied
+    """
     from rich import box  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
     from rich.table import Table  # noqa: PLC0415 - the same
     from rich.text import Text  # noqa: PLC0415 - the same
@@ -94,7 +99,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
         title=Text(clean(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD, header_style="bold"
     )
     for column in columns:
-        drawn.add_column(Text(clean(column)), overflow="fold")
+        drawn.add_column(Text(clean(column)), overflow="fold", no_wrap=column in whole)
     for row in rows:
         drawn.add_row(*(Text("-", "dim") if cell is None else Text(clean(str(cell))) for cell in row))
     with _bar_aside(sys.stdout):

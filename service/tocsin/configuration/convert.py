@@ -94,16 +94,13 @@ def _span(key: str, value: object) -> timedelta:
 
 
 def _size(kind: IntType, value: object) -> int:
-    allowed = f'a size of at least {kind.ge or 0} bytes, such as "512KiB" or "10MiB"'
-    if isinstance(value, int) and not isinstance(value, bool):
-        size = value
-    else:
-        try:
-            size = parse_size(value) if isinstance(value, str) else -1
-        except ValueError:
-            size = -1
-    if size < (kind.ge or 0):
-        raise NotAllowed(allowed)
+    try:
+        size = parse_size(value) if isinstance(value, str) else value
+    except ValueError:
+        size = None
+    if not isinstance(size, int) or isinstance(size, bool) or not (kind.ge or 0) <= size <= limits.LARGEST_SIZE:
+        most = show_size(limits.LARGEST_SIZE)
+        raise NotAllowed(f'a size from {kind.ge or 0} bytes to {most}, such as "512KiB" or "10MiB"')
     return size
 
 

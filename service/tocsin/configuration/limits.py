@@ -52,6 +52,8 @@ SPANS: Final[dict[str, Range]] = {
 SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire"})
 """Whole numbers that are written as sizes."""
 
+LARGEST_SIZE: Final = 2**40
+
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _LISTEN: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")

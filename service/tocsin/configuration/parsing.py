@@ -10,7 +10,7 @@ from msgspec.inspect import StructType
 
 from tocsin.configuration import limits
 from tocsin.configuration.convert import NotAllowed, to_setting
-from tocsin.configuration.secrets import SECRETS
+from tocsin.configuration.secrets import HIDDEN_TABLES, SECRETS
 from tocsin.configuration.tree import Path, dotted, flatten, is_named_table, pattern, required_keys, type_at
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings
@@ -77,8 +77,8 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
 
 
 def complaint(path: Path, source: str, value: object, allowed: str) -> str:
-    """Say what was found where, and what is allowed; a secret is not repeated."""
-    found = "" if pattern(path) in SECRETS else f"found {_shown(value)}, "
+    """Say what was found where, and what is allowed; what may hold a secret is not repeated."""
+    found = "" if pattern(path) in SECRETS | HIDDEN_TABLES else f"found {_shown(value)}, "
     return f"{source}: {dotted(path)}: {found}allowed is {allowed}"
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy"})
 """Each may also be given as the name of a file that holds it, with `_file` behind its key."""
 
-_HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.headers"})
+HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.headers"})
+"""Of these only the names are shown."""
 _ADDRESSES: Final = frozenset({"sinks.*.url", "pages.proxy"})
 _MASK: Final = "***"
 _LONGEST_BYTES: Final = 65_536
@@ -26,7 +27,7 @@ def mask(path: Path, value: Any) -> Any:
     Of an address its scheme and host stay; of a table of headers the names.
     """
     key = pattern(path)
-    if key in _HIDDEN_TABLES:
+    if key in HIDDEN_TABLES:
         return dict.fromkeys(value, _MASK)
     if key in _ADDRESSES and value:
         parts = urlsplit(value)
