@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from aiohttp import web
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
 
@@ -53,9 +54,10 @@ class Delivered:
 
 
 class WebhookReceiver:
-    """A webhook's receiver on loopback; gives its answers in order, the last one stays."""
+    """A webhook's receiver on loopback; gives its answers in order, the last one stays. With `tls` it speaks https."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self.answers = list(answers) or [Answer()]
         self.got: list[Delivered] = []
         self._runner: web.AppRunner | None = None
@@ -65,7 +67,7 @@ class WebhookReceiver:
         application.router.add_route("*", "/{path:.*}", self._take)
         self._runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
         return self
 
     async def __aexit__(
@@ -77,7 +79,8 @@ class WebhookReceiver:
     @property
     def url(self) -> str:
         assert self._runner is not None
-        return f"http://127.0.0.1:{self._runner.addresses[0][1]}/hook"
+        scheme = "https" if self._tls is not None else "http"
+        return f"{scheme}://127.0.0.1:{self._runner.addresses[0][1]}/hook"
 
     async def _take(self, request: web.Request) -> web.Response:
         headers = {name.lower(): value for name, value in request.headers.items()}

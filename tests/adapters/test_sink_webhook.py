@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Sink
 
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
-NEVER = 3600.0
+CERTIFICATE = Path(__file__).with_name("loopback.pem")
 
 
 @asynccontextmanager
@@ -142,6 +144,25 @@ async def test_a_receiver_that_refuses_connections_is_a_failure_of_the_sink() ->
         url = receiver.url
     async with webhook(url) as sink:
         with pytest.raises(DeliveryError) as caught:
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+
+
+async def test_a_receiver_whose_certificate_is_not_trusted_is_a_failure_of_the_sink() -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(CERTIFICATE)
+    async with WebhookReceiver(tls=tls) as receiver, webhook(receiver.url) as sink:
+        with pytest.raises(DeliveryError, match="certificate") as caught:
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+    assert receiver.got == []
+
+
+async def test_a_receiver_that_speaks_no_TLS_is_a_failure_of_the_sink() -> None:
+    async with WebhookReceiver() as receiver, webhook(receiver.url.replace("http:", "https:")) as sink:
+        with pytest.raises(DeliveryError, match="no connection") as caught:
             await sink.deliver(EVENT)
 
     assert caught.value.blames == "sink"

@@ -37,6 +37,7 @@ URL = "https://example.org/hook"
         ),
         (SinkSettings(type="file"), r"sinks\.ops\.path: .*needs the path"),
         (SinkSettings(type="file", path="/"), r"sinks\.ops\.path: / is a folder"),
+        (SinkSettings(type="file", path="/dev/null"), r"sinks\.ops\.path: /dev/null is no regular file; .*'stdout'"),
         (SinkSettings(type="file", path="/no/such/place"), r"sinks\.ops\.path: the folder /no/such does not exist"),
     ],
 )

@@ -29,6 +29,10 @@ def open_file_sink(name: str, settings: SinkSettings, _context: SinkContext) -> 
     path = Path(settings.path).expanduser()
     if path.is_dir():
         raise SettingsError(f"sinks.{name}.path: {path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        raise SettingsError(
+            f"sinks.{name}.path: {path} is no regular file; name one, or a sink of type 'stdout' for standard output"
+        )
     if not path.parent.is_dir():
         raise SettingsError(f"sinks.{name}.path: the folder {path.parent} does not exist; create it")
     return FileSink(name, path)
