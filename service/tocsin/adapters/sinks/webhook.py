@@ -78,8 +78,6 @@ class WebhookSink:
                 await _skim(response)
         except TimeoutError as exc:
             raise DeliveryError(self.name, "sink", f"no answer within {self._timeout_s:g} s") from exc
-        except aiohttp.ClientConnectorCertificateError as exc:
-            raise DeliveryError(self.name, "sink", f"no connection: {exc.certificate_error}") from exc
         except aiohttp.ClientConnectorError as exc:
             raise DeliveryError(self.name, "sink", f"no connection: {exc.os_error}") from exc
         except (aiohttp.ClientError, OSError) as exc:
