@@ -211,6 +211,34 @@ async def test_a_rule_forgives_what_is_owed(desk: Desk) -> None:
     assert not (await desk.task(A)).owed
 
 
+async def test_a_rendering_that_fails_under_a_rule_is_not_owed(desk: Desk) -> None:
+    await ask(desk, A, cause="timeout")
+    await answer(desk, UNTIL_MAJOR)
+    await desk.watch(B)
+    await desk.check(B, "1")
+    await desk.check(B, "2")
+
+    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(B)))
+
+    task = await desk.task(B)
+    assert (task.owed, task.instruction) == (False, UNTIL_MAJOR)
+    assert await desk.store.questions() == []
+
+
+async def test_what_was_forgiven_while_a_check_was_under_way_is_not_rendered(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+    await desk.check(A, "2")
+    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    under_way = desk.result(await desk.task(A), "2")
+    await answer(desk, UNTIL_MAJOR)
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert under_way.render_owed
+    assert await desk.store.count_waiting() == 0
+
+
 async def test_drop_takes_the_pages_off_the_list(desk: Desk) -> None:
     await ask(desk, A, B)
 

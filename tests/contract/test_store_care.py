@@ -12,6 +12,7 @@ import pytest
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.errors import StoreError
 from tocsin.model import DeliveryResult, Instruction
@@ -139,13 +140,25 @@ async def test_a_backup_that_cannot_be_written_says_so(desk: Desk, tmp_path: Pat
 
 
 async def test_a_backup_that_nobody_waits_for_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
-    await desk.watch(*(f"https://h{number}.example/" for number in range(3000)))
-    steps = await desk.store.backup(str(tmp_path / "copy.db"))
-    await anext(steps)
+    await desk.watch(A)
+    backup = Backup(str(tmp_path / "tocsin.db"), str(tmp_path / "copy.db"), timedelta(seconds=1))
+    backup.give_up()
 
-    await steps.aclose()  # type: ignore[attr-defined]  # an iterator that can be closed, as every generator
+    backup.run()
 
-    assert not (tmp_path / "copy.db.part").exists()
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
+
+
+async def test_T64_a_store_and_its_backup_are_for_their_owner_alone(desk: Desk, tmp_path: Path) -> None:
+    await copy(desk, tmp_path / "copy.db")
+
+    assert {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if ".db" in path.name} == {
+        "tocsin.db": 0,
+        "tocsin.db-wal": 0,
+        "tocsin.db-shm": 0,
+        "tocsin.db.lock": 0,
+        "copy.db": 0,
+    }
 
 
 async def test_a_backup_is_of_one_instant_while_others_write(desk: Desk, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Backup:
 
     def __init__(self, source: str, target: str, busy: timedelta) -> None:
         self._source, self._target, self._busy = source, target, busy
-        self._part = f"{target}.part"
+        self._part = f"{target}.{os.getpid()}.part"
         self._stop = Event()
         self.progress = (0, 0)
         """(database pages done, all)"""
@@ -53,6 +53,7 @@ class Backup:
                 Path(self._part + ending).unlink(missing_ok=True)
 
     def _copy(self) -> None:
+        Path(self._part).touch(0o600)
         with (
             translated(self._source),
             closing(connect(self._source, busy=self._busy, writes=False)) as source,

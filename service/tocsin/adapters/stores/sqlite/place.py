@@ -69,7 +69,7 @@ class EngineLock:
     def __init__(self, path: str) -> None:
         self._file = _lock_file(path)
         try:
-            self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as exc:
             raise StoreError(
                 f"{self._file}: {exc.strerror}; make the folder writable for this user, or name another in store.url"

@@ -33,16 +33,18 @@ class Questions:
         *,
         joined: int | None,
         pending: str | None = None,
-    ) -> None:
+    ) -> bool:
         """Take a page that was not received into the question of its host and cause, unless a rule speaks for it.
 
         joined   the question that the page is in so far
         pending  the verdict whose rendering failed, as JSON
+        Returns whether a rule did.
         """
         db = self._db
         where = {"page": page_id, "host": host_id, "cause": failure.cause}
         question = None
-        if rule := db.execute(SQL["rule_in_force"], where).fetchone():
+        rule = db.execute(SQL["rule_in_force"], where).fetchone()
+        if rule is not None:
             self._apply(page_id, rule[0], rule[1])
         elif not failure.silent:
             question = self._question(where, failure, at, pending)
@@ -51,6 +53,7 @@ class Questions:
             if question is None:
                 db.execute(SQL["leave"], {"page": page_id})
             db.execute(SQL["close_if_left"], {"question": joined, "at": at})
+        return rule is not None
 
     def recover(self, page_id: int, question: int, at: Instant) -> bool:
         """Take a page that was received out of its question; tells whether that ends a question that was asked."""

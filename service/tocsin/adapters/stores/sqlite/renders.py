@@ -116,7 +116,11 @@ def _settle_question(
             (pending,) = db.execute(SQL["verdict_data"], {"id": result.served[-1]}).fetchone()
         # The rendering stays owed: the next check that receives the page queues it again.
         db.execute(SQL["owe"], {"page": result.page_id})
-        questions.fail(result.page_id, result.host_id, result.failure, at, joined=question_id, pending=pending)
+        is_ruled = questions.fail(
+            result.page_id, result.host_id, result.failure, at, joined=question_id, pending=pending
+        )
+        if is_ruled:
+            db.execute(SQL["forgive"], {"page": result.page_id})
     elif result.recovered:
         db.execute(SQL["forgive"], {"page": result.page_id})
         if question_id is not None:

@@ -17,7 +17,7 @@ from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.adapters.stores.sqlite.states import origin, store_state
-from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOT_HTML
+from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOT_HTML, OWED
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,7 +36,7 @@ class Standing(Struct):
     state_id: int | None
     stored_at: Instant | None
     question_id: int | None
-    request_id: int | None
+    flags: int
     rule_id: int | None
     rule_kind: str | None
 
@@ -120,13 +120,15 @@ def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, St
         if result.verdict is not None:
             _write_verdict(db, result, page)
         drafts.extend(result.alerts)
-        if result.render_owed:
+        # The user may have forgiven it while the check was under way.
+        is_owed = result.render_owed and bool(page.flags & OWED)
+        if is_owed:
             want_render(db, page.id, since=result.checked_at, owed=True)
         if result.rule_spent:
             _spend_rule(db, page)
         if result.failure is not None:
             questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
-        elif result.received and page.question_id is not None and not result.render_owed:
+        elif result.received and page.question_id is not None and not is_owed:
             ended = questions.recover(page.id, page.question_id, result.checked_at)
             if ended and result.recovery is not None:
                 drafts.append(result.recovery)

@@ -87,6 +87,9 @@ def _demand_place(path: str, *, create: bool) -> None:
     if not create and not file.exists():
         raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
     refuse_network(path)
+    if create:
+        # What is watched, and with which credentials, is nobody else's business (T64).
+        file.touch(0o600)
 
 
 def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool) -> None:

@@ -79,14 +79,14 @@ class WorkRole(Role):
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
         place.update(after=0, now=now, window=window, old=now - longest, why="overdue at launch")
 
-        def step(db: sqlite3.Connection) -> list[int]:
+        def move(db: sqlite3.Connection) -> None:
             claims.require(db, claim)
-            found = [row[0] for row in db.execute(SQL["overdue"], place)]
             db.execute(SQL["spread"], {**place, "ids": ids(found)})
-            return found
 
         moved = 0
-        while found := await self._write(step):
+        # Looked for in a reading: it goes through all pages, and others may write meanwhile.
+        while found := await self._read(lambda db: [row[0] for row in db.execute(SQL["overdue"], place)]):
+            await self._write(move)
             moved += len(found)
             place["after"] = found[-1]
         return moved
