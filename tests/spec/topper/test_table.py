@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
@@ -93,6 +94,17 @@ def test_T33_an_element_is_tag_attribute_value_and_content() -> None:
 )
 def test_T32_the_time_of_storing_is_utc_to_the_second_or_finer(stored: datetime, cell: str) -> None:
     assert write_stored(stored) == cell
+
+
+def test_T32_the_machines_own_zone_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+
+    written = write_stored(NOON)
+    monkeypatch.undo()
+    time.tzset()
+
+    assert written == "2026-11-21T12:00:00Z"
 
 
 def test_a_time_without_zone_is_refused() -> None:
@@ -200,8 +212,8 @@ STORED = START + 48
         ([b"\n"], 1, 1, "not 52 cells: 1 of them"),
         ([f"{line_of()}\n".encode()], 1, 1, "no record 0: the first line"),
         ([b'"0" ' + b" ".join([b"n"] * 51) + b"\n"], 1, 1, "no record 0: the first line"),
-        ([b"\xef\xbb\xbf" + RECORD_0.encode()], 1, 1, "byte order mark"),
-        ([RECORD_0.replace("\n", "\r\n").encode()], 1, len(RECORD_0), "CR LF"),
+        ([b"\xef\xbb\xbf" + RECORD_0.encode()], 1, 1, "byte order mark; save the table as UTF-8 without one"),
+        ([RECORD_0.replace("\n", "\r\n").encode()], 1, len(RECORD_0), "CR LF; lines end with LF alone"),
         (
             [RECORD_0.replace(" url", " \u00fcrl").encode()],
             1,
@@ -226,6 +238,7 @@ STORED = START + 48
         ([RECORD_0.encode()[:-1]], 1, len(RECORD_0), "cut off"),
         (["\u00e9".encode()], 1, 2, "cut off"),
         ([RECORD_0.encode(), "1 \u00e9".encode() + b"\xff\n"], 2, 4, f"not UTF-8 at byte {len(RECORD_0) + 4}"),
+        ([*lines(line_of()), b"2\xff\n"], 3, 2, f"not UTF-8 at byte {len(RECORD_0) + len(line_of()) + 2}"),
         (lines(line_of(), line_of()), 3, 1, "record number: 1 is repeated"),
         (lines(line_of(record(5)), line_of(record(4))), 3, 1, "record number: 4 after 5 is not growing"),
         (lines(line_of(record(2**63))), 2, 1, "record number: too large"),

@@ -72,7 +72,7 @@ def check_text(text: str) -> str:
 def write_record(record: Record) -> str:
     """Write one record: its line, with the line's end."""
     cells = [str(record.number), escape(record.url)]
-    for field, value in zip(FIELDS, record.state.values, strict=True):
+    for field, value in record.state.to_dict().items():
         if value is None:
             cells += ["", "", "", ""]
         else:
@@ -90,7 +90,7 @@ def write_stored(stored: datetime) -> str:
     if stored.tzinfo is None:
         raise ValueError(f"{stored.isoformat()} has no time zone; give an aware time")
     text = stored.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
-    return text.rstrip("0").rstrip(".") + "Z" if "." in text else text + "Z"
+    return text.rstrip("0").rstrip(".") + "Z"
 
 
 def write_table(records: Iterable[Record]) -> Iterator[bytes]:
