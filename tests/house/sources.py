@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,9 +27,15 @@ def place(path: Path, node: ast.AST | None = None) -> str:
     return f"{path.relative_to(ROOT)}{line}"
 
 
+@cache
+def syntax(path: Path) -> tuple[ast.AST, ...]:
+    """Read a file's syntax, every node of it, once for all rules."""
+    return tuple(ast.walk(ast.parse(path.read_bytes())))
+
+
 def nodes(kind: type[Node], *folders: str, pattern: str = "*.py") -> Iterator[tuple[Path, Node]]:
     """Walk through every syntax node of this kind."""
     for path in files(pattern, *folders):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in syntax(path):
             if isinstance(node, kind):
                 yield path, node

@@ -4,7 +4,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tests.house.sources import ROOT, files, nodes, place
+from tests.house.sources import ROOT, files, nodes, place, syntax
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def test_no_function_is_longer_than_60_lines() -> None:
 def task_groups(path: Path) -> set[str]:
     """Return what a file calls its task groups: where one is opened, handed over or declared."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in syntax(path):
         match node:
             case ast.withitem(context_expr=ast.Call(func=made), optional_vars=ast.expr() as target):
                 names |= {last_name(target)} if last_name(made) == "TaskGroup" else set()
