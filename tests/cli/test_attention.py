@@ -91,6 +91,7 @@ async def test_dropping_pages_is_asked_for(installation: Installation, origin: O
         (["1", "again", "--at", "2020-01-01"], "has passed"),
         (["7", "again"], "question 7: there is none"),
         (["1", "never", "--url", "https://example.org/"], "not among the pages of question 1"),
+        (["1", "never", "--url", "https://example.org/", "--scope", "host"], "--url means one page"),
         (["1", "maybe"], "maybe"),
     ],
 )

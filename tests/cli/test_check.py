@@ -137,6 +137,17 @@ async def test_history_shows_states_and_what_comparing_found(installation: Insta
     assert first["in_table"] is False
 
 
+async def test_a_pause_is_loud_in_a_check_of_all(installation: Installation, origin: Origin) -> None:
+    await call(installation, "watch", "add", "--no-check", origin.url("/a"))
+    await call(installation, "watch", "set", "--all", "--pause")
+
+    answer = await call(installation, "check")
+
+    assert answer.status == 0
+    assert "PAUSED, and not checked: 1 page" in answer.err
+    assert origin.asked("/a") == []
+
+
 def test_with_nothing_watched_there_is_nothing_to_check(installation: Installation) -> None:
     answer = installation.call("check")
 

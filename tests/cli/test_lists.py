@@ -142,7 +142,7 @@ def test_an_outline_gives_groups_pages_of_feeds_and_words() -> None:
 
 def test_xml_of_another_kind_is_refused() -> None:
     with pytest.raises(UsageError, match="its root is <html>; OPML or a sitemap was expected"):
-        read(b"<html><body>x</body></html>")
+        read(b"<!DOCTYPE html><html><body>x</body></html>")
 
 
 def test_xml_of_another_kind_than_was_said_is_refused() -> None:

@@ -78,6 +78,8 @@ def answer(
     drop         take its pages off the list
     copy URL     take this copy in its stead, once
     """  # noqa: D301 - \b keeps click from filling the lines
+    if url and scope not in (None, "page"):
+        raise UsageError(f"--url means one page, --scope {scope} more; leave one of them out")
     at_instant = _judge(kind, copy, times, at, scope, now=now(), new_connections=new_connections, later=later)
     only = watch_url(url).url if url else None
     instruction = Instruction(

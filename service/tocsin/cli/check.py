@@ -45,9 +45,13 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
         teller = Teller(len(ids))
         status = check_pages(settings, ids, on_report=teller.tell) if ids else output.DONE
     else:
-        total = with_store(ctx, lambda store: store.count_pages(PageFilter()), create=True)
+        total, paused = with_store(ctx, _count, create=True)
+        if paused:
+            go_on = "go on with: tocsin watch set --all --resume"
+            output.note(f"PAUSED, and not checked: {count(paused, 'page')}; {go_on}")
         if not total:
-            output.note("No page is watched; add one with: tocsin watch add URL")
+            if not paused:
+                output.note("No page is watched; add one with: tocsin watch add URL")
             return output.DONE
         teller = Teller(total)
         status = check_pages(settings, None, total=total, on_report=teller.tell)
@@ -77,6 +81,11 @@ def _read(file: str, refused: list[str]) -> Iterator[WatchedUrl]:
                     output.note(refused[-1])
     except (OSError, ValueError) as exc:
         raise UsageError(unreadable(file, exc)) from exc
+
+
+async def _count(store: Store) -> tuple[int, int]:
+    """Count the pages that a check of all means, and those that it leaves out."""
+    return await store.count_pages(PageFilter(paused=False)), await store.count_pages(PageFilter(paused=True))
 
 
 async def _ids(store: Store, watched: Iterable[WatchedUrl]) -> list[int]:

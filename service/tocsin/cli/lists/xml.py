@@ -71,12 +71,12 @@ def read_xml(stream: IO[bytes], *, name: str, expected: str | None) -> Iterator[
 
 
 def _judge_root(element: Element, tag: str, *, name: str, expected: str | None) -> None:
-    if element.getroottree().docinfo.internalDTD is not None:
-        raise UsageError(f"{name}: declares a document type; take the <!DOCTYPE …> out of it")
     found = _ROOTS.get(tag)
     if found is None or expected not in (None, found):
         wanted = "OPML" if expected == "opml" else "a sitemap" if expected == "sitemap" else "OPML or a sitemap"
         raise UsageError(f"{name}: its root is <{tag}>; {wanted} was expected")
+    if element.getroottree().docinfo.internalDTD is not None:
+        raise UsageError(f"{name}: declares a document type; take the <!DOCTYPE …> out of it")
 
 
 def _from_outline(element: Element, above: list[str], folders: list[str | None]) -> Iterator[Item]:
