@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.origin import Origin, Page
@@ -125,3 +126,15 @@ def test_whoever_reads_us_may_have_enough(installation: Installation) -> None:
 
     assert process.returncode == 0
     assert err == b""
+
+
+def test_a_full_disk_is_told_in_a_line(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+    with Path("/dev/full").open("wb") as full:
+        process = installation.start("watch", "list", stdout=full)
+
+    _, err = process.communicate()
+
+    assert process.returncode == 1
+    assert err.startswith(b"tocsin: what was to be printed cannot be written")
+    assert err.count(b"\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _OPTIONS = """Options, before the command:
   --config FILE, --store URL (such as sqlite:tocsin.db), -v (log more), --version, -h or --help"""
@@ -101,10 +103,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except TocsinError as exc:
         return output.fail(exc)
     except (BrokenPipeError, SystemExit):  # SystemExit is what click makes of a broken pipe, and of nothing else here
-        # Whoever read us has enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # Whoever read us has enough.
+        _print_no_more()
         return output.DONE
+    except OSError as exc:
+        if exc.errno not in _NO_ROOM:
+            raise
+        output.note(f"tocsin: what was to be printed cannot be written ({exc.strerror}); make room, and call again")
+        _print_no_more()
+        return output.NEEDS_USER
     return status if isinstance(status, int) else output.DONE
+
+
+def _print_no_more() -> None:
+    """Let what is left of standard output go nowhere: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":
