@@ -89,29 +89,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit status. The one place where errors become statuses."""
+    status: object
     try:
         status = tocsin.main(args=arguments, prog_name="tocsin", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as exc:
         exc.show()
-        return exc.exit_code
+        status = exc.exit_code
     except click.ClickException as exc:
         exc.show()
-        return output.WRONG_CALL
+        status = output.WRONG_CALL
     except click.Abort:
-        return INTERRUPTED
+        status = INTERRUPTED
     except TocsinError as exc:
-        return output.fail(exc)
+        status = output.fail(exc)
     except (BrokenPipeError, SystemExit):  # SystemExit is what click makes of a broken pipe, and of nothing else here
         # Whoever read us has enough.
         _print_no_more()
-        return output.DONE
+        status = output.DONE
     except OSError as exc:
         if exc.errno not in _NO_ROOM:
             raise
         output.note(f"tocsin: what was to be printed cannot be written ({exc.strerror}); make room, and call again")
         _print_no_more()
-        return output.NEEDS_USER
+        status = output.NEEDS_USER
     return status if isinstance(status, int) else output.DONE
 
 
