@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import Home, Service
+from tests.journey.running import Home
 from tests.origin import Origin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
+
+    from tests.journey.running import Service
 
 
 @pytest.fixture
@@ -27,12 +29,6 @@ async def site() -> AsyncIterator[Origin]:
 
 @pytest.fixture
 async def start(home: Home) -> AsyncIterator[Callable[[], Awaitable[Service]]]:
-    started: list[Service] = []
-
-    async def begin() -> Service:
-        started.append(await home.start())
-        return started[-1]
-
-    yield begin
-    for service in started:
+    yield home.start
+    for service in home.services:
         await service.clear()

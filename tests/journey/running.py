@@ -31,7 +31,7 @@ contact = "tests"
 [store]
 url = "sqlite:tocsin.db"
 [pages]
-every = "1s"
+every = "1300ms"
 min_gap = "0s"
 [hosts]
 concurrency = 8
@@ -71,6 +71,7 @@ class Home:
         self.folder = folder
         self.log = folder / "service.log"
         self.log.touch()
+        self.services: list[Service] = []
         self.configure(CONFIGURATION)
 
     def configure(self, text: str) -> None:
@@ -97,12 +98,17 @@ class Home:
 
     async def start(self) -> Service:
         """Run the service; it may still be starting."""
-        return Service(await self._spawn("run", logged=True), self)
+        self.services.append(Service(await self._spawn("run", logged=True)))
+        return self.services[-1]
 
-    async def call(self, *arguments: str) -> Called:
+    async def begin(self, *arguments: str) -> Service:
+        """Run a command that goes on."""
+        return Service(await self._spawn(*arguments))
+
+    async def call(self, *arguments: str, patience_s: float = PATIENCE_S) -> Called:
         """Run a command to its end."""
         process = await self._spawn(*arguments)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(patience_s):
             out, err = await process.communicate()
         return Called(process.returncode, out.decode(), err.decode())
 
@@ -127,7 +133,7 @@ class Home:
                 None,
             )
 
-        return await until(probe, what=f"alert {kind} of {url} with {data}; log: {self.said()[-3:]}")
+        return await self._until(probe, f"alert {kind} of {url} with {data}")
 
     async def outcome(self, url: str, *outcomes: str) -> str:
         """Wait until the page's last check ended in one of these ways."""
@@ -138,7 +144,7 @@ class Home:
                 outcome = page.last_report["outcome"] if page is not None and page.last_report else None
                 return outcome if outcome in outcomes else None
 
-            return await until(probe, what=f"{' or '.join(outcomes)} of {url}; log: {self.said()[-3:]}")
+            return await self._until(probe, f"{' or '.join(outcomes)} of {url}")
 
     def said(self) -> list[dict[str, Any]]:
         """The log's lines."""
@@ -152,7 +158,17 @@ class Home:
         async def probe() -> dict[str, Any] | None:
             return next((line for line in self.said() if line["event"] == event), None)
 
-        return await until(probe, what=f"{event} in the log, which ends {self.said()[-3:]}")
+        return await self._until(probe, f"{event} in the log")
+
+    async def _until(self, probe: Callable[[], Awaitable[T | None]], what: str) -> T:
+        """Wait for it as long as the service lives."""
+
+        async def attentive() -> T | None:
+            died = [service.pid for service in self.services if service.has_died]
+            assert not died, f"{what} cannot come any more: {self.said()[-3:]}"
+            return await probe()
+
+        return await until(attentive, what=what)
 
     async def _spawn(self, *arguments: str, logged: bool = False) -> asyncio.subprocess.Process:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
@@ -180,21 +196,23 @@ class Called:
 
 
 class Service:
-    """A service that runs."""
+    """A process that goes on until it is told to end."""
 
-    def __init__(self, process: asyncio.subprocess.Process, home: Home) -> None:
-        self._process, self._home = process, home
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._is_told = False
         self.pid = process.pid
 
-    async def holds(self) -> None:
-        """Wait until it holds the store."""
+    @property
+    def has_died(self) -> bool:
+        """Whether it ended although nobody told it to."""
+        return self._process.returncode is not None and not self._is_told
 
-        async def probe() -> bool:
-            assert self._process.returncode is None, self._home.said()[-3:]
-            async with self._home.store() as store:
-                return await store.is_held()
-
-        await until(probe, what="the engine lock")
+    async def line(self) -> str:
+        """Wait for a line on its standard output."""
+        assert self._process.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            return (await self._process.stdout.readline()).decode()
 
     async def stop(self) -> int:
         """End it with SIGTERM, within the bound; returns its status."""
@@ -202,9 +220,12 @@ class Service:
 
     async def end(self, number: signal.Signals) -> int:
         """Send a signal that ends it; returns its status."""
+        self._is_told = True
         self._process.send_signal(number)
         async with asyncio.timeout(STOPS_WITHIN_S):
-            return await self._process.wait()
+            await self._process.communicate()
+        assert self._process.returncode is not None
+        return self._process.returncode
 
     def tell(self, number: signal.Signals) -> None:
         """Send a signal that does not end it."""

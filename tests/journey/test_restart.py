@@ -80,7 +80,7 @@ async def test_a_request_left_while_nobody_worked_is_done_by_the_next_engine(
     home: Home, site: Origin, start: Start
 ) -> None:
     site.pages["/a"] = Page(OLD)
-    home.configure((home.folder / "tocsin.toml").read_text().replace('every = "1s"', 'every = "24h"'))
+    home.configure((home.folder / "tocsin.toml").read_text().replace('every = "1300ms"', 'every = "24h"'))
     await home.watch(site.url("/a"))
     service = await start()
     await settle_in(home, site.url("/a"))

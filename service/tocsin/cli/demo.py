@@ -39,7 +39,8 @@ _STYLES = {
 }
 _NARROWEST, _WIDEST = 40, 120
 _INDENT = 23
-_PACE_FOR_PEOPLE_S = 2
+_FOR_PEOPLE_MS, _FOR_PROGRAMS_MS = 2000, 1300
+"""How often pages are checked: the pace of the story."""
 
 
 @click.command("demo", epilog="Example: tocsin demo")
@@ -87,7 +88,7 @@ class PersonAudience:
             f"The real service watches {pages} pages of a small site on {', '.join(hosts)}. "
             f"Each line below is a row of its store: when, which page, which rule of the specification, and what."
         )
-        self._print(f"Everything is in {folder} for as long as this runs. Ctrl-C ends it.", style="dim")
+        self._print(f"Store, configuration and log are in {folder}. Ctrl-C ends it.", style="dim")
 
     def head(self, title: str) -> None:
         """Begin a part."""
@@ -125,7 +126,7 @@ async def _play(audience: Audience, keep: Path | None) -> int:
         loop.add_signal_handler(number, stop, number)
     try:
         is_watched = sys.stdout.isatty()
-        await play(audience, keep=keep, endless=is_watched, every_s=_PACE_FOR_PEOPLE_S if is_watched else 1)
+        await play(audience, keep=keep, endless=is_watched, every_ms=_FOR_PEOPLE_MS if is_watched else _FOR_PROGRAMS_MS)
     except asyncio.CancelledError:
         if not received:
             raise

@@ -29,7 +29,7 @@ class ServiceEnded(TocsinError):
     """The service stopped although nobody told it to."""
 
 
-def configuration(*, hook_url: str, secret: str, every_s: int) -> str:
+def configuration(*, hook_url: str, secret: str, every_ms: int) -> str:
     """Write the configuration of the demo's service: its times are short, all else is the default."""
     return f"""\
 # What `tocsin demo` runs with. Times are short, so that a minute shows what otherwise takes days.
@@ -39,7 +39,7 @@ contact = "the demonstration, on this machine only"
 [store]
 url = "sqlite:{STORE}"
 [pages]
-every = "{every_s}s"
+every = "{every_ms}ms"
 min_gap = "500ms"
 [hosts]
 concurrency = 8
@@ -102,6 +102,11 @@ class Service:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+    async def ended(self) -> None:
+        """Wait until it has ended, by itself or otherwise."""
+        if self._process is not None:
+            await self._process.wait()
 
     def check(self) -> None:
         """Raise ServiceEnded, with the end of its log, if it does not run any more."""

@@ -69,20 +69,20 @@ class Stage(Struct, frozen=True):
 
 
 async def play(
-    audience: Audience, *, keep: Path | None, endless: bool, every_s: int = 1, limit_s: float = LIMIT_S
+    audience: Audience, *, keep: Path | None, endless: bool, every_ms: int, limit_s: float = LIMIT_S
 ) -> None:
     """Play the story, and go on after it if `endless`; whatever happens, service, site and folder are cleared away.
 
-    keep     the folder that is used and stays; it must be new or empty
-    every_s  how often the service checks a page: the pace of the story
-    limit_s  how long the story may take
+    keep      the folder that is used and stays; it must be new or empty
+    every_ms  how often the service checks a page: the pace of the story
+    limit_s   how long the story may take
     Raises StoryStuck, ServiceEnded, UsageError.
     """
     async with AsyncExitStack() as stack:
         folder = _folder(keep, stack)
         secret = f"whsec_{b64encode(token_bytes(24)).decode()}"
         site = await stack.enter_async_context(DemoSite(secret=secret))
-        text = configuration(hook_url=site.hook_url, secret=secret, every_s=every_s)
+        text = configuration(hook_url=site.hook_url, secret=secret, every_ms=every_ms)
         await asyncio.to_thread((folder / CONFIGURATION).write_text, text, "utf-8")
         await _watch_pages(folder, site)
         service = await stack.enter_async_context(Service(folder))

@@ -1,0 +1,253 @@
+"""Rows in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from tocsin.demo.rows import (
+    alert_line,
+    check_line,
+    history_line,
+    question_lines,
+    refused_lines,
+    verdict_lines,
+    waiting_line,
+)
+from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
+from tocsin.model import AlertRow, Attempt, HistoryEntry, PageRow, QuestionRow, WaitingPage
+
+AT = 1_800_000_000_000_000
+URL = "http://127.0.0.2:80/news"
+NOTHING = (None,) * 12
+
+
+def page(**report: Any) -> PageRow:
+    told = {"rule": None, "declares": [], "not_modified": False, "attempts": 1, "error": None, "problem": None} | report
+    return PageRow(
+        id=7,
+        url=URL,
+        given=URL,
+        host="127.0.0.2",
+        group="main",
+        mode="on",
+        mode_from="default",
+        paused=False,
+        text=None,
+        settings={},
+        next_at=AT + 5_000_000,
+        next_why=None,
+        last_checked_at=AT,
+        last_received_at=AT,
+        last_changed_at=None,
+        last_report=told if report else None,
+        fields=None,
+        stored_at=AT,
+        question_id=None,
+    )
+
+
+def entry(*verdicts: tuple[str, str, dict[str, Any]], in_table: bool = True) -> HistoryEntry:
+    found = tuple((AT + number, outcome, None, rule, data) for number, (outcome, rule, data) in enumerate(verdicts))
+    return HistoryEntry(AT, AT, 1, in_table, NOTHING, found)
+
+
+def data(field: str, previous: str | None, latest: str | None, *, count: int = 0) -> dict[str, Any]:
+    changes = [{"field": field, "previous": previous, "latest": latest}]
+    return {"minor_count": count, "thresholds": {"minor": 3}, "changes": changes}
+
+
+def alert(kind: str, values: dict[str, Any], *deliveries: tuple[str, str, int, str | None]) -> AlertRow:
+    return AlertRow("01K", 4, kind, 7, URL, AT, {"data": values}, deliveries)
+
+
+def question(**changes: Any) -> QuestionRow:
+    attempts = tuple(Attempt(AT + number, "status", 503, "answered 503", 3) for number in range(3))
+    asked = QuestionRow(
+        id=5,
+        host_id=1,
+        host="127.0.0.2",
+        cause="status 503",
+        opened_at=AT,
+        announce_at=AT,
+        announced_at=None,
+        answered_at=None,
+        closed_at=None,
+        instruction=None,
+        pages=1,
+        sample=(URL,),
+        first_page_id=7,
+        attempts=attempts,
+        page_url=URL,
+    )
+    return structs.replace(asked, **changes)
+
+
+def sentence(row: PageRow) -> str:
+    line = check_line(row)
+    assert line is not None
+    return line.sentence
+
+
+def test_T40_a_first_storing_names_what_the_page_declares() -> None:
+    line = check_line(page(outcome="first", rule="T40", declares=["created", "topper"]))
+
+    assert line is not None
+    assert (line.at, line.url, line.path, line.outcome, line.rule) == (AT, URL, "/news", "first", "T40")
+    assert line.sentence == "stored; declares created, topper"
+
+
+def test_a_page_that_declares_nothing_is_said_to() -> None:
+    assert sentence(page(outcome="first", rule="T40")) == "stored; declares nothing that can be compared"
+
+
+def test_T42_no_change_says_who_found_it() -> None:
+    assert "304" in sentence(page(outcome="unchanged", rule="T42", not_modified=True))
+    assert "received anew" in sentence(page(outcome="unchanged", rule="T42"))
+
+
+def test_T43_too_soon_says_when_the_page_is_due() -> None:
+    assert sentence(page(outcome="too-soon", rule="T43")) == "too soon for its refresh; due again at 08:00:05Z"
+
+
+def test_T58_an_unreachable_page_says_how_often_it_was_tried_and_why() -> None:
+    line = check_line(page(outcome="unreachable", attempts=3, error=["status", "answered 503"]))
+
+    assert line is not None
+    assert (line.rule, line.sentence) == ("T58", "not received at 3 tries: status answered 503")
+
+
+def test_other_outcomes_say_their_problem() -> None:
+    assert sentence(page(outcome="suspect", problem="a PDF")) == "suspect: a PDF"
+
+
+def test_a_check_without_a_report_or_with_a_verdict_is_no_line() -> None:
+    assert check_line(page()) is None
+    assert check_line(page(outcome="major", rule="T44")) is None
+
+
+def test_verdicts_are_told_oldest_first_each_with_its_rule() -> None:
+    newer = data("topper-major", "2026-01-01", "2026-01-01 2026-02-02")
+    older = data("article:modified_time", "2026-01-01", "2026-02-02")
+
+    lines = list(verdict_lines(URL, [entry(("minor", "T47", older), ("major", "T44", newer))]))
+
+    assert [(line.rule, line.sentence) for line in lines] == [
+        ("T47", "minor: article:modified_time now 2026-02-02"),
+        ("T44", "major: topper-major gains 2026-02-02"),
+    ]
+
+
+def test_T46_minor_changes_are_counted() -> None:
+    second = ("minor", "T47", data("topper-minor", "2026-01", "2026-01 2026-02", count=2))
+    third = ("major", "T46", data("topper-minor", "2026-02", "2026-02 2026-03", count=3))
+
+    lines = list(verdict_lines(URL, [entry(second, third)]))
+
+    assert [line.sentence.partition(":")[0] for line in lines] == ["minor (2 of 3)", "major (3 of 3)"]
+
+
+def test_what_is_gone_is_told() -> None:
+    field = ("minor", "T47", data("created", "2026", None))
+    date = ("major", "T44", data("topper-major", "2025 2026", "2026"))
+
+    lines = list(verdict_lines(URL, [entry(field, date)]))
+
+    assert [line.sentence for line in lines] == ["minor: created is gone", "major: topper-major loses 2025"]
+
+
+def test_T45_a_change_by_duration_says_that_nothing_differs() -> None:
+    (line,) = verdict_lines(URL, [entry(("major", "T45", data("", None, None) | {"changes": []}))])
+
+    assert line.sentence == "major: nothing differs, for as long as the durational threshold"
+
+
+def test_a_long_value_is_shortened() -> None:
+    (line,) = verdict_lines(URL, [entry(("minor", "T47", data("created", None, "x" * 500)))])
+
+    assert line.sentence.endswith("x…")
+    assert len(line.sentence) < 80
+
+
+def test_T55_a_waiting_page_says_behind_what_it_waits() -> None:
+    line = waiting_line(URL, WaitingPage(7, major=True, since=AT), waiting=4, limit=2)
+
+    assert (line.rule, line.outcome) == ("T55", "major")
+    assert line.sentence == "major, waits: 2 pages are rendered at once; waiting: 4"
+
+
+def test_T60_a_question_tells_its_tries_and_how_to_answer_it() -> None:
+    lines = list(question_lines(question(announced_at=AT + 9), answer="tocsin attention answer"))
+
+    assert [(line.row, line.outcome) for line in lines] == [
+        *[("try", "failed")] * 3,
+        ("question", "opened"),
+        ("question", "asked"),
+    ]
+    assert lines[2].sentence == "try 3 of 3 failed: answered 503"
+    assert lines[4].sentence.endswith("tocsin attention answer 5 again")
+
+
+def test_a_question_that_is_over_says_so() -> None:
+    *_, line = question_lines(question(closed_at=AT + 9), answer="")
+
+    assert (line.outcome, line.at) == ("closed", AT + 9)
+
+
+def test_an_alert_of_a_change_tells_its_rendering_and_when_it_was_received() -> None:
+    rendering = {"error": None, "bytes": 285, "received": "2027-01-15T08:00:01.500Z"}
+    row = alert(CHANGED, {"outcome": "major", "rule": "T44", "rendering": rendering}, ("hook", "waiting", 0, None))
+
+    line = alert_line(row)
+
+    assert (line.outcome, line.rule, line.at) == ("major", "T44", AT + 1_500_000)
+    assert line.sentence == "alert 4 to hook: major, received whole, 285 B"
+
+
+def test_an_alert_whose_rendering_failed_says_that_it_is_owed() -> None:
+    rendering = {"error": {"message": "connection refused"}, "bytes": None, "received": None}
+
+    line = alert_line(alert(CHANGED, {"outcome": "minor", "rule": "T47", "rendering": rendering}))
+
+    assert "connection refused" in line.sentence
+    assert "owed" in line.sentence
+    assert line.at == AT
+
+
+def test_alerts_of_questions_and_outages_are_told() -> None:
+    asked = alert_line(alert(UNREACHABLE, {"question": {"id": "5", "pages": 2}}))
+    back = alert_line(alert(RECOVERED, {"question": {"id": "5"}}))
+    outage = alert_line(alert(OUTAGE_BEGAN, {}))
+
+    assert [line.outcome for line in (asked, back, outage)] == ["unreachable", "recovered", "began"]
+    assert "question 5" in back.sentence
+
+
+def test_T72_refused_deliveries_are_told_and_accepted_ones_are_not() -> None:
+    row = alert(CHANGED, {}, ("hook", "waiting", 1, "answered 503"), ("journal", "accepted", 2, None))
+
+    (line,) = refused_lines(row, AT)
+
+    assert (line.outcome, line.sentence) == ("waiting", "hook refused alert 4 (answered 503, try 1): given again")
+
+
+def test_T70_records_that_left_the_table_are_counted() -> None:
+    line = history_line(URL, [entry(), entry(in_table=False), entry(in_table=False)])
+
+    assert (line.rule, line.sentence) == ("T70", "2 records left the table and became history, 1 stays")
+
+
+def test_a_line_as_json_carries_its_step() -> None:
+    (line,) = verdict_lines(URL, [entry(("minor", "T47", data("created", None, "2026")))])
+
+    assert line.to_json("A step") == {
+        "at": "2027-01-15T08:00:00.000Z",
+        "step": "A step",
+        "row": "verdict",
+        "id": f"{URL}#{AT}",
+        "url": URL,
+        "outcome": "minor",
+        "rule": "T47",
+        "sentence": "minor: created now 2026",
+    }

@@ -1,0 +1,90 @@
+"""The demo's own troubles: each ends with a word, and nothing stays behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.adapters.stores import open_store
+from tocsin.demo.service import CONFIGURATION, LOG, STORE, Service, ServiceEnded, configuration
+from tocsin.demo.stage import StoryStuck, play
+from tocsin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tocsin.demo.rows import Line
+
+
+class Listener:
+    """An audience that remembers."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self.heads: list[str] = []
+        self.lines: list[Line] = []
+
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+        assert hosts
+        assert pages
+        self.folder = folder
+
+    def head(self, title: str) -> None:
+        self.heads.append(title)
+
+    def tell(self, line: Line, step: str) -> None:
+        assert step == self.heads[-1]
+        self.lines.append(line)
+
+
+async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away() -> None:
+    audience = Listener()
+
+    with pytest.raises(StoryStuck, match=r"after 0\.01 s.*this never came: check 'first' by T40 of /news"):
+        await play(audience, keep=None, endless=False, every_ms=1000, limit_s=0.01)
+
+    assert audience.folder is not None
+    assert not audience.folder.exists()
+
+
+async def test_a_service_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:
+    text = configuration(hook_url="http://127.0.0.1:1/", secret="s", every_ms=1000)
+    (tmp_path / CONFIGURATION).write_text(text.replace("every", "evry"))
+
+    async with Service(tmp_path) as service:
+        await service.ended()
+
+        with pytest.raises(ServiceEnded, match=r"(?s)status 2.*every"):
+            service.check()
+
+
+async def test_the_folder_that_is_kept_must_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+
+    with pytest.raises(UsageError, match="not empty"):
+        await play(Listener(), keep=tmp_path, endless=False, every_ms=1000)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+async def test_the_folder_that_is_kept_must_be_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UsageError, match="--keep"):
+        await play(Listener(), keep=tmp_path / "file", endless=False, every_ms=1000)
+
+
+async def test_what_is_kept_is_a_store_that_nobody_holds(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+
+    with pytest.raises(StoryStuck):
+        await play(Listener(), keep=kept, endless=False, every_ms=1000, limit_s=0.01)
+
+    assert {CONFIGURATION, STORE, LOG} <= {path.name for path in kept.iterdir()}
+    store = await open_store(f"sqlite:{kept / STORE}", engine=True)
+    try:
+        assert await store.check() == []
+    finally:
+        await store.close()
