@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.origin import Origin, Page
+from tocsin.adapters.stores import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -159,6 +161,30 @@ async def test_history_of_a_page_that_is_not_watched_is_refused(installation: In
     await call(installation, "watch", "import", "-", stdin="https://example.org/a\n")
 
     assert (await call(installation, "history", "https://example.org/b")).status == 2
+
+
+async def test_an_interrupted_check_leaves_no_page_wanted(installation: Installation, origin: Origin) -> None:
+    asked, released = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        asked.set()
+        await released.wait()
+
+    for number in range(5):
+        origin.pages[f"/held{number}"] = Page(wait=hold)
+    process = installation.start("check", *(origin.url(f"/held{number}") for number in range(5)))
+    await asked.wait()
+
+    process.send_signal(signal.SIGINT)
+
+    assert await asyncio.to_thread(process.wait) == 130
+    process.communicate()
+    released.set()
+    async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=True) as store:
+        claim = await store.claim(range(4096), 1, timedelta(hours=1), "tocsin")
+        assert claim is not None
+        due = [at async for _, at in await store.host_agenda(claim, since_revision=None)]
+    assert 0 not in due
 
 
 async def test_what_was_done_before_ctrl_c_stays_done(installation: Installation, origin: Origin) -> None:

@@ -19,7 +19,7 @@ from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
-from tocsin.engine.scheduler import Agenda, Scheduler
+from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.visit import Tries, Visitor
 from tocsin.engine.writer import Writer
@@ -385,24 +385,3 @@ async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Pat
         assert "claim.lost" in engine.telemetry.names()
         (page,) = await engine.store.pages(PageFilter())
         assert page.last_report is None
-
-
-def test_the_agenda_gives_hosts_in_order_of_their_time_and_only_what_is_due() -> None:
-    agenda = Agenda()
-    for host_id, due in ((1, 30), (2, 10), (3, 20), (4, 99)):
-        agenda.put(host_id, due)
-
-    assert agenda.take(30, most=2) == [2, 3]
-    assert agenda.take(30, most=5) == [1]
-    assert agenda.next_due() == 99
-
-
-def test_the_agenda_heeds_only_the_newest_time_of_a_host() -> None:
-    agenda = Agenda()
-    agenda.put(1, 10)
-    agenda.put(1, 50)
-    agenda.put(2, 20)
-    agenda.put(2, None)
-
-    assert agenda.take(40, most=5) == []
-    assert agenda.hosts() == [1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +25,7 @@ from tocsin.model import SinkState
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tocsin.model import CheckReport, CheckResult
     from tocsin.ports import Store
@@ -146,20 +148,63 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
                 tally.take(result.report)
 
     telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))
-    async with assemble(settings, store, telemetry, request_id=request_id, on_committed=committed) as engine:
-        await engine.runner.check(asyncio.Event())
-        return tally.summary(outage=engine.outage.is_outage())
+    stopping = asyncio.Event()
+    with _interrupted_by(stopping.set):
+        async with assemble(settings, store, telemetry, request_id=request_id, on_committed=committed) as engine:
+            await engine.runner.check(stopping)
+    if stopping.is_set():
+        await store.drop_request(request_id)
+        raise KeyboardInterrupt
+    return tally.summary(outage=engine.outage.is_outage())
+
+
+@contextmanager
+def _interrupted_by(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` at the first Ctrl-C or SIGTERM; the next one ends the program as it always does.
+
+    Where the loop is not in the main thread, signals are somebody else's.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def once() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, once)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
 
 
 async def _follow(store: Store, request_id: int, tally: _Tally) -> bool:
     """Follow the results of a running engine; False if it is gone before the work is done."""
-    while True:
-        done, tally.pages = await store.request_progress(request_id)
-        for position, report in await store.request_reports(request_id, after=tally.position):
-            tally.position = position
-            tally.take(report)
-        if done >= tally.pages:
-            return True
-        if not await store.is_held():
-            return False
-        await asyncio.sleep(FOLLOW_S)
+    stopping = asyncio.Event()
+    with _interrupted_by(stopping.set):
+        while not stopping.is_set():
+            if (ended := await _follow_once(store, request_id, tally)) is not None:
+                return ended
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FOLLOW_S):
+                    await stopping.wait()
+    await store.drop_request(request_id)
+    raise KeyboardInterrupt
+
+
+async def _follow_once(store: Store, request_id: int, tally: _Tally) -> bool | None:
+    """Take what is new; True if that was all, False if nobody works on it any more."""
+    done, tally.pages = await store.request_progress(request_id)
+    for position, report in await store.request_reports(request_id, after=tally.position):
+        tally.position = position
+        tally.take(report)
+    if done >= tally.pages:
+        return True
+    if not await store.is_held():
+        return False
+    return None

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 GRACE_S = 20.0
 """How long a stop waits for what is in flight; what is not finished by then is claimed again at the next start."""
 
+HALT_S = 2.0
+"""The same for a one-shot check that a person interrupts."""
+
 DRAIN_S = 15.0
 """How long a one-shot check gives its sinks; what they have not taken stays in the outbox."""
 
@@ -84,7 +87,10 @@ class Runner:
         self._telemetry.emit(Happening("engine.stopped"))
 
     async def check(self, stopping: asyncio.Event) -> None:
-        """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take."""
+        """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take.
+
+        Where `stopping` is set before the end, what was done is written and the rest is left.
+        """
         loops = self._loops
         await loops.lease.take()
         async with asyncio.TaskGroup() as group:
@@ -94,16 +100,23 @@ class Runner:
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
-            await loops.scheduler.run(loops.writer, stopping)
+            checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
+            halting = group.create_task(stopping.wait(), name="stopping")
+            await asyncio.wait({checking, halting}, return_when=asyncio.FIRST_COMPLETED)
+            loops.scheduler.wake()
+            await _end(checking, HALT_S)
             await loops.writer.finish()
             await writing
             loops.renders.finish()
-            await rendering
-            if not stopping.is_set():
+            await asyncio.wait({rendering, halting}, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.is_set():
+                loops.renders.stop()
+                await _end(rendering, HALT_S)
+            else:
                 await loops.uplink.look()
                 await loops.attention.flush()
                 await loops.delivery.drain(DRAIN_S)
-            for task in background:
+            for task in (*background, halting):
                 task.cancel()
 
     async def _render(self) -> None:

@@ -79,6 +79,9 @@ class WorkStore(Protocol):
     async def request_check(self, page_ids: Sequence[int] | None, now: Instant) -> int:
         """Ask for these pages (all that are watched: None) to be checked now; returns the request's id."""
 
+    async def drop_request(self, request_id: int) -> None:
+        """Forget what a request still wants: whoever asked has gone away."""
+
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """(done, all) of a request."""
 

@@ -172,6 +172,10 @@ class WorkRole(Role):
                 await self._edit(step)
         return request
 
+    async def drop_request(self, request_id: int) -> None:
+        """Forget what a request still wants: whoever asked has gone away."""
+        await self._write(lambda db: db.execute(REQUESTS["drop"], {"request": request_id}))
+
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """(done, all) of a request."""
         row = await self._read(lambda db: db.execute(REQUESTS["progress"], {"request": request_id}).fetchone())

@@ -33,3 +33,6 @@ insert into request_reports (request_id, position, report) values (:request, :po
 
 -- name: done
 update pages set request_id = null where id = :id and request_id = :request;
+
+-- name: drop
+update pages set request_id = null where request_id = :request;
