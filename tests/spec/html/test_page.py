@@ -9,7 +9,9 @@ HTML = b"<title>t</title><meta name=a content=b>"
 XHTML = b'<html xmlns="http://www.w3.org/1999/xhtml"><title>t</title><meta name="a" content="b"/></html>'
 
 
-@pytest.mark.parametrize("content_type", [None, "", "text/html", " Text/HTML ;charset=utf-8", "nonsense"])
+@pytest.mark.parametrize(
+    "content_type", [None, "", "text/html", " Text/HTML ;charset=utf-8", "nonsense", "*/*", "application/octet-stream"]
+)
 def test_a_page_without_another_type_is_html(content_type: str | None) -> None:
     reading = read_page(HTML, content_type)
 

@@ -152,6 +152,7 @@ NEW = f'<meta name="topper-minor" content="{DAY}">'
         ("<meta charset=utf-8>\n<title>t</title>", "<meta charset=utf-8>\nNEW\n<title>t</title>"),
         ("<meta charset=utf-8>", "<meta charset=utf-8>NEW"),
         ("  <meta charset=utf-8>", "  <meta charset=utf-8>NEW"),
+        ("\r\n <meta charset=utf-8>", "\r\n <meta charset=utf-8>\r\n NEW"),
         ("\n <meta charset=utf-8>", "\n <meta charset=utf-8>\n NEW"),
         ("\n\r\n <meta charset=utf-8> ", "\n\r\n <meta charset=utf-8>\r\n NEW "),
         ("\r\n\n <meta charset=utf-8>", "\r\n\n <meta charset=utf-8>\n NEW"),

@@ -11,7 +11,8 @@ from tocsin.spec.html.meta import Meta, WholePage
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.xhtml import read_whole_xhtml, read_xhtml_metas
 
-_HTML_TYPES = frozenset({"text/html", "application/x-unknown", "unknown/unknown", ""})
+# What is served without a type, or as no type in particular, is HTML unless its first bytes say otherwise.
+_HTML_TYPES = frozenset({"text/html", "", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 _XHTML_TYPE = "application/xhtml+xml"
 _SIGNATURES = (
     (b"%PDF-", "a PDF document"),
