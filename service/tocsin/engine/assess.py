@@ -10,9 +10,7 @@ from msgspec import Struct
 
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import FailureKind
-from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
-from tocsin.spec.html.xhtml import read_xhtml_metas
+from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare
 from tocsin.spec.topper.state import EMPTY, PageState, read_state
 
@@ -20,16 +18,6 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
 
-HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-# What is served without a type, or as no type in particular, is HTML unless its first bytes say otherwise.
-_VAGUE_TYPES = frozenset({"", "application/octet-stream", "unknown/unknown", "application/unknown", "*/*"})
-_MAGIC = (
-    (b"%PDF-", "PDF"),
-    (b"\x89PNG\r\n", "PNG"),
-    (b"GIF8", "GIF"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"PK\x03\x04", "ZIP"),
-)
 # Changes whenever the readers read otherwise than before: equal bytes then no longer mean an equal state.
 READERS = "1"
 
@@ -49,11 +37,6 @@ class Assessment(Struct, frozen=True):
     digest: str
 
 
-def media_type(content_type: str | None) -> str:
-    """The essence of a Content-Type header, in lower case; empty if there is none."""
-    return (content_type or "").partition(";")[0].strip().lower()
-
-
 def digest_of(body: bytes, content_type: str | None) -> str:
     """Name a body as it would be read: bytes, type and readers."""
     return f"{READERS}:{sha256(body + b'|' + (content_type or '').encode(errors='replace')).hexdigest()[:32]}"
@@ -69,32 +52,17 @@ def assess(
     Raises FetchRefused (too-complex) for a page that no parser may be given.
     """
     new_digest = digest_of(body, content_type)
-    foreign = _foreign_type(body, content_type)
-    if foreign is not None:
-        return Assessment(
-            EMPTY, is_html=False, problem=f"not HTML but {foreign}: nothing in it can be compared", digest=new_digest
-        )
+    kind, problems = find_kind(body, content_type)
+    if kind is Kind.OTHER:
+        return Assessment(EMPTY, is_html=False, problem="; ".join(problems), digest=new_digest)
     if previous is not None and digest == new_digest:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
-        if media_type(content_type) == "application/xhtml+xml":
-            reading = read_xhtml_metas(body, find_xml_encoding(body, content_type))
-        else:
-            reading = read_metas(body, find_encoding(body, content_type))
+        reading = read_page(body, content_type)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
-    return Assessment(
-        read_state(reading.metas), is_html=True, problem="; ".join(reading.problems) or None, digest=new_digest
-    )
-
-
-def _foreign_type(body: bytes, content_type: str | None) -> str | None:
-    """Name what the answer is, if it is not HTML."""
-    declared = media_type(content_type)
-    for magic, name in _MAGIC:
-        if body.startswith(magic):
-            return name
-    return None if declared in HTML_TYPES or declared in _VAGUE_TYPES else declared
+    problem = "; ".join(reading.problems) or None
+    return Assessment(read_state(reading.metas), is_html=True, problem=problem, digest=new_digest)
 
 
 def thresholds_of(policy: PageSettings) -> Thresholds:

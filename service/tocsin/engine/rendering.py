@@ -8,8 +8,7 @@ from tocsin.engine.receive import PageRequest
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import FailureKind
 from tocsin.ports import Rendered
-from tocsin.spec.html.document import read_title
-from tocsin.spec.html.encoding import find_encoding
+from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class HttpRenderer:
         response = received.response
         content_type = response.header("content-type")
         try:
-            title = read_title(response.body, find_encoding(response.body, content_type))
+            title = read_whole_page(response.body, content_type).title
         except TooComplex as exc:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
         return Rendered(
