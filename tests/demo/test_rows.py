@@ -148,6 +148,12 @@ def test_T46_minor_changes_are_counted() -> None:
     assert [line.sentence.partition(":")[0] for line in lines] == ["minor (2 of 3)", "major (3 of 3)"]
 
 
+def test_T48_changes_in_other_fields_are_not_counted() -> None:
+    (line,) = verdict_lines(URL, [entry(("minor", "T47", data("created", None, "2026", count=2)))])
+
+    assert line.sentence == "minor: created now 2026"
+
+
 def test_what_is_gone_is_told() -> None:
     field = ("minor", "T47", data("created", "2026", None))
     date = ("major", "T44", data("topper-major", "2025 2026", "2026"))

@@ -41,6 +41,14 @@ async def test_every_page_is_served_at_its_url(site: DemoSite, client: aiohttp.C
             assert (answer.status, await answer.text()) == (200, page.html())
 
 
+async def test_a_machine_with_one_loopback_address_serves_every_page_there(client: aiohttp.ClientSession) -> None:
+    async with DemoSite(secret=SECRET, hosts=("127.0.0.2", "192.0.2.1", "127.0.0.4")) as site:
+        assert site.hosts == ("127.0.0.1",)
+        for path in site.pages:
+            async with client.get(site.url(path)) as answer:
+                assert answer.status == 200
+
+
 async def test_who_has_the_version_is_answered_304(site: DemoSite, client: aiohttp.ClientSession) -> None:
     page = site.pages["/news"]
 

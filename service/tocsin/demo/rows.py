@@ -58,6 +58,7 @@ class Line(Struct, frozen=True):
 
 
 _CHECK_RULES = {"unreachable": "T58", "deferred": "T58", "skipped": "T21", "not-subject": "T51"}
+_COUNTED = frozenset({"topper", "topper-minor"})
 _SHORT = 40
 
 
@@ -188,7 +189,7 @@ def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
     match rule:
         case "T46":
             return f"major ({count} of {most})"
-        case "T47" if count:
+        case "T47" if any(change["field"] in _COUNTED for change in data["changes"]):
             return f"minor ({count} of {most})"
         case "T09":
             return "major, its date being given as minor and as major"

@@ -50,6 +50,7 @@ allow = ["127.0.0.0/8"]
 gather = "2s"
 [render]
 limit = {RENDER_LIMIT}
+resume_at = {RENDER_LIMIT}
 [sinks.journal]
 type = "file"
 path = "{JOURNAL}"

@@ -33,7 +33,7 @@ class DemoSite:
     received  the events that the receiver took, in order; those whose signature is wrong are not taken
     """
 
-    def __init__(self, *, secret: str) -> None:
+    def __init__(self, *, secret: str, hosts: tuple[str, str, str] = HOSTS) -> None:
         self.pages = {page.path: page for page in first_pages(datetime.now(UTC))}
         self.received: list[dict[str, Any]] = []
         self._key = read_secret(secret)
@@ -41,7 +41,7 @@ class DemoSite:
         self._let_through = asyncio.Event()
         self._let_through.set()
         self._runner = web.ServerRunner(web.Server(self._answer, access_log=None))
-        self._hosts: tuple[str, ...] = ()
+        self._hosts: tuple[str, ...] = hosts
         self._port = 0
 
     async def __aenter__(self) -> Self:
@@ -49,13 +49,11 @@ class DemoSite:
         await self._runner.setup()
         await self._listen(ONLY_HOST)
         try:
-            for host in HOSTS:
+            for host in self._hosts:
                 await self._listen(host)
         except OSError:
             # Some systems give loopback one address only.
-            self._hosts = (ONLY_HOST,) * len(HOSTS)
-        else:
-            self._hosts = HOSTS
+            self._hosts = (ONLY_HOST,) * len(self._hosts)
         return self
 
     async def __aexit__(

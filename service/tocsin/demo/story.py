@@ -134,7 +134,7 @@ STORY: tuple[Step, ...] = (
         _change("/ticker", kind="patient"),
     ),
     Step(
-        "More pages change than may be rendered at once: they wait, major first",
+        "Too many pages change at once: they wait; major ones and the oldest go first",
         tuple(Expected("verdict", f"/crowd-{number}", "minor", "T47") for number in (1, 2)),
         _crowd_begins,
     ),
