@@ -214,6 +214,13 @@ class Service:
         async with asyncio.timeout(PATIENCE_S):
             return (await self._process.stdout.readline()).decode()
 
+    async def unheard(self) -> int:
+        """Stop reading its standard output, and wait for its end; returns its status."""
+        output = self._process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]  # no public way to close it
+        output.close()
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._process.wait()
+
     async def stop(self) -> int:
         """End it with SIGTERM, within the bound; returns its status."""
         return await self.end(signal.SIGTERM)

@@ -35,7 +35,7 @@ async def test_piped_it_tells_the_whole_story_as_JSON_and_ends_by_itself(home: H
     assert checked.status == 0, checked.out + checked.err
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
 async def test_a_signal_ends_it_with_its_service_and_site(
     home: Home, tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
@@ -46,6 +46,17 @@ async def test_a_signal_ends_it_with_its_service_and_site(
     assert await demo.end(number) == status
 
     # A store that can be worked on is a store that no service holds.
+    checked = await home.call("--store", f"sqlite:{kept / 'tocsin.db'}", "store", "migrate")
+    assert checked.status == 0, checked.err
+
+
+async def test_it_ends_with_its_service_when_nobody_reads_any_more(home: Home, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    demo = await home.begin("demo", "--keep", str(kept))
+    await demo.line()
+
+    assert await demo.unheard() == 0
+
     checked = await home.call("--store", f"sqlite:{kept / 'tocsin.db'}", "store", "migrate")
     assert checked.status == 0, checked.err
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -97,7 +96,7 @@ async def test_a_second_engine_is_refused_and_told_who_holds_the_store(home: Hom
 
     assert second.status == 3
     assert str(service.pid) in second.err
-    assert os.getpgid(service.pid) is not None
+    assert await service.stop() == 0
 
 
 async def test_check_beside_a_running_engine_follows_its_results(home: Home, site: Origin, start: Start) -> None:
