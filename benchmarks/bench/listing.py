@@ -27,6 +27,13 @@ async def measure(sizes: Sizes) -> list[Figure]:
     return [
         figure(what, walls, "s", beside=beside, reference=[child.wall_s for child in short], note="under 8 s"),
         figure(
+            "… processor time",
+            [child.cpu_s for child in long],
+            "s",
+            beside=beside,
+            reference=[child.cpu_s for child in short],
+        ),
+        figure(
             "… peak memory",
             [child.peak_mb for child in long],
             "MB",
