@@ -64,6 +64,13 @@ async def test_requested_pages_come_first_and_their_host_is_due_at_once(desk: De
     assert [(task.url, task.request_id) for task in tasks] == [(late.url, request)]
 
 
+async def test_a_page_that_is_due_and_requested_takes_one_place(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.store.request_check([(await desk.page(A)).id], NOW)
+
+    assert [task.url for task in await desk.due(per_host=2)] == [A, B]
+
+
 async def test_a_request_can_be_served_alone(desk: Desk) -> None:
     await desk.watch(A, B)
     page = await desk.page(B)

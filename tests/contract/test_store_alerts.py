@@ -89,9 +89,10 @@ async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
     await desk.store.set_sinks(["ops"])
     await publish(desk, "one")
     await record(desk, "one", "waiting", next_at=NOW + 1)
-    await record(desk, "one", "waiting", next_at=NOW + 2)
+    later = DeliveryResult("one".rjust(26, "0"), "ops", "waiting", NOW + HOUR, NOW + HOUR, "503")
+    await desk.store.record_deliveries([later])
 
-    (delivery,) = await desk.store.due_deliveries("ops", NOW + 2, limit=1)
+    (delivery,) = await desk.store.due_deliveries("ops", NOW + HOUR, limit=1)
 
     assert (delivery.tries, delivery.first_try_at) == (2, NOW)
     assert (await desk.store.alerts(limit=1))[0].deliveries == (("ops", "waiting", 2, "503"),)

@@ -15,7 +15,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.errors import StoreError
-from tocsin.model import DeliveryResult, Instruction
+from tocsin.model import DeliveryResult, Instruction, PageFilter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -147,6 +147,25 @@ async def test_a_backup_that_nobody_waits_for_leaves_nothing(desk: Desk, tmp_pat
     backup.run()
 
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
+
+
+async def test_a_backup_is_not_begun_anew_by_those_who_write_meanwhile(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(500)))
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.backup._STEP_PAGES", 1)
+    steps = count()
+
+    class Disturbed(Backup):
+        def _note(self, status: int, left: int, pages: int) -> None:
+            super()._note(status, left, pages)
+            assert next(steps) <= pages
+            break_it(desk, "update pages set text = 'again' where id = 1")
+
+    Disturbed(str(tmp_path / "tocsin.db"), str(tmp_path / "copy.db"), timedelta(seconds=5)).run()
+
+    async with await open_store(f"sqlite:{tmp_path / 'copy.db'}", engine=False, create=False) as other:
+        assert [page.text for page in await other.pages(PageFilter(urls=("https://h0.example/",)))] == [None]
 
 
 async def test_T64_a_store_and_its_backup_are_for_their_owner_alone(desk: Desk, tmp_path: Path) -> None:

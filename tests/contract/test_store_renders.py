@@ -183,6 +183,48 @@ async def test_the_next_check_that_receives_the_page_gives_what_is_owed(desk: De
     assert (await desk.alerts())[-1] == "back"
 
 
+async def test_what_is_owed_stays_owed_when_the_page_is_not_received(desk: Desk) -> None:
+    await desk.watch(A)
+    await change(desk, A, "1", "2")
+    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+
+    await desk.fail(A)
+
+    assert (await desk.task(A)).owed
+
+
+async def test_an_owed_rendering_that_fails_again_waits_for_the_next_check(desk: Desk) -> None:
+    await desk.watch(A)
+    await change(desk, A, "1", "2")
+    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.check(A, "2")
+
+    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+
+    assert await desk.store.count_waiting() == 0
+    assert (await desk.task(A)).owed
+
+
+async def test_a_minor_change_after_a_major_one_leaves_the_page_major(desk: Desk) -> None:
+    await desk.watch(A)
+    await change(desk, A, "1", "2")
+    await change(desk, A, "3", outcome="minor")
+
+    assert (await desk.job(A)).major
+
+
+async def test_a_question_carries_the_first_verdict_whose_rendering_failed(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await change(desk, A, "1", "2")
+    await change(desk, B, "1", "3")
+    for url in (A, B):
+        await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(url)))
+
+    (question,) = await desk.store.questions()
+
+    assert (question.pages, question.pending_change) == (2, {"latest": "2"})
+
+
 async def test_what_becomes_owed_while_the_page_is_rendered_waits_again(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")

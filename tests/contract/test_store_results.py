@@ -130,6 +130,15 @@ async def test_a_result_that_was_compared_with_another_storing_is_not_written(de
     assert len((await desk.store.history(A, limit=9))[0].verdicts) == 1
 
 
+async def test_a_failure_is_written_whatever_was_stored_meanwhile(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+
+    await desk.fail(A, based_on=NOW - HOUR)
+
+    assert (await desk.page(A)).question_id is not None
+
+
 async def test_the_page_of_a_result_that_was_not_written_stays_due(desk: Desk) -> None:
     (page_id,) = await desk.watch(A)
     await desk.check(A, "1")
