@@ -73,8 +73,10 @@ where p.question_id is not null and (q.id is null or q.closed_at is not null or 
 select q.id, q.host_id from questions q
 where q.closed_at is null and not exists (select 1 from pages p where p.question_id = q.id);
 
+-- One that was answered waits for what it has, beside a newer one.
 -- name: one_open_question
-select host_id, cause from questions where closed_at is null group by host_id, cause having count(*) > 1;
+select host_id, cause from questions
+where closed_at is null and answered_at is null group by host_id, cause having count(*) > 1;
 
 -- name: rules_of_pages
 select p.id, p.rule_id from pages p left join rules r on r.id = p.rule_id where p.rule_id is not null and r.id is null;
