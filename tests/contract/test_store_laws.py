@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, A, B, C, Desk
 from tocsin.model import Instruction, PageFilter
@@ -64,6 +65,10 @@ class Play:
         waiting = [page.page_id for page in await desk.store.waiting_renders(limit=1)]
         for job in await desk.store.claim_renders(desk.claim, waiting):
             result = desk.rendered(job) if succeeds else desk.unrendered(job)
+            if job.copy_url is not None:
+                # A copy answers no verdict: what else the page waits for comes next.
+                copy = structs.replace(result.rendering, kind="copy")
+                result = desk.rendered(job, rendering=copy, served=(), alerts=(), prune=False, recovered=False)
             await desk.store.commit_rendering(desk.claim, result)
 
     async def answer(self, instruction: Instruction, scope: str) -> None:
