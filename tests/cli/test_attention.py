@@ -110,13 +110,11 @@ async def test_a_rule_that_is_not_there_cannot_be_lifted(installation: Installat
     assert (await call(installation, "attention", "lift", "5")).status == 2
 
 
-async def test_a_question_that_was_answered_cannot_be_answered_again(
-    installation: Installation, origin: Origin
-) -> None:
+async def test_a_question_that_is_over_cannot_be_answered(installation: Installation, origin: Origin) -> None:
     origin.pages["/gone"] = origin.pages["/lost"] = Page("<title>x</title>")
-    await call(installation, "attention", "answer", "1", "again")
+    await call(installation, "attention", "answer", "1", "never")
 
-    answer = await call(installation, "attention", "answer", "1", "never")
+    answer = await call(installation, "attention", "answer", "1", "again")
 
     assert answer.status == 2
     assert "question 1: closed" in answer.err

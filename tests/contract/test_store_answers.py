@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert
 from tocsin.errors import NotWatched, UsageError
 from tocsin.model import Instruction
 
@@ -38,8 +38,22 @@ async def test_again_at_once_makes_the_pages_due_and_goes_with_them(desk: Desk) 
     assert await answer(desk, again) == 2
 
     tasks = await desk.due(at=NOW)
-    assert [(task.url, task.instruction, task.question_id) for task in tasks] == [(A, again, None), (B, again, None)]
+    assert [(task.url, task.instruction, task.question_id) for task in tasks] == [(A, again, 1), (B, again, 1)]
+    (question,) = await desk.store.questions()
+    assert question.instruction == again
+
+
+async def test_a_page_received_after_again_ends_its_question_and_that_is_told(desk: Desk) -> None:
+    await ask(desk, A)
+    desk.now += MINUTE
+    await desk.announce()
+    await answer(desk, Instruction("again"))
+    page = await desk.page(A)
+
+    await desk.check(A, received=True, recovery=alert("01RECOVERED", page.id, "recovered"), rule_spent=True)
+
     assert await desk.store.questions() == []
+    assert (await desk.alerts())[-1] == "1RECOVERED"
 
 
 async def test_again_at_a_time_waits_for_it(desk: Desk) -> None:
@@ -77,8 +91,8 @@ async def test_one_page_of_a_question_can_be_answered_alone(desk: Desk) -> None:
     assert await answer(desk, Instruction("again"), url=A) == 1
 
     (question,) = await desk.store.questions()
-    assert (question.pages, question.answered_at) == (1, None)
-    assert (await desk.page(B)).question_id == question.id
+    assert (question.pages, question.answered_at) == (2, None)
+    assert (await desk.task(B)).instruction is None
 
 
 async def test_never_ends_all_checks_until_the_rule_is_lifted(desk: Desk) -> None:
@@ -264,7 +278,7 @@ async def test_a_copy_is_of_one_page(desk: Desk) -> None:
 
 async def test_a_question_that_is_not_there_or_over_cannot_be_answered(desk: Desk) -> None:
     await ask(desk, A)
-    await answer(desk, Instruction("again"))
+    await answer(desk, NEVER)
 
     with pytest.raises(UsageError, match="question 1: it has ended"):
         await answer(desk, NEVER)

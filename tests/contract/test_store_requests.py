@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.contract.desk import NOW, A, B, C
+from tocsin.model import Instruction
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -32,6 +33,17 @@ async def test_a_request_for_all_leaves_out_paused_pages(desk: Desk) -> None:
     request = await desk.store.request_check(None, NOW)
 
     assert await desk.store.request_progress(request) == (0, 2290)
+
+
+async def test_T60_a_request_for_all_leaves_out_pages_that_are_never_to_be_checked(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.fail(A, "connect")
+    await desk.store.answer(1, Instruction("never"), scope="page", url=A, now=NOW)
+
+    request = await desk.store.request_check(None, NOW)
+
+    assert await desk.store.request_progress(request) == (0, 1)
+    assert (await desk.task(B)).request_id == request
 
 
 async def test_a_page_is_wanted_until_its_report_is_there(desk: Desk) -> None:

@@ -252,6 +252,25 @@ async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: Sq
     assert (alone, bench.renderer.pages) == (["b"], ["b", "a"])
 
 
+async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whatever_its_interval(
+    store: SqliteStore,
+) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.visited.add(bench.page_id("a"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await bench.telemetry.heard("page.rendered")
+        kept_for_it = bench.queue.has_in_hand(bench.page_id("a"))
+        bench.visited.clear()
+        bench.queue.on_checked()
+
+    assert kept_for_it
+    assert bench.renderer.pages == ["b", "a"]
+
+
 async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(bench: Bench) -> None:
     await bench.add("a")
     await bench.check("a", NEW)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PATIENCE_S = 40.0
-STOPS_WITHIN_S = 30.0
+STOPS_WITHIN_S = 10.0
 
 CONFIGURATION = """\
 [instance]

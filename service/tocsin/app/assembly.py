@@ -127,7 +127,8 @@ class Assembly:
             clock,
             telemetry,
             request_id=self._request_id,
-            is_rendered=lambda page_id: page_id in self.renders.busy,
+            # Asked of a queue that is made only later, and of this very scheduler.
+            is_rendered=self._is_rendered,
         )
 
     @cached_property
@@ -169,6 +170,9 @@ class Assembly:
             on_committed=self._committed,
         )
 
+    def _is_rendered(self, page_id: int) -> bool:
+        return self.renders.has_in_hand(page_id)
+
     async def _get_robots(self, url: str) -> HopResponse:
         total_s = self._settings.fetch.deadlines.total.total_seconds()
         return await self._receiver.hop(HopRequest(url=url, total_s=total_s), self._fetcher.shared())
@@ -177,6 +181,8 @@ class Assembly:
         self.scheduler.on_committed(results, due)
         if any(result.verdict is not None or result.render_owed for result in results):
             self.renders.wake()
+        else:
+            self.renders.on_checked()
         if any(result.alerts or result.recovery for result in results):
             self._delivery.wake()
         self._on_committed(results)

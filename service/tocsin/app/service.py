@@ -35,6 +35,8 @@ async def run(load: Callable[[], Loaded]) -> None:
     if not settings.instance.contact:
         mend = "set instance.contact to an address or URL, so that those whose pages you ask for can reach you"
         telemetry.emit(Happening("instance.no_contact", "warning", {"mend": mend}))
+    for doubt in loaded.doubts:
+        telemetry.emit(Happening("configuration.doubt", "warning", {"doubt": doubt}))
     stopping, reloading = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -48,7 +50,9 @@ async def run(load: Callable[[], Loaded]) -> None:
         for host, until in (await store.host_gates(SystemClock().now())).items():
             engine.gates.hold(host, SystemClock().monotonic() + (until - SystemClock().now()) / 1_000_000)
         watching = group.create_task(_reload(load, settings, engine, reloading, telemetry), name="reload")
-        await engine.runner.serve(stopping, at_launch=settings.pages.at_launch)
+        # Whoever set a time of day does not want its pages checked at another one (T63).
+        at_launch = None if settings.pages.cron else settings.pages.at_launch
+        await engine.runner.serve(stopping, at_launch=at_launch)
         watching.cancel()
 
 

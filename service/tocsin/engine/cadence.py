@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cronsim import CronSim, CronSimError
+from cronsim import CronSim
 
 from tocsin.configuration import show_span
 from tocsin.errors import SettingsError
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.settings import PageSettings
 
-LONGEST_EVERY = timedelta(days=3650)
-SHORTEST_EVERY = timedelta(seconds=1)
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -39,6 +37,7 @@ def next_check(
 ) -> tuple[Instant, str]:
     """Tell when a page is due again, and why, in words.
 
+    now        the start of the last set of requests that received the page, else of the check
     pages      the settings in force for the page
     time_zone  what its cron expression is read in
     stored_at  when the state before the next one was stored: what a declared refresh runs from (T43)
@@ -46,7 +45,8 @@ def next_check(
     too_soon   the last check came before that refresh was over: the page is due exactly then
     Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
     """
-    gap = now + _micros(pages.min_gap)
+    # One more: at the gap's very end no request may be made yet (T21).
+    gap = now + _micros(pages.min_gap) + 1 if pages.min_gap else now
     fresh, counted_s = None, 0
     if stored_at is not None and refresh_s:
         counted_s = min(refresh_s, int(pages.refresh_cap.total_seconds()))
@@ -77,26 +77,6 @@ def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Inst
     start = datetime.fromtimestamp((now - jitter) / 1_000_000, _zone(time_zone))
     at = next(CronSim(text, start))
     return (at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // _MICROSECOND + jitter
-
-
-def check_cron(text: str, *, time_zone: str = "UTC") -> None:
-    """Raise SettingsError, with the mend, for an expression that cannot be read or never comes."""
-    try:
-        next(CronSim(text, datetime(2026, 1, 1, tzinfo=_zone(time_zone))))
-    except CronSimError as exc:
-        raise SettingsError(
-            f'cron {text!r}: {exc}; write five fields, minute hour day month weekday, such as "0 6 * * *"'
-        ) from exc
-    except StopIteration as exc:
-        raise SettingsError(f"cron {text!r}: that day never comes; name a date that exists") from exc
-
-
-def check_every(every: timedelta) -> None:
-    """Raise SettingsError, with the mend, for an interval shorter than a second or longer than ten years."""
-    if every < SHORTEST_EVERY:
-        raise SettingsError(f'every {every}: shorter than a second; write a duration such as "10m" or "24h"')
-    if every > LONGEST_EVERY:
-        raise SettingsError(f'every {every}: longer than ten years (3650d); write a duration such as "24h"')
 
 
 @lru_cache(maxsize=16)

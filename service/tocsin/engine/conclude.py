@@ -160,7 +160,12 @@ class Conclusion:
         report = self._report(received, assessment, judged, tried)
         return self._result(
             report,
-            self._next(stored_at, assessment.state, too_soon=judged.outcome is CheckOutcome.TOO_SOON),
+            self._next(
+                stored_at,
+                assessment.state,
+                too_soon=judged.outcome is CheckOutcome.TOO_SOON,
+                since=received.started_at,
+            ),
             set_at=received.started_at,
             conditional_run=task.conditional_run + 1 if conditional else 0,
             state=judged.state,
@@ -248,7 +253,12 @@ class Conclusion:
         )
 
     def _next(
-        self, stored_at: Instant | None = None, latest: PageState | None = None, *, too_soon: bool = False
+        self,
+        stored_at: Instant | None = None,
+        latest: PageState | None = None,
+        *,
+        too_soon: bool = False,
+        since: Instant | None = None,
     ) -> tuple[Instant, str]:
         before = self._task.state
         if stored_at is None and before is not None:
@@ -257,7 +267,7 @@ class Conclusion:
             latest = PageState(before.fields)
         return next_check(
             self._task.page_id,
-            self._began,
+            self._began if since is None else since,
             self._policy,
             time_zone=self._time_zone,
             stored_at=stored_at,

@@ -74,9 +74,19 @@ class RenderQueue:
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
+        self._wanted: set[int] = set()
         self._pausing: dict[int, Instant] = {}
         self._changed = asyncio.Event()
         self._stopping = self._finishing = False
+
+    def has_in_hand(self, page_id: int) -> bool:
+        """Say whether checks are to leave this page alone: it is rendered, or only a check keeps it from that."""
+        return page_id in self._busy or page_id in self._wanted
+
+    def on_checked(self) -> None:
+        """Say that checks were committed: a page that one of them had in hand may be free now."""
+        if self._wanted:
+            self._changed.set()
 
     @property
     def busy(self) -> frozenset[int]:
@@ -126,7 +136,9 @@ class RenderQueue:
         # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
         # waiting again while they are still under way are left out.
         rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=now)
-        waiting = [page for page in rows if page.page_id not in self._busy and not self._is_visited(page.page_id)]
+        # Checks leave a page alone that is only waited for here; else the two could miss each other for ever.
+        self._wanted = {page.page_id for page in rows if self._is_visited(page.page_id)}
+        waiting = [page for page in rows if page.page_id not in self._busy | self._wanted]
         starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
         if starting:
             await self._start(starting, group)

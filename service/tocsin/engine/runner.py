@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from tocsin.engine.writer import Writer
     from tocsin.ports import Clock, Store, Telemetry
 
-GRACE_S = 20.0
-"""How long a stop waits for what is in flight; what is not finished by then is claimed again at the next start."""
+GRACE_S = 8.0
+"""How long a stop may take, less than container engines wait before they kill; what is not finished by then is given
+up, and claimed again at the next start."""
+
+LEAST_S = 0.5
+"""What each step of a stop has at least, whatever the steps before it took."""
 
 HALT_S = 2.0
 """The same for a one-shot check that a person interrupts."""
@@ -51,15 +55,17 @@ class Runner:
     def __init__(self, store: Store, loops: Loops, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
 
-    async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta) -> None:
+    async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta | None) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
 
-        at_launch  pages checked longer ago than this become due now, spread (T63)
+        at_launch  pages checked longer ago than this become due now, spread (T63); None: none does
         """
         loops = self._loops
         await loops.lease.take()
         await loops.uplink.resume()
-        due = await self._store.spread_overdue(loops.lease.claim, self._clock.now(), at_launch=at_launch)
+        due = 0
+        if at_launch is not None:
+            due = await self._store.spread_overdue(loops.lease.claim, self._clock.now(), at_launch=at_launch)
         self._telemetry.emit(Happening("engine.started", "info", {"due_at_launch": due}))
         async with asyncio.TaskGroup() as group:
             background = [
@@ -74,14 +80,16 @@ class Runner:
             checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
             await stopping.wait()
             self._telemetry.emit(Happening("engine.stopping"))
+            deadline_s = self._clock.monotonic() + GRACE_S
             loops.scheduler.wake()
-            await _end(checking, GRACE_S)
-            await loops.writer.finish()
-            await _end(writing, GRACE_S)
             loops.renders.stop()
-            await _end(rendering, GRACE_S)
+            # Half of the time for what waits for others; the rest for what must be written.
+            await self._end(checking, deadline_s - GRACE_S / 2)
+            await loops.writer.finish()
+            await self._end(writing, deadline_s)
+            await self._end(rendering, deadline_s)
             loops.delivery.finish()
-            await _end(delivering, GRACE_S)
+            await self._end(delivering, deadline_s)
             for task in background:
                 task.cancel()
         self._telemetry.emit(Happening("engine.stopped"))
@@ -104,14 +112,14 @@ class Runner:
             halting = group.create_task(stopping.wait(), name="stopping")
             await asyncio.wait({checking, halting}, return_when=asyncio.FIRST_COMPLETED)
             loops.scheduler.wake()
-            await _end(checking, HALT_S)
+            await self._end(checking, self._clock.monotonic() + HALT_S)
             await loops.writer.finish()
             await writing
             loops.renders.finish()
             await asyncio.wait({rendering, halting}, return_when=asyncio.FIRST_COMPLETED)
             if stopping.is_set():
                 loops.renders.stop()
-                await _end(rendering, HALT_S)
+                await self._end(rendering, self._clock.monotonic() + HALT_S)
             else:
                 await loops.uplink.look()
                 await loops.attention.flush()
@@ -124,11 +132,10 @@ class Runner:
         async with asyncio.TaskGroup() as renderings:
             await self._loops.renders.run(renderings)
 
-
-async def _end(task: asyncio.Task[None], grace_s: float) -> None:
-    """Wait for a task to end by itself; cancel it after the grace time."""
-    _, late = await asyncio.wait({task}, timeout=grace_s)
-    for overdue in late:
-        overdue.cancel()
-    if late:
-        await asyncio.wait(late)
+    async def _end(self, task: asyncio.Task[None], deadline_s: float) -> None:
+        """Wait for a task to end by itself; cancel it at this monotonic time."""
+        _, late = await asyncio.wait({task}, timeout=max(deadline_s - self._clock.monotonic(), LEAST_S))
+        for overdue in late:
+            overdue.cancel()
+        if late:
+            await asyncio.wait(late)

@@ -86,7 +86,10 @@ def _record(db: sqlite3.Connection, answer: Answer, questions: Iterable[int], *,
 
 
 def _again(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> None:
-    """Try again now or at a time; the instruction goes with each page and is used up there."""
+    """Try again now or at a time; the instruction goes with each page and is used up there.
+
+    The pages stay in their question, so that their recovery is told; one that fails again leaves it for a new one.
+    """
     at = answer.instruction.at
     row = {
         "instruction": to_json(answer.instruction),
@@ -94,7 +97,8 @@ def _again(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> No
         "why": "held: again at once" if at is None else f"held: again at {to_rfc3339(at, digits=0)}",
     }
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
-    _record(db, answer, [answer.question], ends=True)
+    if answer.url is None:
+        _record(db, answer, [answer.question])
 
 
 def _take_copy(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> None:

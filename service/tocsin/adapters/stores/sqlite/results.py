@@ -129,7 +129,8 @@ def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, St
         if result.failure is not None:
             questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
         elif result.received and page.question_id is not None and not is_owed:
-            ended = questions.recover(page.id, page.question_id, result.checked_at)
+            received_at = result.recovery.at if result.recovery is not None else result.checked_at
+            ended = questions.recover(page.id, page.question_id, received_at)
             if ended and result.recovery is not None:
                 drafts.append(result.recovery)
     publish(db, drafts)

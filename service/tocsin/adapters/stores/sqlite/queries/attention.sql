@@ -10,9 +10,11 @@ union all
 select id, instruction, 3 from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause
 order by 3 limit 1;
 
+-- A question that was answered with `again` waits only for the pages that it has: a failure after it is a new one.
 -- name: open_question
 select id from questions indexed by questions_open
-where host_id = :host and cause = :cause and closed_at is null order by id limit 1;
+where host_id = :host and cause = :cause and closed_at is null and (answered_at is null or instruction ->> '$.later')
+order by id limit 1;
 
 -- name: ask
 insert into questions (host_id, cause, opened_at, announce_at, during, first_page_id, attempts, pending_change)
@@ -119,7 +121,7 @@ update pages set rule_id = :new where rule_id = :old;
 delete from rules where id = :rule;
 
 -- name: again
-update pages set rule = :instruction, rule_id = null, next_at = :at, next_why = :why, attempts = null, question_id = null
+update pages set rule = :instruction, rule_id = null, next_at = :at, next_why = :why, attempts = null
 where id = :page;
 
 -- name: rules

@@ -6,8 +6,10 @@ insert into requests (created_at, pages) values (:now, 0) returning id;
 -- name: grow
 update requests set pages = pages + :count where id = :request;
 
+-- All pages but those that the user wants left alone; one that is named is checked all the same.
 -- name: next_pages
-select id, host_id, request_id from pages where id > :after and paused = 0 order by id limit :limit;
+select id, host_id, request_id from pages
+where id > :after and paused = 0 and not (next_at is null and next_why like 'never %') order by id limit :limit;
 
 -- name: these_pages
 select id, host_id, request_id from pages where id in (select value from json_each(:ids));
