@@ -81,12 +81,18 @@ def _judge_steps(
 
 
 def _states_of_renderings(evidence: Evidence) -> dict[int, Counter[int]]:
-    """Count the states that renderings stored, by page and version: their verdict stands in the alert."""
+    """Count the states that renderings stored, by page and version: their verdict stands in the alert.
+
+    One rendering may be told in two alerts: of the last verdict that it answers, and of the recovery that it is.
+    """
+    stored = {
+        (alert.page_id, version_in_event(rendered["latest"]), rendered["latest"]["stored"])
+        for alert in evidence.alerts
+        if alert.page_id is not None and (rendered := alert.event["data"].get("rendered"))
+    }
     found: dict[int, Counter[int]] = defaultdict(Counter)
-    for alert in evidence.alerts:
-        rendered = alert.event["data"].get("rendered")
-        if rendered and alert.page_id is not None:
-            found[alert.page_id][version_in_event(rendered["latest"])] += 1
+    for page, version, _ in stored:
+        found[page][version] += 1
     return found
 
 

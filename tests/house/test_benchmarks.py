@@ -13,7 +13,7 @@ from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import MEAN_BYTES, documents
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
-from benchmarks.soak.judge import CHANGED, judge
+from benchmarks.soak.judge import CHANGED, RECOVERED, judge
 from benchmarks.soak.plans import all_kinds, plans
 from benchmarks.soak.receiver import DOWN, FLAKY, Delivered
 from benchmarks.soak.site import Served
@@ -172,6 +172,23 @@ def test_a_version_served_to_a_check_that_died_with_its_life_may_be_missing(tmp_
     case = Case()
     case.served.insert(2, Served(1, URL, 2, 3, 200, 2))
     case.served[3:] = [Served(2, URL, 2, 5, 200, 3)]
+
+    assert case.judged(tmp_path) == []
+
+
+def test_a_rendering_told_in_two_alerts_is_one_verdict(tmp_path: Path) -> None:
+    case = Case()
+    rendered = {"latest": {**event("", 5, 6)["data"]["latest"], "stored": "2026-01-02T03:04:05.678Z"}}
+    for alert in case.alerts[1:]:
+        alert.event["data"]["rendered"] = rendered
+    again = {**event("A3", 2, 5), "id": "A3"}
+    again["data"] = {"question": None, "rendering": {"error": None}, "rendered": rendered}
+    case.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
+    case.states.append(State(4, 6, 4))
+    case.versions[URL] = 6
+    case.deliveries |= {("A3", sink): "accepted" for sink in SINKS}
+    case.delivered += [Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN)]
+    case.lines.append(again)
 
     assert case.judged(tmp_path) == []
 
