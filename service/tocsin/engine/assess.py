@@ -39,7 +39,9 @@ class Assessment(Struct, frozen=True):
 
 def digest_of(body: bytes, content_type: str | None) -> str:
     """Name a body as it would be read: bytes, type and readers."""
-    return f"{READERS}:{sha256(body + b'|' + (content_type or '').encode(errors='replace')).hexdigest()[:32]}"
+    digest = sha256(body)
+    digest.update(f"|{content_type or ''}".encode(errors="replace"))
+    return f"{READERS}:{digest.hexdigest()[:32]}"
 
 
 def assess(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FEWEST_TO_SWEEP = 1024
 
 
-class _Host(HostGate):
+class Host(HostGate):
     """A gate and the line before it; only the first in line waits for time or for a place, the others for it."""
 
     __slots__ = ("freed", "line")
@@ -37,7 +37,7 @@ class Gates:
     def __init__(self, settings: HostSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, Host] = {}
         self._sweep_at = _FEWEST_TO_SWEEP
 
     def turn(self, host: str) -> Turn:
@@ -77,20 +77,30 @@ class Gates:
     def __len__(self) -> int:
         return len(self._hosts)
 
-    async def enter(self, host: str) -> _Host:
+    def enter_at_once(self, host: str) -> Host | None:
+        """Take a turn if there is one now; `leave` must follow."""
+        gate, now = self._host(host), self._clock.monotonic()
+        if gate.line or gate.next_turn(now) != 0.0:
+            return None
+        gate.begin(now)
+        return gate
+
+    async def enter(self, host: str) -> Host:
         """Wait for a turn and take it; `leave` must follow."""
+        entered = self.enter_at_once(host)
+        if entered is not None:
+            return entered
         gate = self._host(host)
-        if gate.line or gate.next_turn(self._clock.monotonic()) != 0.0:
-            await self._stand_in_line(gate)
+        await self._stand_in_line(gate)
         gate.begin(self._clock.monotonic())
         return gate
 
-    def leave(self, gate: _Host) -> None:
+    def leave(self, gate: Host) -> None:
         """Give the place up."""
         gate.end()
         _wake(gate)
 
-    async def _stand_in_line(self, gate: _Host) -> None:
+    async def _stand_in_line(self, gate: Host) -> None:
         place = asyncio.get_running_loop().create_future()
         gate.line.append(place)
         try:
@@ -109,12 +119,12 @@ class Gates:
                 # No await lies between this and `begin`, so the next one sees this one inside.
                 gate.line[0].set_result(None)
 
-    def _host(self, host: str) -> _Host:
+    def _host(self, host: str) -> Host:
         gate = self._hosts.get(host)
         if gate is None:
             if len(self._hosts) >= self._sweep_at:
                 self._forget_idle()
-            gate = self._hosts[host] = _Host(politeness_of(self._settings, host))
+            gate = self._hosts[host] = Host(politeness_of(self._settings, host))
         return gate
 
     def _forget_idle(self) -> None:
@@ -132,7 +142,7 @@ class Turn:
     def __init__(self, gates: Gates, host: str) -> None:
         self._gates = gates
         self._host = host
-        self._gate: _Host | None = None
+        self._gate: Host | None = None
 
     async def __aenter__(self) -> None:
         self._gate = await self._gates.enter(self._host)
@@ -145,7 +155,7 @@ class Turn:
             self._gate = None
 
 
-def _wake(gate: _Host) -> None:
+def _wake(gate: Host) -> None:
     if gate.freed is not None and not gate.freed.done():
         gate.freed.set_result(None)
         gate.freed = None

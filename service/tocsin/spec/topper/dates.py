@@ -7,6 +7,7 @@ may name the year 0000, end beyond 9999 and carry any number of fraction digits.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -19,6 +20,8 @@ _TOKEN = re.compile(
     r")?)?)?"
 )
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_LONGEST_REMEMBERED = 40
+_MOST_REMEMBERED = 16_384
 _DAY_S = 86_400
 _MINUTE_S = 60
 
@@ -47,6 +50,11 @@ def parse_token(token: str) -> Interval | None:
     Date-only tokens are read as UTC.
     Source  awareness spec 2.1 and W3C NOTE-datetime (T05).
     """
+    # A page's tokens are mostly those of its last check. Long ones are not kept: their length is the author's choice.
+    return _remembered(token) if len(token) <= _LONGEST_REMEMBERED else _read(token)
+
+
+def _read(token: str) -> Interval | None:
     match = _TOKEN.fullmatch(token)
     if match is None:
         return None
@@ -68,6 +76,9 @@ def parse_token(token: str) -> Interval | None:
     seconds += int(match["second"])
     fraction = match["fraction"] or ""
     return Interval(Instant(seconds, fraction.rstrip("0")), _after(seconds, fraction))
+
+
+_remembered = lru_cache(maxsize=_MOST_REMEMBERED)(_read)
 
 
 def is_token(text: str) -> bool:
