@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
-
-import structlog
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
+
+    import structlog
 
     from tocsin.events import Happening
     from tocsin.settings import LogSettings
@@ -34,14 +35,22 @@ class LogTelemetry:
         self._stream = stream if stream is not None else sys.stderr
         self._least = _LEVELS[settings.level]
         human = settings.format == "human" or (settings.format == "auto" and self._stream.isatty())
-        self._processors = _for_people(colors=self._stream.isatty()) if human else _for_machines()
-        self._log = structlog.wrap_logger(
+        self._is_human = human
+
+    @cached_property
+    def _log(self) -> structlog.BoundLogger:
+        # Loading it takes longer than checking a hundred pages; most one-shot commands have nothing to log.
+        import structlog  # noqa: PLC0415
+
+        processors = _for_people(colors=self._stream.isatty()) if self._is_human else _for_machines()
+        log: structlog.BoundLogger = structlog.wrap_logger(
             structlog.WriteLogger(self._stream),
-            processors=[_clean, *self._processors],
+            processors=[_clean, *processors],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,
             cache_logger_on_first_use=True,
         )
+        return log
 
     def emit(self, happening: Happening) -> None:
         """Write a line, unless it is below the level set; a log that cannot be written disturbs nothing."""
@@ -55,6 +64,8 @@ class LogTelemetry:
 
 
 def _for_people(*, colors: bool) -> list[structlog.typing.Processor]:
+    import structlog  # noqa: PLC0415 - see `_log`
+
     return [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
@@ -63,6 +74,8 @@ def _for_people(*, colors: bool) -> list[structlog.typing.Processor]:
 
 
 def _for_machines() -> list[structlog.typing.Processor]:
+    import structlog  # noqa: PLC0415 - see `_log`
+
     return [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
