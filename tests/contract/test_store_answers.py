@@ -85,6 +85,27 @@ async def test_later_keeps_the_question_open_and_silent(desk: Desk) -> None:
     assert (await desk.page(A)).next_at == NOW + DAY
 
 
+async def test_T60_later_for_one_page_never_silences_the_others(desk: Desk) -> None:
+    await ask(desk, A, B)
+    later = Instruction("again", later=True)
+
+    with pytest.raises(UsageError, match="would silence all of them"):
+        await answer(desk, later, url=A)
+
+    desk.now += MINUTE
+    assert await desk.announce() == [1]
+
+
+async def test_T60_later_for_the_only_page_is_for_its_question(desk: Desk) -> None:
+    await ask(desk, A)
+    later = Instruction("again", later=True)
+
+    await answer(desk, later, url=A)
+
+    (question,) = await desk.store.questions()
+    assert question.instruction == later
+
+
 async def test_one_page_of_a_question_can_be_answered_alone(desk: Desk) -> None:
     await ask(desk, A, B)
 

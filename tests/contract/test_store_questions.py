@@ -146,6 +146,41 @@ async def test_our_own_outage_leaves_what_was_asked(desk: Desk) -> None:
     assert await desk.store.withdraw_questions(desk.claim, ["dns"], desk.now, desk.now) == 0
 
 
+async def test_T60_our_own_outage_leaves_what_the_user_has_answered(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A, "dns")
+    await desk.store.answer(1, Instruction("again", at=NOW + HOUR), scope="page", url=None, now=NOW)
+
+    assert await desk.store.withdraw_questions(desk.claim, ["dns"], NOW, NOW + MINUTE) == 0
+
+    assert (await desk.page(A)).next_at == NOW + HOUR
+
+
+async def test_T60_a_page_that_is_back_does_not_stand_for_those_that_are_not(desk: Desk) -> None:
+    first, second = await desk.watch(A, B)
+    await desk.fail(A)
+    await desk.fail(B)
+    desk.now += MINUTE
+    await desk.check(A)
+
+    (question,) = await desk.store.questions_to_announce(desk.now)
+
+    assert first != second
+    assert (question.first_page_id, question.page_url, question.sample) == (second, B, (B,))
+
+
+async def test_T60_a_page_that_moved_to_another_question_does_not_stand_for_the_one_it_left(desk: Desk) -> None:
+    _, second = await desk.watch(A, B)
+    await desk.fail(A)
+    await desk.fail(B)
+    await desk.fail(A, "status 404")
+
+    left, joined = await desk.store.questions()
+
+    assert (left.first_page_id, left.page_url) == (second, B)
+    assert joined.page_url == A
+
+
 async def test_a_question_put_off_by_later_is_not_announced_again(desk: Desk) -> None:
     await desk.watch(A, B)
     await desk.fail(A)

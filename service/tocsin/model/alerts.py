@@ -12,7 +12,10 @@ from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
 class QuestionRow(Struct, frozen=True):
     """Pages of one host that could not be received for one cause, and what the user said.
 
-    page_url, page_group, page_text  of the first page, as its alert shows them; None where it is no longer watched
+    first_page_id                    the page that stands for all: the first one, or, where that one is no longer among
+                                     them, the one watched longest; None where none is left
+    attempts                         of the page that failed first
+    page_url, page_group, page_text  of the page that stands for all, as its alert shows them
     """
 
     id: int

@@ -64,7 +64,7 @@ def give_answer(db: sqlite3.Connection, answer: Answer) -> int:
     elif kind == "copy":
         _take_copy(db, answer, pages)
     elif answer.instruction.later:
-        _record(db, answer, [answer.question])
+        _put_off(db, answer)
     else:
         _again(db, answer, pages)
     touch_hosts(db, {page.host_id for page in pages})
@@ -99,6 +99,17 @@ def _again(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> No
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
     if answer.url is None:
         _record(db, answer, [answer.question])
+
+
+def _put_off(db: sqlite3.Connection, answer: Answer) -> None:
+    """Keep the question silent until a time is set: it is the question that waits, not one of its pages."""
+    pages = len(_pages_of(db, answer.question))
+    if answer.url is not None and pages > 1:
+        raise UsageError(
+            f"question {answer.question}: it is about {pages} pages, and `later` would silence all of them; set a time "
+            f"for {answer.url}, or leave it out to put all of them off"
+        )
+    _record(db, answer, [answer.question])
 
 
 def _take_copy(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> None:

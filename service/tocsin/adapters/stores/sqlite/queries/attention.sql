@@ -49,14 +49,18 @@ update pages set rule = null, rule_id = null where id = :page;
 -- name: forget_met_rule
 delete from rules where scope = 'page' and page_id = :page and id = :rule;
 
+-- The page that stands for a question is its first one, or, where that one has left it, the one watched longest.
 -- name: question
 q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
 q.instruction, (select count(*) from pages c where c.question_id = q.id),
 (select json_group_array(url) from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
-q.first_page_id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
+p.id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
 from questions q
 join hosts h on h.id = q.host_id
-left join pages p on p.id = q.first_page_id
+left join pages p on p.id = coalesce(
+  (select c.id from pages c where c.id = q.first_page_id and c.question_id = q.id),
+  (select min(c.id) from pages c where c.question_id = q.id)
+)
 left join groups g on g.id = p.group_id
 
 -- name: to_announce
@@ -85,7 +89,7 @@ update questions set closed_at = :now where closed_at is null
 update questions set announced_at = :now where id = :question and announced_at is null and closed_at is null;
 
 -- name: to_withdraw
-select id from questions where closed_at is null and announced_at is null
+select id from questions where closed_at is null and announced_at is null and answered_at is null
   and cause in (select value from json_each(:causes));
 
 -- name: postpone
