@@ -147,6 +147,7 @@ class Desk:
             received=True,
             render_owed=task.owed,
             recovery=alert(f"back {task.page_id}", task.page_id, RECOVERED) if task.question_id else None,
+            instruction=task.instruction,
         )
         return structs.replace(result, **changes)
 
@@ -163,6 +164,7 @@ class Desk:
             next_why="every 24h",
             conditional_run=0,
             failure=failure(cause),
+            instruction=task.instruction,
         )
         return structs.replace(result, **changes)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert, attempt
 from tocsin.errors import NotWatched, UsageError
 from tocsin.model import Instruction
 
@@ -73,6 +73,57 @@ async def test_again_is_used_up_and_a_failure_after_it_is_a_new_question(desk: D
 
     assert [question.id for question in await desk.store.questions()] == [2]
     assert (await desk.task(A)).instruction is None
+
+
+async def test_T60_again_that_is_said_during_a_check_outlives_its_failure(desk: Desk) -> None:
+    await ask(desk, A)
+    under_way = desk.failed(await desk.task(A), next_at=NOW + DAY)
+    again = Instruction("again", at=NOW + HOUR)
+    await answer(desk, again)
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    page = await desk.page(A)
+    assert (page.next_at, page.question_id) == (NOW + HOUR, 1)
+    assert (await desk.task(A)).instruction == again
+
+
+async def test_T60_again_that_is_said_during_the_try_before_it_is_not_used_up_with_that_one(desk: Desk) -> None:
+    await ask(desk, A)
+    await answer(desk, Instruction("again"))
+    under_way = desk.failed(await desk.task(A), rule_spent=True, held_attempts=(attempt(),))
+    again = Instruction("again", times=5, at=NOW + HOUR)
+    await answer(desk, again)
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    task = await desk.task(A)
+    assert (task.instruction, task.attempts) == (again, ())
+    assert (await desk.page(A)).next_at == NOW + HOUR
+
+
+async def test_T60_a_page_that_is_received_before_it_was_to_be_tried_again_needs_no_more_tries(desk: Desk) -> None:
+    await ask(desk, A)
+    under_way = desk.result(await desk.task(A))
+    await answer(desk, Instruction("again", at=NOW + HOUR))
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert (await desk.page(A)).next_at == NOW + DAY
+    assert (await desk.task(A)).instruction is None
+    assert await desk.store.questions() == []
+
+
+async def test_T60_until_major_that_is_said_during_a_try_is_not_used_up_with_it(desk: Desk) -> None:
+    await ask(desk, A)
+    await answer(desk, Instruction("again"))
+    under_way = desk.result(await desk.task(A), rule_spent=True)
+    await answer(desk, UNTIL_MAJOR, scope="page")
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert (await desk.task(A)).instruction == UNTIL_MAJOR
+    assert len(await desk.store.rules()) == 1
 
 
 async def test_later_keeps_the_question_open_and_silent(desk: Desk) -> None:

@@ -318,6 +318,7 @@ class Conclusion:
             disallowed=disallowed,
             not_html=task.not_html if not_html is None else not_html,
             host_gate_at=host_gate_at,
+            instruction=instruction,
             based_on=task.state.last_at if task.state is not None else None,
             # `again` is used up by any occasion that was not put off; `until-major` by its major change alone.
             rule_spent=instruction is not None and not keeps_rule and (instruction.kind == "again" or received),

@@ -172,6 +172,7 @@ class CheckResult(Struct, frozen=True):
     render_owed   the page was received and its owed rendering is to be queued again
     rule_spent    an `until-major` rule has met its major change, or an `again` was used up
     host_gate_at  the host asked to be left alone until then (it outlives the process)
+    instruction   what the visit was told; one that was given meanwhile is for the next visit
     based_on      the last storing of the state that was compared with, None if there was none; where the page has
                   another one by now, the result is not written, and the page is due again
     """
@@ -197,4 +198,5 @@ class CheckResult(Struct, frozen=True):
     not_html: bool = False
     rule_spent: bool = False
     host_gate_at: Instant | None = None
+    instruction: Instruction | None = None
     based_on: Instant | UnsetType | None = UNSET

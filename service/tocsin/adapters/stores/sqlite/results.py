@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Struct
 
 from tocsin.adapters.stores.sqlite.claims import require
-from tocsin.adapters.stores.sqlite.codec import to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, to_json_or_null
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
@@ -39,6 +39,23 @@ class Standing(Struct):
     flags: int
     rule_id: int | None
     rule_kind: str | None
+    rule: str | None
+    next_at: Instant | None
+    next_why: str | None
+
+    def was_told(self, result: CheckResult) -> bool:
+        """Tell whether the check was told what the user has said of this page."""
+        said = read_instruction(self.rule) if self.rule is not None else None
+        return said == result.instruction
+
+    @property
+    def is_to_be_tried_again(self) -> bool:
+        """Whether the user wants another try."""
+        return self.rule is not None and read_instruction(self.rule).kind == "again"
+
+    def waits_for_another(self, result: CheckResult) -> bool:
+        """Tell whether the user said "again" while this check was under way: that one decides, not this one."""
+        return self.is_to_be_tried_again and not self.was_told(result) and not result.received
 
 
 def is_worth_a_flush(results: Sequence[CheckResult]) -> bool:
@@ -98,6 +115,8 @@ def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing
         if page.rule_kind == "never":
             # The user said so while the check was under way, or asked for this one by hand.
             row["next_at"], row["next_why"] = None, f"never (rule {page.rule_id})"
+        elif page.waits_for_another(result):
+            row["next_at"], row["next_why"], row["attempts"] = page.next_at, page.next_why, None
         state = result.state
         if state is not None and state.equal and page.state_id is not None:
             equal.append({**row, "stored_at": state.stored_at, **origin(state)})
@@ -124,7 +143,9 @@ def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, St
         is_owed = result.render_owed and bool(page.flags & OWED)
         if is_owed:
             want_render(db, page.id, since=result.checked_at, owed=True)
-        if result.rule_spent:
+        if page.waits_for_another(result):
+            continue
+        if (result.rule_spent and page.was_told(result)) or (result.received and page.is_to_be_tried_again):
             _spend_rule(db, page)
         if result.failure is not None:
             questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)

@@ -77,7 +77,7 @@ where p.id in (select value from json_each(:ids));
 -- What the writing of a batch must know of its pages; those that are gone are not found.
 -- name: standing
 select p.id, p.state_id, p.stored_at, p.question_id, p.flags, p.rule_id,
-  case when p.rule_id is not null then json_extract(r.instruction, '$.kind') end
+  case when p.rule_id is not null then json_extract(r.instruction, '$.kind') end, p.rule, p.next_at, p.next_why
 from pages p left join rules r on r.id = p.rule_id
 where p.id in (select value from json_each(:ids));
 
