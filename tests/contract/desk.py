@@ -218,6 +218,11 @@ class Desk:
             await self.store.announce(question.id, draft, self.now)
         return [question.id for question in questions]
 
+    async def recoveries(self) -> list[tuple[str, object]]:
+        """What `recovered` events say: their names, and the question that was left."""
+        rows = await self.store.after(0, limit=1000)
+        return [(row.id.lstrip("0"), row.event["data"].get("question")) for row in rows if row.type == RECOVERED]
+
     async def alerts(self) -> list[str]:
         """The names of all alerts, the oldest first."""
         return [row.id.lstrip("0") for row in await self.store.after(0, limit=1000)]

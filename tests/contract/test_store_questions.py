@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, alert, failure
-from tocsin.model import Instruction
+from tocsin.model import CheckOutcome, CheckReport, Instruction
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -68,20 +68,55 @@ async def test_a_page_that_fails_for_another_cause_moves_and_leaves_nothing_behi
     assert [question.closed_at for question in await desk.store.questions(closed=True)] == [NOW, None]
 
 
-async def test_a_page_that_is_received_leaves_and_the_last_one_tells(desk: Desk) -> None:
-    first, second = await desk.watch(A, B)
-    await desk.fail(A)
-    await desk.fail(B)
+async def ask(desk: Desk, *urls: str) -> list[int]:
+    """Watch pages that fail, and ask the user; returns their ids."""
+    page_ids = await desk.watch(*urls)
+    for url in urls:
+        await desk.fail(url)
     desk.now += MINUTE
     await desk.announce()
+    return page_ids
+
+
+async def test_T60_each_page_that_is_back_is_told_and_the_last_one_ends_the_question(desk: Desk) -> None:
+    first, second = await ask(desk, A, B)
 
     await desk.check(A)
-    assert await desk.alerts() == ["asked 1"]
     await desk.check(B)
 
-    assert first != second
-    assert await desk.alerts() == ["asked 1", f"back {second}"]
+    assert await desk.recoveries() == [
+        (f"back {first}", {"id": "1", "ended": False}),
+        (f"back {second}", {"id": "1", "ended": True}),
+    ]
     assert await desk.store.questions() == []
+
+
+async def test_T60_a_page_that_is_back_is_told_though_the_question_ends_otherwise(desk: Desk) -> None:
+    first, _ = await ask(desk, A, B)
+    await desk.check(A)
+
+    await desk.fail(B, "status 404")
+
+    assert await desk.recoveries() == [(f"back {first}", {"id": "1", "ended": False})]
+    assert [question.cause for question in await desk.store.questions()] == ["status 404"]
+
+
+async def test_a_page_that_robots_txt_forbids_is_asked_about_no_more(desk: Desk) -> None:
+    await ask(desk, A)
+
+    await desk.fail(A, report=CheckReport(A, CheckOutcome.DISALLOWED), failure=None, disallowed=True)
+
+    assert (await desk.page(A)).question_id is None
+    assert await desk.store.questions() == []
+    assert await desk.recoveries() == []
+
+
+async def test_a_page_that_was_forbidden_once_and_is_put_off_stays_in_its_question(desk: Desk) -> None:
+    await ask(desk, A)
+
+    await desk.fail(A, report=CheckReport(A, CheckOutcome.DEFERRED), failure=None, disallowed=True)
+
+    assert (await desk.page(A)).question_id == 1
 
 
 async def test_nobody_is_told_of_the_end_of_what_nobody_was_told_of(desk: Desk) -> None:

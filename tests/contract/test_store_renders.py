@@ -183,6 +183,23 @@ async def test_the_next_check_that_receives_the_page_gives_what_is_owed(desk: De
     assert (await desk.alerts())[-1] == "back"
 
 
+async def test_T60_a_rendering_tells_what_became_of_its_question_by_the_time_it_is_written(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await change(desk, A, "1", "2")
+    await change(desk, B, "1", "2")
+    for url in (A, B):
+        await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(url)))
+    await desk.check(A, "2")
+    job = await desk.job(A)
+    early = alert("back", job.page_id, RECOVERED)
+    early.event["data"]["question"] = {"id": "1", "ended": False}
+    await desk.store.remove_pages([(await desk.page(B)).id])
+
+    await desk.store.commit_rendering(desk.claim, desk.rendered(job, alerts=(early,)))
+
+    assert await desk.recoveries() == [("back", {"id": "1", "ended": True})]
+
+
 async def test_what_is_owed_stays_owed_when_the_page_is_not_received(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")

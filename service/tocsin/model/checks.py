@@ -168,7 +168,8 @@ class CheckResult(Struct, frozen=True):
     held_attempts tries spent so far, where the rest is due later (outcome `deferred`)
     alerts        events that need no rendering (disallowed, recovered, and unchanged or too-soon where asked)
     received      the page was received: it leaves its question (unless a rendering is owed)
-    recovery      the `recovered` event, written if the page's question was announced and this ends it
+    recovery      the `recovered` event, written if the page leaves a question that was announced; the store says in it
+                  whether that ends the question
     render_owed   the page was received and its owed rendering is to be queued again
     rule_spent    an `until-major` rule has met its major change, or an `again` was used up
     host_gate_at  the host asked to be left alone until then (it outlives the process)

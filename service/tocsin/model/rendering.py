@@ -64,7 +64,8 @@ class RenderCommit(Struct, frozen=True):
     """All that one rendering changes, written in one transaction (T72).
 
     served      the verdicts that it answers, in order
-    alerts      one for each of them, in the same order, and `recovered` where the rendering was owed
+    alerts      one for each of them, in the same order, and `recovered` where the rendering was owed; the store says in
+                it whether that ends the page's question
     state       the state that it found, where it is to be stored (more than `min_gap` after the check's)
     prune       records but the most recent leave the table (T70)
     failure     it was not received: the question carries the verdict, and the rendering stays owed

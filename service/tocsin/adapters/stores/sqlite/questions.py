@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import structs
 
 from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -10,9 +12,27 @@ from tocsin.adapters.stores.sqlite.queries import queries
 if TYPE_CHECKING:
     import sqlite3
 
-    from tocsin.model import Failure, Instant
+    from tocsin.model import AlertDraft, Failure, Instant
 
 SQL = queries("attention")
+
+
+class Departure(NamedTuple):
+    """A page's way out of its question.
+
+    asked  the user was asked
+    ended  it was the last page: the question is over
+    """
+
+    question: int
+    asked: bool
+    ended: bool
+
+    def told_in(self, recovery: AlertDraft) -> AlertDraft:
+        """Let a `recovered` event say which question was left and whether that ended it: it was made before."""
+        question = {"id": str(self.question), "ended": self.ended}
+        data = {**recovery.event["data"], "question": question}
+        return structs.replace(recovery, event={**recovery.event, "data": data})
 
 
 class Questions:
@@ -55,15 +75,13 @@ class Questions:
             db.execute(SQL["close_if_left"], {"question": joined, "at": at})
         return rule is not None
 
-    def recover(self, page_id: int, question: int, at: Instant) -> bool:
-        """Take a page that was received out of its question; tells whether that ends a question that was asked."""
+    def leave(self, page_id: int, question: int, at: Instant) -> Departure:
+        """Take a page that is not unreachable any more out of its question."""
         db = self._db
         db.execute(SQL["leave"], {"page": page_id})
         closed = db.execute(SQL["close_if_left"], {"question": question, "at": at}).rowcount
-        if not closed:
-            return False
         (asked,) = db.execute(SQL["was_announced"], {"question": question}).fetchone()
-        return bool(asked)
+        return Departure(question, bool(asked), bool(closed))
 
     def _apply(self, page_id: int, rule_id: int, instruction: str) -> None:
         if read_instruction(instruction).kind == "never":

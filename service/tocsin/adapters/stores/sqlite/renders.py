@@ -11,10 +11,11 @@ from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_object, to_json
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.questions import Questions
+from tocsin.adapters.stores.sqlite.questions import Departure, Questions
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
 from tocsin.adapters.stores.sqlite.tasks import to_task
+from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def write_rendering(
     # A page that was removed meanwhile leaves no trace.
     if standing is not None:
         _, state_id, stored_at, question_id, *_ = standing
-        publish(db, result.alerts)
         _answer_verdicts(db, result)
         rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
         db.execute(SQL["insert_rendering"], rendering)
@@ -83,7 +83,8 @@ def write_rendering(
             state_id = _store(db, result.page_id, result.state, state_id, stored_at)
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
-        _settle_question(db, result, Questions(db, gather_us), question_id)
+        left = _settle_question(db, result, Questions(db, gather_us), question_id)
+        publish(db, [left.told_in(draft) if left and draft.type == RECOVERED else draft for draft in result.alerts])
         _close_job(db, result)
     row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id])}).fetchone()
     due: Instant | None = row[1] if row else None
@@ -108,7 +109,8 @@ def _store(
 
 def _settle_question(
     db: sqlite3.Connection, result: RenderCommit, questions: Questions, question_id: int | None
-) -> None:
+) -> Departure | None:
+    """Take the page into a question or out of the one that it is in; returns that one."""
     at = result.rendering.started_at
     if result.failure is not None:
         pending = None
@@ -124,7 +126,8 @@ def _settle_question(
     elif result.recovered:
         db.execute(SQL["forgive"], {"page": result.page_id})
         if question_id is not None:
-            questions.recover(result.page_id, question_id, at)
+            return questions.leave(result.page_id, question_id, at)
+    return None
 
 
 def _close_job(db: sqlite3.Connection, result: RenderCommit) -> None:

@@ -18,6 +18,7 @@ from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.adapters.stores.sqlite.states import origin, store_state
 from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOT_HTML, OWED
+from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
     import sqlite3
@@ -147,14 +148,24 @@ def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, St
             continue
         if (result.rule_spent and page.was_told(result)) or (result.received and page.is_to_be_tried_again):
             _spend_rule(db, page)
-        if result.failure is not None:
-            questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
-        elif result.received and page.question_id is not None and not is_owed:
-            received_at = result.recovery.at if result.recovery is not None else result.checked_at
-            ended = questions.recover(page.id, page.question_id, received_at)
-            if ended and result.recovery is not None:
-                drafts.append(result.recovery)
+        if not is_owed:
+            drafts.extend(_settle_question(result, page, questions))
     publish(db, drafts)
+
+
+def _settle_question(result: CheckResult, page: Standing, questions: Questions) -> list[AlertDraft]:
+    """Take the page into a question, or out of the one that it is in; returns what is to be told of that."""
+    if result.failure is not None:
+        questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
+    elif result.received and page.question_id is not None:
+        received_at = result.recovery.at if result.recovery is not None else result.checked_at
+        left = questions.leave(page.id, page.question_id, received_at)
+        if left.asked and result.recovery is not None:
+            return [left.told_in(result.recovery)]
+    elif result.report.outcome == CheckOutcome.DISALLOWED and page.question_id is not None:
+        # robots.txt has answered for it: nobody needs to be asked.
+        questions.leave(page.id, page.question_id, result.checked_at)
+    return []
 
 
 def _write_verdict(db: sqlite3.Connection, result: CheckResult, page: Standing) -> None:
