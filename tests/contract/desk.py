@@ -90,6 +90,18 @@ class Desk:
         added = await self.store.add_pages([new_page(url, **changes) for url in urls], self.now)
         return [page_id for page_id in added if page_id is not None]
 
+    async def edit(self, page_id: int, **changes: Any) -> None:
+        """Edit one page."""
+        nothing: dict[str, Any] = {
+            "settings": {},
+            "unset": (),
+            "paused": None,
+            "group": None,
+            "text": None,
+            "clear_text": False,
+        }
+        await self.store.edit_pages([page_id], self.now, **(nothing | changes))
+
     async def page(self, url: str) -> PageRow:
         """The page's row."""
         row = await self.store.page(url)

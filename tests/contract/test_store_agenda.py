@@ -83,7 +83,7 @@ async def test_a_request_can_be_served_alone(desk: Desk) -> None:
 
 async def test_paused_pages_are_not_due(desk: Desk) -> None:
     (page_id,) = await desk.watch(A)
-    await edit(desk, page_id, paused=True)
+    await desk.edit(page_id, paused=True)
 
     assert await desk.agenda() == {}
     assert await desk.due() == []
@@ -185,8 +185,8 @@ async def test_T63_what_was_checked_a_moment_ago_stays_where_it_is(desk: Desk) -
 async def test_T63_cron_paused_held_and_never_are_left_alone(desk: Desk) -> None:
     await checked_long_ago(desk, 4, 3 * DAY, NOW - 2 * DAY)
     cron, paused, held, never = [(await desk.page(f"https://h{number}.example/")).id for number in range(4)]
-    await edit(desk, cron, settings={"cron": "0 6 * * *"})
-    await edit(desk, paused, paused=True)
+    await desk.edit(cron, settings={"cron": "0 6 * * *"})
+    await desk.edit(paused, paused=True)
     desk.now = NOW - 2 * DAY
     await desk.fail("https://h2.example/", next_at=NOW - DAY, next_why="held: Retry-After")
     await desk.fail("https://h3.example/")
@@ -214,9 +214,3 @@ async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: De
     )
 
     assert due == {first.host_id: NOW + HOUR, second.host_id: None}
-
-
-async def edit(desk: Desk, page_id: int, **changes: object) -> None:
-    """Edit one page."""
-    whole = {"settings": {}, "unset": (), "paused": None, "group": None, "text": None, "clear_text": False} | changes
-    await desk.store.edit_pages([page_id], desk.now, **whole)  # type: ignore[arg-type]  # what is named is typed

@@ -69,6 +69,28 @@ async def test_a_page_is_claimed_once(desk: Desk) -> None:
     assert await desk.store.count_waiting() == 0
 
 
+async def test_T62_a_page_that_is_paused_waits_for_the_end_of_its_pause(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    await change(desk, A, "1", "2")
+    await desk.edit(page_id, paused=True)
+
+    assert await desk.store.waiting_renders(limit=9) == []
+    assert await desk.store.count_waiting() == 0
+    assert await desk.store.claim_renders(desk.claim, [page_id]) == []
+
+    await desk.edit(page_id, paused=False)
+    assert len((await desk.job(A)).verdicts) == 1
+
+
+async def test_T55_the_oldest_that_is_shown_is_not_a_paused_one(desk: Desk) -> None:
+    first, second = await desk.watch(A, B)
+    await change(desk, A, "1", "2", outcome="minor")
+    await change(desk, B, "1", "2")
+    await desk.edit(first, paused=True)
+
+    assert [page.page_id for page in await desk.store.waiting_renders(limit=1)] == [second]
+
+
 async def test_T58_a_slot_is_given_up_during_a_pause_and_the_tries_are_kept(desk: Desk) -> None:
     (page_id,) = await desk.watch(A)
     await change(desk, A, "1", "2")

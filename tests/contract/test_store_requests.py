@@ -35,6 +35,28 @@ async def test_a_request_for_all_leaves_out_paused_pages(desk: Desk) -> None:
     assert await desk.store.request_progress(request) == (0, 2290)
 
 
+async def test_T62_a_page_that_is_paused_is_given_up_by_the_request_that_wants_it(desk: Desk) -> None:
+    (paused, _) = await desk.watch(A, B)
+    request = await desk.store.request_check(None, NOW)
+
+    await desk.edit(paused, paused=True)
+
+    assert await desk.store.request_progress(request) == (0, 1)
+    assert [task.url for task in await desk.due(at=NOW)] == [B]
+
+
+async def test_T62_a_report_that_comes_after_the_pause_is_not_counted(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    request = await desk.store.request_check(None, NOW)
+    under_way = desk.result(await desk.task(A))
+    await desk.edit(page_id, paused=True)
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert await desk.store.request_progress(request) == (0, 0)
+    assert await desk.store.request_reports(request, after=0) == []
+
+
 async def test_T60_a_request_for_all_leaves_out_pages_that_are_never_to_be_checked(desk: Desk) -> None:
     await desk.watch(A, B)
     await desk.fail(A, "connect")

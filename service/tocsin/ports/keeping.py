@@ -41,7 +41,10 @@ class WatchList(Protocol):
         text: str | None,
         clear_text: bool,
     ) -> int:
-        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
+        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again.
+
+        A page that is paused is given up by the requests that want it.
+        """
 
     async def edit_group(self, name: str | None, now: Instant, *, settings: JsonObject, unset: Sequence[str]) -> None:
         """Change what is set for a group (None: for all pages)."""

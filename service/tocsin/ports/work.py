@@ -96,13 +96,14 @@ class RenderStore(Protocol):
         """Pages that wait: major first, then by verdict; and always the oldest one among them.
 
         now  pages that pause until later than this are left out; None is the wall clock
+        Pages that the user paused wait for the end of that, and are left out (T62).
         """
 
     async def count_waiting(self) -> int:
-        """How many pages wait (claimed ones do not count)."""
+        """How many pages wait (those that are claimed, or that the user paused, do not count)."""
 
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-        """Take these pages out of the waiting; a slot is a claimed row, valid while the claim's epoch is."""
+        """Give slots to these pages, as far as they wait; a slot is a claimed row, valid while the claim's epoch is."""
 
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()

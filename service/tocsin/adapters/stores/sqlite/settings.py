@@ -10,6 +10,7 @@ from tocsin.adapters.stores.sqlite.codec import read_object, to_json, to_json_or
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.role import ids, touch_all_hosts, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
 from tocsin.configuration.spans import parse_span
@@ -67,12 +68,20 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
         db.executemany(SQL["set_settings"], changed)
     if edit.paused is not None:
         db.execute(SQL["set_paused"], {**place, "paused": edit.paused})
+        if edit.paused:
+            _give_up_requests(db, place)
     if edit.moves_schedule:
         _follow(db, rows, edit, now, pages=edit.pages)
     elif edit.paused is False:
         _resume(db, rows, now, pages=edit.pages)
     touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], place)})
     return len(rows)
+
+
+def _give_up_requests(db: sqlite3.Connection, place: dict[str, Any]) -> None:
+    """Let whoever asked for these pages wait for them no longer: no request may be made (T62)."""
+    give_up(db, [row[3] for row in db.execute(SQL["touched"], place)])
+    db.execute(SQL["want_no_more"], place)
 
 
 def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:

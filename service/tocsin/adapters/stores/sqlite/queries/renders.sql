@@ -10,22 +10,26 @@ on conflict (page_id) do update set
 -- name: held
 exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
 
+-- For a page that is paused no request is made (T62): it waits for the end of its pause.
+-- name: paused
+exists (select 1 from pages p where p.id = r.page_id and p.paused = 1)
+
 -- name: waiting
 select page_id, major, since from renders r indexed by renders_in_turn
-where coalesce(not_before, 0) <= :now and not {held}
+where coalesce(not_before, 0) <= :now and not {held} and not {paused}
 order by major desc, since, page_id limit :limit;
 
 -- name: oldest_waiting
 select page_id, major, since from renders r indexed by renders_by_age
-where coalesce(not_before, 0) <= :now and not {held}
+where coalesce(not_before, 0) <= :now and not {held} and not {paused}
 order by since, page_id limit 1;
 
 -- name: count_waiting
-select count(*) from renders r where coalesce(not_before, 0) <= :now and not {held};
+select count(*) from renders r where coalesce(not_before, 0) <= :now and not {held} and not {paused};
 
 -- name: take
 update renders as r set claim_id = :claim, epoch = :epoch, not_before = null
-where page_id in (select value from json_each(:ids)) and not {held};
+where page_id in (select value from json_each(:ids)) and not {held} and not {paused};
 
 -- name: taken
 select page_id, major, since, owed, copy_url, attempts from renders r

@@ -86,6 +86,9 @@ update pages set next_at = :next_at, next_why = :next_why where id = :id;
 -- name: set_paused
 update pages set paused = :paused where id in (select value from json_each(:ids)) and paused <> :paused;
 
+-- name: want_no_more
+update pages set request_id = null where id in (select value from json_each(:ids)) and request_id is not null;
+
 -- name: set_group
 update pages set group_id = (select id from groups where name = :group) where id in (select value from json_each(:ids));
 
