@@ -15,7 +15,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.errors import StoreError
-from tocsin.model import DeliveryResult, Instruction, PageFilter
+from tocsin.model import DeliveryResult, Instruction, PageFilter, SinkState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -248,6 +248,22 @@ async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
     assert await desk.store.count_waiting() == 1
     assert await desk.alerts() == ["waiting"]
     assert len(await desk.store.questions()) == 1
+
+
+@pytest.mark.parametrize("why", ["removed", "disabled"])
+async def test_a_sink_that_listens_no_more_keeps_no_alert_from_being_forgotten(desk: Desk, why: str) -> None:
+    await desk.store.set_sinks(["ops", "gone"])
+    await desk.store.write_alert(alert("waiting", None))
+    accepted = DeliveryResult("waiting".rjust(26, "0"), "ops", "accepted", NOW)
+    await desk.store.record_deliveries([accepted])
+    if why == "removed":
+        await desk.store.set_sinks(["ops"])
+    else:
+        await desk.store.save_sink_state(SinkState("gone", disabled=True))
+
+    await forget(desk, NOW + 700 * DAY)
+
+    assert await desk.alerts() == []
 
 
 async def test_answered_questions_requests_and_delivered_alerts_are_forgotten(desk: Desk) -> None:

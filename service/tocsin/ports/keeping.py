@@ -76,7 +76,10 @@ class StoreCare(Protocol):
         """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
-        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
+        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many.
+
+        An alert that waits for a sink is kept, unless that sink is configured no more, or disabled.
+        """
 
     async def is_held(self) -> bool:
         """Whether an engine, of this process or another one, holds the store."""

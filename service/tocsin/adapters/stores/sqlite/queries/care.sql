@@ -126,13 +126,17 @@ delete from renderings where id in (
 -- name: oldest_alerts
 select id, position, created_at from alerts order by position limit :limit
 
+-- A sink that is gone from the configuration, or has said that it wants no more, holds nothing back.
+-- name: listening_sinks
+select value from store, json_each(store.sinks) where value not in (select name from sinks where disabled)
+
 -- Up to the first that is wanted still: positions have no gaps.
 -- name: forget_alerts
 delete from alerts where id in (
   select id from ({oldest_alerts}) where position < coalesce((
     select min(position) from ({oldest_alerts}) a
     where created_at >= :before
-      or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting')
+      or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting' and d.sink in ({listening_sinks}))
   ), position + 1)
 );
 
