@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import socket
 import sqlite3
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tocsin.adapters.stores import open_store
+from tocsin.model import AlertDraft
 from tocsin.spec.topper.table import RECORD_0
 
 if TYPE_CHECKING:
@@ -139,6 +142,24 @@ def test_an_alert_that_is_not_there_cannot_be_shown(installation: Installation) 
     assert installation.call("alerts", "replay", "01KAK", "--yes").status == 2
     assert installation.call("alerts", "replay", "--yes").status == 2
     assert installation.call("alerts", "replay", "--dead", "--sink", "nobody", "--yes").status == 2
+
+
+def test_an_alert_is_replayed_to_a_sink_that_was_configured_after_it(installation: Installation) -> None:
+    url = f"sqlite:{installation.folder / 'tocsin.db'}"
+    alert = AlertDraft("01KAKQ4ZC8N2V3J5R7T9WXYZ00", "tocsin.outage.began.v1", None, 1, {"subject": "outage"})
+
+    async def write() -> None:
+        async with await open_store(url, engine=False) as store:
+            await store.write_alert(alert)
+
+    asyncio.run(write())
+    installation.configure('[sinks.ops]\ntype = "file"\npath = "alerts.jsonl"\n')
+
+    answer = installation.call("alerts", "replay", alert.id, "--sink", "ops", "--yes")
+
+    assert answer.records == [{"deliveries": 1, "dry_run": False}]
+    (listed,) = installation.call("alerts", "list").records
+    assert listed["deliveries"] == [{"sink": "ops", "state": "waiting", "tries": 0, "error": None}]
 
 
 def test_a_sink_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:
