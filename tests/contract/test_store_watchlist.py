@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page
 from tocsin.errors import NotWatched
-from tocsin.model import PageFilter
+from tocsin.model import Instruction, PageFilter
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -163,6 +163,52 @@ async def test_off_is_not_due_and_on_again_is(desk: Desk) -> None:
     assert ((await desk.page(A)).next_at, (await desk.page(A)).next_why) == (None, "off")
 
     await edit(desk, A, settings={"mode": "on"})
+
+    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+
+
+async def test_T60_turning_a_page_off_and_on_lifts_no_rule(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+    await desk.store.answer(1, Instruction("never"), scope="page", url=None, now=NOW)
+
+    for settings in ({"mode": "off"}, {"mode": "on"}, {"every": "1h"}):
+        await edit(desk, A, settings=settings)
+    await desk.store.edit_group("main", NOW, settings={"mode": "auto"}, unset=[])
+
+    page = await desk.page(A)
+    assert (page.next_at, page.next_why) == (None, "never (rule 1)")
+
+
+async def test_T54_a_group_that_is_on_again_takes_along_pages_with_an_interval_of_their_own(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await edit(desk, A, settings={"every": "6h"})
+    await edit(desk, B, settings={"mode": "off"})
+    await desk.store.edit_group("main", NOW, settings={"mode": "off"}, unset=[])
+    await desk.check(A, next_at=None, next_why="off")
+
+    await desk.store.edit_group("main", NOW, settings={}, unset=["mode"])
+
+    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(B)).next_at is None
+
+
+async def test_T54_a_groups_interval_wakes_nothing_that_is_off(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.store.edit_group("main", NOW, settings={"mode": "off"}, unset=[])
+    await desk.check(A, next_at=None, next_why="off")
+
+    await desk.store.edit_group("main", NOW, settings={"every": "1h"}, unset=[])
+
+    assert (await desk.page(A)).next_at is None
+
+
+async def test_T54_a_page_that_is_moved_out_of_a_group_that_is_off_is_due_again(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.store.edit_group("main", NOW, settings={"mode": "off"}, unset=[])
+    await desk.check(A, next_at=None, next_why="off")
+
+    await edit(desk, A, group="news")
 
     assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
 

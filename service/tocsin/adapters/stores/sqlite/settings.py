@@ -17,12 +17,12 @@ from tocsin.configuration.spans import parse_span
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tocsin.model import Instant, JsonObject
 
 OFF = "off"
-_SCHEDULE = frozenset({"every", "cron", "mode"})
+_CLOCK = frozenset({"every", "cron"})
 
 
 class Edit(Struct, frozen=True):
@@ -39,7 +39,15 @@ class Edit(Struct, frozen=True):
     @property
     def moves_schedule(self) -> bool:
         """Whether pages may be due at another time now."""
-        return not _SCHEDULE.isdisjoint([*self.settings, *self.unset])
+        return self.sets_mode() or self.sets_clock()
+
+    def sets_mode(self, own: Collection[str] = ()) -> bool:
+        """Tell whether a page may have another mode now; its `own` keys stand above what is set for its group."""
+        return "mode" not in own and ("mode" in self.settings or "mode" in self.unset)
+
+    def sets_clock(self, own: Collection[str] = ()) -> bool:
+        """The same for its interval."""
+        return _CLOCK.isdisjoint(own) and not _CLOCK.isdisjoint([*self.settings, *self.unset])
 
     def merged(self, settings: str | None) -> JsonObject:
         """Give these settings with the edit's in their place."""
@@ -70,6 +78,9 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
         db.execute(SQL["set_paused"], {**place, "paused": edit.paused})
         if edit.paused:
             _give_up_requests(db, place)
+    if edit.group is not None:
+        # The group that it was in may have been what turned it off: the visit knows.
+        _wake(db, rows, now, pages=edit.pages)
     if edit.moves_schedule:
         _follow(db, rows, edit, now, pages=edit.pages)
     elif edit.paused is False:
@@ -101,34 +112,46 @@ def edit_group_step(db: sqlite3.Connection, name: str | None, edit: Edit, now: I
     rows = db.execute(SQL["schedule_of"], {"group": name, "after": after, "limit": STEP_ROWS}).fetchall()
     if not rows:
         return -1
-    # A page's own word stands above its group's.
-    inheriting = [row for row in rows if not row[1] or _SCHEDULE.isdisjoint(read_object(row[1]))]
     (size,) = db.execute(queries("work")["size"]).fetchone()
-    # What is off is left to the visit: it knows every level that a mode may come from.
-    _follow(db, inheriting, edit, now, pages=size, may_stop=False)
-    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(row[0] for row in inheriting)})})
+    _follow(db, rows, edit, now, pages=size, of_group=True)
+    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(row[0] for row in rows)})})
     last: int = rows[-1][0]
     return last
 
 
 def _follow(
-    db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, may_stop: bool = True
+    db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
 ) -> None:
-    """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one."""
-    mode = edit.settings.get("mode")
+    """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one.
+
+    of_group  a page's own word stands above the edit's; and what is off is left to the visit, which knows every level
+              that a mode may come from
+    """
     changed = []
-    for page_id, _, next_at, why in rows:
-        if mode == OFF:
-            if may_stop:
+    for page_id, settings, next_at, why in rows:
+        own = read_object(settings).keys() if of_group and settings else ()
+        if edit.sets_mode(own) and edit.settings.get("mode") == OFF:
+            if not of_group and (next_at is not None or why == OFF):
                 changed.append({"id": page_id, "next_at": None, "next_why": OFF})
-        elif why == OFF:
-            soon = spread_at(page_id, now, window_us(pages))
-            changed.append({"id": page_id, "next_at": soon, "next_why": "on again"})
-        elif next_at is not None:
+        elif next_at is None:
+            # What a rule holds for ever stays held.
+            if why == OFF and edit.sets_mode(own):
+                changed.append(_on_again(page_id, now, pages))
+        elif (edit.sets_mode(own) or edit.sets_clock(own)) and not (why or "").startswith("held:"):
             soon = spread_at(page_id, now, edit.window(pages))
-            if soon < next_at and not (why or "").startswith("held:"):
+            if soon < next_at:
                 changed.append({"id": page_id, "next_at": soon, "next_why": "its schedule was changed"})
     db.executemany(SQL["set_due"], changed)
+
+
+def _wake(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+    """Let those that are off be looked at again."""
+    off = [page_id for page_id, _, next_at, why in rows if next_at is None and why == OFF]
+    db.executemany(SQL["set_due"], [_on_again(page_id, now, pages) for page_id in off])
+
+
+def _on_again(page_id: int, now: Instant, pages: int) -> dict[str, Any]:
+    return {"id": page_id, "next_at": spread_at(page_id, now, window_us(pages)), "next_why": "on again"}
 
 
 def _resume(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
