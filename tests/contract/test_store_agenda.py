@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.model import CheckResult, Instruction
@@ -203,6 +205,61 @@ async def test_T63_a_cron_expression_of_the_group_counts(desk: Desk) -> None:
     await desk.store.edit_group("main", NOW - 2 * DAY - MINUTE, settings={"cron": "0 6 * * *"}, unset=[])
 
     assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+
+
+async def test_T54_what_the_configuration_turned_off_and_on_again_is_due(desk: Desk) -> None:
+    await desk.watch(A, C)
+    await desk.edit((await desk.page(C)).id, settings={"mode": "off"})
+    await desk.check(A, next_at=None, next_why="off")
+    revision = await desk.store.foreign_revision()
+
+    assert await desk.store.wake_off(NOW, mode="off") == 0
+    assert await desk.store.wake_off(NOW, mode="auto") == 1
+
+    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(C)).next_at is None
+    assert len(await desk.agenda(since=revision)) == 1
+
+
+async def test_T54_a_group_that_is_off_stays_off_whatever_the_configuration_says(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.store.edit_group("main", NOW, settings={"mode": "off"}, unset=[])
+    await desk.check(A, next_at=None, next_why="off")
+
+    assert await desk.store.wake_off(NOW, mode="on") == 0
+
+
+async def test_T60_what_is_never_to_be_checked_is_not_woken(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.fail(A)
+    await desk.store.answer(1, Instruction("never"), scope="page", url=None, now=NOW)
+
+    assert await desk.store.wake_off(NOW, mode="on") == 0
+
+
+async def test_T54_many_that_were_off_are_woken_in_short_transactions(desk: Desk) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(1003)))
+    await desk.store.commit(
+        desk.claim, [desk.result(task, next_at=None, next_why="off") for task in await desk.due(at=NOW + DAY)]
+    )
+
+    assert await desk.store.wake_off(NOW, mode="on") == 1003
+
+
+@pytest.mark.parametrize("who", ["user", "configuration"])
+async def test_T54_a_check_that_began_while_its_page_was_off_does_not_turn_it_off_again(desk: Desk, who: str) -> None:
+    await desk.watch(A)
+    await desk.store.edit_group("main", NOW, settings={"mode": "off"}, unset=[])
+    under_way = desk.result(await desk.task(A), next_at=None, next_why="off")
+    if who == "user":
+        await desk.store.edit_group("main", NOW, settings={"mode": "on"}, unset=[])
+    else:
+        await desk.store.edit_group("main", NOW, settings={}, unset=["mode"])
+        await desk.store.wake_off(NOW, mode="on")
+
+    await desk.store.commit(desk.claim, [under_way])
+
+    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
 
 
 async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: Desk) -> None:

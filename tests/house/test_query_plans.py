@@ -66,6 +66,8 @@ def scans(steps: list[str]) -> list[str]:
         ("work", "note_equal", "INTEGER PRIMARY KEY"),
         ("work", "spread", "INTEGER PRIMARY KEY"),
         ("work", "overdue", "INTEGER PRIMARY KEY"),
+        ("work", "wrongly_off", "INTEGER PRIMARY KEY"),
+        ("work", "modes", "INTEGER PRIMARY KEY"),
         ("work", "robots_of", "autoindex_hosts"),
         ("states", "close_run", "INTEGER PRIMARY KEY"),
         ("states", "retire_older", "states_by_page"),

@@ -46,6 +46,13 @@ class WorkStore(Protocol):
     async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
         """Make pages due that were last checked longer ago than `at_launch`, spread by their jitter (T63)."""
 
+    async def wake_off(self, now: Instant, *, mode: str) -> int:
+        """Make pages due that were off and are so no longer, spread by their jitter; returns how many.
+
+        mode  the configuration's, in force where neither page nor group nor the store says one. To be called at each
+              launch, and whenever the configuration was read again: results that come later are held against it, too
+        """
+
     async def due_pages(
         self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
     ) -> list[PageTask]:

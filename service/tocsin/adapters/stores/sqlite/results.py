@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant
 
 SQL = queries("work")
+OFF = "off"
+"""Why a page that is off is not due."""
+
 _CHANGES = frozenset({"minor", "major"})
+_LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
 
 
 class Standing(Struct):
@@ -67,16 +71,19 @@ def is_worth_a_flush(results: Sequence[CheckResult]) -> bool:
 
 
 def write_results(
-    db: sqlite3.Connection, claim: Claim, results: Sequence[CheckResult], *, gather_us: int
+    db: sqlite3.Connection, claim: Claim, results: Sequence[CheckResult], *, gather_us: int, mode: str | None
 ) -> dict[int, Instant | None]:
-    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim."""
+    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim.
+
+    mode  the configuration's, if it is known
+    """
     require(db, claim)
     rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
     standing = {row[0]: Standing(*row) for row in rows}
     # A page that was removed meanwhile leaves no trace.
     known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
-    _note_checks(db, found)
+    _note_checks(db, found, _turned_on(db, found, mode))
     _store_what_is_new(db, found, Questions(db, gather_us))
     note_reports(db, [result for result, page in found if result.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result, _ in found if result.host_gate_at]
@@ -90,12 +97,21 @@ def _is_outdated(result: CheckResult, page: Standing) -> bool:
     return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
 
 
+def _turned_on(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], mode: str | None) -> set[int]:
+    """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
+    off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
+    if not off:
+        return set()
+    modes = db.execute(SQL["modes"], {"ids": ids(off), "mode": mode})
+    return {page_id for page_id, in_force in modes if in_force not in (None, OFF)}
+
+
 def due_of_hosts(db: sqlite3.Connection, hosts: set[int]) -> dict[int, Instant | None]:
     """Tell when each of these hosts is due next."""
     return {**dict.fromkeys(hosts), **dict(db.execute(SQL["due_of_hosts"], {"hosts": ids(hosts)}))}
 
 
-def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]]) -> None:
+def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], turned_on: set[int]) -> None:
     """Write one row of each page: its schedule and last check, and the storing of an unchanged state."""
     plain: list[dict[str, Any]] = []
     equal: list[dict[str, Any]] = []
@@ -118,6 +134,8 @@ def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing
             row["next_at"], row["next_why"] = None, f"never (rule {page.rule_id})"
         elif page.waits_for_another(result):
             row["next_at"], row["next_why"], row["attempts"] = page.next_at, page.next_why, None
+        elif page.id in turned_on:
+            row["next_at"], row["next_why"] = result.checked_at + _LOOK_AGAIN_US, "on again"
         state = result.state
         if state is not None and state.equal and page.state_id is not None:
             equal.append({**row, "stored_at": state.stored_at, **origin(state)})

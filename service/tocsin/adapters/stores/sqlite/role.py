@@ -36,6 +36,7 @@ class Role:
         self._writer, self._reader, self._options = writer, reader, options
         self._edited_here = True
         self._seen_version: int | None = None
+        self._mode: str | None = None
 
     async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
         """Do this in one transaction."""

@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
+from tocsin.adapters.stores.sqlite.results import OFF
 from tocsin.adapters.stores.sqlite.role import ids, touch_all_hosts, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
 from tocsin.configuration.spans import parse_span
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from tocsin.model import Instant, JsonObject
 
-OFF = "off"
 _CLOCK = frozenset({"every", "cron"})
 
 

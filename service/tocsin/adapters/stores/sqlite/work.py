@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.results import is_worth_a_flush, write_results
-from tocsin.adapters.stores.sqlite.role import REVISIONS, Role, ids
+from tocsin.adapters.stores.sqlite.role import REVISIONS, Role, ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
 from tocsin.adapters.stores.sqlite.tasks import to_task
 
@@ -91,6 +91,23 @@ class WorkRole(Role):
             place["after"] = found[-1]
         return moved
 
+    async def wake_off(self, now: Instant, *, mode: str) -> int:
+        """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
+        self._mode = mode
+        window = window_us(await self._read(_size))
+        place: dict[str, Any] = {"after": 0, "mode": mode, "limit": STEP_ROWS}
+
+        def wake(db: sqlite3.Connection) -> int:
+            woken = db.execute(SQL["wake"], {"ids": ids(row[0] for row in found), "now": now, "window": window})
+            touch_hosts(db, {row[1] for row in found})
+            return woken.rowcount
+
+        woken = 0
+        while found := await self._read(lambda db: db.execute(SQL["wrongly_off"], place).fetchall()):
+            woken += await self._edit(wake)
+            place["after"] = found[-1][0]
+        return woken
+
     async def due_pages(
         self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
     ) -> list[PageTask]:
@@ -114,7 +131,8 @@ class WorkRole(Role):
 
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
-        work = partial(write_results, claim=claim, results=results, gather_us=to_us(self._options.gather))
+        gather_us = to_us(self._options.gather)
+        work = partial(write_results, claim=claim, results=results, gather_us=gather_us, mode=self._mode)
         return await self._write(work, durable=is_worth_a_flush(results))
 
     # Hosts ------------------------------------------------------------------------------------------------------

@@ -134,10 +134,31 @@ where p.id > :after and h.shard between :first and :last
 order by p.id limit :limit;
 
 -- The fraction is the page's own for ever: see `schedule.fraction`.
+-- name: spread_at
+:now + cast(((id * 2654435761) & 4294967295) / 4294967296.0 * :window as integer)
+
+-- Somebody may have said never since they were looked for.
 -- name: spread
-update pages set next_at = :now + cast(((id * 2654435761) & 4294967295) / 4294967296.0 * :window as integer),
-  next_why = :why
-where id in (select value from json_each(:ids));
+update pages set next_at = {spread_at}, next_why = :why
+where id in (select value from json_each(:ids)) and next_at is not null;
+
+-- The nearest who sets the mode; at last the configuration.
+-- name: mode
+coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mode', :mode)
+
+-- name: modes
+select p.id, {mode} from pages p join groups g on g.id = p.group_id cross join store t
+where p.id in (select value from json_each(:ids));
+
+-- Pages that were off, under settings by which they are off no longer, a step at a time.
+-- name: wrongly_off
+select p.id, p.host_id from pages p join groups g on g.id = p.group_id cross join store t
+where p.id > :after and p.next_at is null and p.next_why = 'off' and {mode} <> 'off'
+order by p.id limit :limit;
+
+-- name: wake
+update pages set next_at = {spread_at}, next_why = 'on again'
+where id in (select value from json_each(:ids)) and next_at is null and next_why = 'off';
 
 -- name: size
 select coalesce(max(id), 0) from pages;
