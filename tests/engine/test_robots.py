@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import ManualClock, ScriptedFetcher, answer, settle
 from tocsin.engine import robots
 from tocsin.engine.robots import UNAVAILABLE, RobotsCache
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.errors import FetchFailed, FetchRefused, StoreError
 from tocsin.model import FailureKind
 from tocsin.ports import HopRequest, HopResponse
 
@@ -241,3 +241,25 @@ async def test_memory_is_bounded_by_the_length_of_what_was_read(site: Site, monk
     await site.is_allowed("https://h0.example/")
 
     assert site.asked == 6
+
+
+class Broken(Kept):
+    """A store that can neither be read nor written."""
+
+    async def load_robots(self, origin: str) -> str | None:
+        message = f"{origin}: disk I/O error"
+        raise StoreError(message)
+
+    async def save_robots(self, origin: str, kept: str) -> None:  # noqa: ARG002 - nothing is kept
+        message = f"{origin}: the disk is full"
+        raise StoreError(message)
+
+
+async def test_a_store_that_fails_only_costs_the_memory_over_restarts() -> None:
+    site = Site(Broken())
+    site.network.page(ROBOTS, FORBIDDING)
+
+    answers = [await site.is_allowed() for _ in range(3)]
+
+    assert answers == [False] * 3
+    assert site.asked == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 from msgspec import Struct
 
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.errors import FetchFailed, FetchRefused, StoreError
 from tocsin.model import FailureKind, Instant
 from tocsin.spec.html.urls import host_and_origin, resolve
 from tocsin.spec.robots.rules import ALLOWED, LONGEST_ROBOTS_BYTES, RobotsRules, Ruling, parse_robots
@@ -119,8 +119,7 @@ class RobotsCache:
             kept = await self._load(origin)
             if kept is None:
                 kept = await self._fetch(origin)
-                if self._store is not None:
-                    await self._store.save_robots(origin, msgspec.json.encode(kept).decode())
+                await self._save(origin, kept)
             return self._remember(origin, kept)
         finally:
             del self._asking[origin]
@@ -137,13 +136,22 @@ class RobotsCache:
         return known
 
     async def _load(self, origin: str) -> _Kept | None:
-        text = await self._store.load_robots(origin) if self._store is not None else None
+        text = None
+        if self._store is not None:
+            # What a store that cannot be read or written would have remembered is asked for again: it is only a memory.
+            with suppress(StoreError):
+                text = await self._store.load_robots(origin)
         if text is None:
             return None
         with suppress(msgspec.ValidationError, msgspec.DecodeError):
             kept = msgspec.json.decode(text, type=_Kept)
             return kept if kept.is_fresh(self._clock.now()) else None
         return None
+
+    async def _save(self, origin: str, kept: _Kept) -> None:
+        if self._store is not None:
+            with suppress(StoreError):
+                await self._store.save_robots(origin, msgspec.json.encode(kept).decode())
 
     async def _fetch(self, origin: str) -> _Kept:
         url = f"{origin}/robots.txt"
