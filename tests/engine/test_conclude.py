@@ -278,3 +278,49 @@ def test_T21_a_check_within_the_gap_is_skipped() -> None:
 
     assert result.report.outcome == "skipped"
     assert result.set_at is None
+
+
+def test_T43_a_clock_that_was_set_back_is_told_with_the_page() -> None:
+    result = check(task(state=stored(START + HOUR, created="1")), html(created="1"))
+
+    assert "the clock was set back by 1h" in (result.report.problem or "")
+
+
+@pytest.mark.parametrize("end", ["deferred", "unreachable", "skipped", "withdrawn", "off"])
+def test_a_check_that_does_not_hear_of_robots_txt_does_not_forget_that_it_was_told(end: str) -> None:
+    page = conclude(task(disallowed=True))
+    error = FetchFailed("u", "dns", "no")
+    results = {
+        "deferred": lambda: page.deferred([TRIED], START + HOUR),
+        "unreachable": lambda: page.unreachable([TRIED], error),
+        "skipped": page.skipped,
+        "withdrawn": page.withdrawn,
+        "off": page.off,
+    }
+
+    assert results[end]().disallowed
+
+
+def test_a_page_that_is_received_is_no_longer_disallowed() -> None:
+    assert not check(task(disallowed=True), html(created="1")).disallowed
+
+
+@pytest.mark.parametrize("end", ["skipped", "withdrawn", "off"])
+def test_T60_again_is_not_used_up_by_a_check_without_a_request(end: str) -> None:
+    page = conclude(task(instruction=Instruction("again", times=3), last_set_at=START - SECOND))
+
+    assert not getattr(page, end)().rule_spent
+
+
+def test_T60_again_within_the_gap_is_due_when_the_gap_is_over() -> None:
+    page = task(instruction=Instruction("again", times=3), last_set_at=START - SECOND)
+
+    result = conclude(page, min_gap=timedelta(minutes=5)).skipped()
+
+    assert result.next_at == START - SECOND + 300 * SECOND + 1
+
+
+def test_T60_again_at_a_later_time_stays_due_then() -> None:
+    page = task(instruction=Instruction("again", at=START + 6 * HOUR), last_set_at=START - SECOND)
+
+    assert conclude(page).skipped().next_at == START + 6 * HOUR

@@ -315,3 +315,14 @@ async def test_a_typed_private_page_may_not_redirect_into_another_private_origin
     await site.receive(private=True)
 
     assert [request.private for request in site.web.requests] == [True, True, False]
+
+
+async def test_T62_a_host_that_wants_to_be_left_alone_for_longer_than_the_hold_is_not_waited_for() -> None:
+    site = Setting(hold=timedelta(seconds=30))
+    site.gates.hold("site.example", site.clock.monotonic() + 31)
+
+    with pytest.raises(Postponed) as caught:
+        await site.receive()
+
+    assert caught.value.not_before == site.clock.now() + 31_000_000
+    assert site.clock.slept == []

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -9,116 +8,17 @@ import msgspec
 import pytest
 
 from tests.builders import URL, html
-from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
+from tests.engine.checking import LEASE, engine_on, many, watch
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
-from tocsin.engine.alerts import Alerts
-from tocsin.engine.conclude import Conclusions
-from tocsin.engine.gates import Gates
-from tocsin.engine.lease import Lease
-from tocsin.engine.outage import OutageWatch
-from tocsin.engine.policies import Policies
-from tocsin.engine.receive import Receiver
-from tocsin.engine.scheduler import Scheduler
-from tocsin.engine.uplink import Uplink
-from tocsin.engine.visit import Tries, Visitor
-from tocsin.engine.writer import Writer
 from tocsin.errors import FetchFailed, StoreError
-from tocsin.model import CheckResult, Instant, NewPage, PageFilter
-from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings
-from tocsin.spec.html.urls import watch_url
+from tocsin.model import PageFilter
+from tocsin.settings import HostSettings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
     from pathlib import Path
 
     from tocsin.ports import Store
-
-LEASE = timedelta(seconds=10)
-
-
-class NotedVisitor(Visitor):
-    """Tells when pages were withdrawn."""
-
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self.withdrawn = asyncio.Event()
-
-    def withdraw(self, page_ids: Iterable[int]) -> None:
-        super().withdraw(page_ids)
-        self.withdrawn.set()
-
-
-class Engine:
-    """The checking half of an engine over a real store and a scripted web."""
-
-    def __init__(self, store: Store, request_id: int | None, **pages: Any) -> None:
-        self.store, self.web, self.telemetry = store, ScriptedFetcher(), RecordingTelemetry()
-        clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
-        self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
-        self.outage = OutageWatch(clock)
-        receiver = Receiver(self.gates, None, self.outage, asyncio.Semaphore(50), FetchSettings(), clock)
-        self.policies = Policies(msgspec.structs.replace(PageSettings(min_gap=timedelta(0)), **pages))
-        self.alerts = Alerts("tocsin", chance)
-        self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
-        tries = Tries(receiver, self.web, self.gates, fetch, clock, chance)
-        conclusions = Conclusions(self.alerts, time_zone="UTC")
-        visitor = NotedVisitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, self.telemetry)
-        self.rendered = RenderedPages()
-        self.visited_withdrawn = visitor.withdrawn
-        self.batches: list[Sequence[CheckResult]] = []
-        self.scheduler = Scheduler(
-            store,
-            self.lease,
-            visitor,
-            self.policies,
-            self.gates,
-            self.outage,
-            FetchSettings(in_flight=50),
-            clock,
-            self.telemetry,
-            request_id=request_id,
-            is_rendered=self.rendered.__contains__,
-        )
-        self.writer = Writer(
-            store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,
-            patient=False, on_committed=self._committed,
-        )  # fmt: skip
-        self.uplink = Uplink(store, self.lease, self.outage, self.alerts, clock, self.telemetry)
-
-    def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
-        self.batches.append(results)
-        self.scheduler.on_committed(results, due)
-
-    async def run(self, stopping: asyncio.Event | None = None) -> list[CheckResult]:
-        """Run until the request is done, or until told to stop."""
-        await self.lease.take()
-        async with asyncio.TaskGroup() as group:
-            writing = group.create_task(self.writer.run())
-            await self.scheduler.run(self.writer, stopping or asyncio.Event())
-            await self.writer.finish()
-            await writing
-        return [result for batch in self.batches for result in batch]
-
-
-@asynccontextmanager
-async def engine_on(
-    folder: Path, urls: Sequence[str], *, requested: bool = True, **pages: Any
-) -> AsyncIterator[Engine]:
-    async with await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True) as store:
-        await watch(store, urls)
-        request_id = await store.request_check(None, SystemClock().now()) if requested else None
-        yield Engine(store, request_id, **pages)
-
-
-async def watch(store: Store, urls: Sequence[str]) -> None:
-    watched = [watch_url(url) for url in urls]
-    pages = [NewPage(url=one.url, given=one.given, host=one.host, shard=one.shard) for one in watched]
-    await store.add_pages(pages, SystemClock().now())
-
-
-def many(hosts: int, pages: int) -> list[str]:
-    return [f"http://host{host}.example/{page}" for host in range(hosts) for page in range(pages)]
 
 
 async def test_every_requested_page_is_checked_once_and_written(tmp_path: Path) -> None:
@@ -199,18 +99,6 @@ async def test_a_stop_lets_checks_under_way_end_and_writes_them(tmp_path: Path) 
 
         assert answered.is_set()
         assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
-
-
-class RenderedPages(set[int]):
-    """The pages that the render queue has in hand; tells when somebody asked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = asyncio.Event()
-
-    def __contains__(self, page_id: object) -> bool:
-        self.asked.set()
-        return super().__contains__(page_id)
 
 
 async def test_a_page_that_the_render_queue_has_in_hand_is_left_alone_until_it_is_done(tmp_path: Path) -> None:

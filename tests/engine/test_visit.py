@@ -226,3 +226,33 @@ async def test_a_retry_after_that_outlives_the_visit_is_kept_for_the_whole_host(
     result = await site.visit()
 
     assert result.host_gate_at == START + 600 * SECOND
+
+
+async def test_T60_again_makes_its_sets_whatever_is_answered() -> None:
+    site = Setting()
+    site.web.page(URL, "", status=404)
+
+    await site.visit(instruction=Instruction("again", times=3))
+
+    assert site.web.asked(URL) == 3
+
+
+async def test_T62_a_page_that_is_paused_when_its_visit_has_ended_is_checked_at_its_next_occasion() -> None:
+    site = Setting()
+    site.web.page(URL, BODY)
+    first = await site.visit()
+
+    site.visitor.withdraw({first.page_id})
+    result = await site.visit()
+
+    assert result.report.outcome == "first"
+
+
+async def test_T43_a_clock_that_was_set_back_is_warned_of_once() -> None:
+    site = Setting()
+    site.web.page(URL, BODY)
+
+    for _ in range(2):
+        await site.visit(state=stored(START + DAY, created="1"))
+
+    assert site.telemetry.names().count("clock.back") == 1

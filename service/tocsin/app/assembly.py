@@ -134,7 +134,7 @@ class Assembly:
     @cached_property
     def renders(self) -> RenderQueue:
         """The render queue."""
-        renderer = HttpRenderer(self._receiver, self._fetcher, self.policies, self._clock)
+        renderer = HttpRenderer(self._receiver, self._fetcher, self.policies, self._store, self._clock)
         return RenderQueue(
             self._store,
             renderer,
@@ -203,7 +203,12 @@ async def assemble(
         fetcher = await stack.enter_async_context(AiohttpFetcher(settings.fetch, settings.network, user_agent=agent))
         sinks = await open_sinks(settings, stack)
         await store.set_sinks([sink.name for sink in sinks])
-        yield Assembly(settings, store, fetcher, sinks, telemetry, request_id=request_id, on_committed=on_committed)
+        engine = Assembly(settings, store, fetcher, sinks, telemetry, request_id=request_id, on_committed=on_committed)
+        clock = SystemClock()
+        for host, until in (await store.host_gates(clock.now())).items():
+            # What a host asked for outlives the process that it was told, also as one-shot checks.
+            engine.gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
+        yield engine
 
 
 async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:

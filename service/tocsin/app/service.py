@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import assemble, open_store_for
 from tocsin.configuration import needs_restart
@@ -47,8 +46,6 @@ async def run(load: Callable[[], Loaded]) -> None:
         assemble(settings, store, telemetry) as engine,
         asyncio.TaskGroup() as group,
     ):
-        for host, until in (await store.host_gates(SystemClock().now())).items():
-            engine.gates.hold(host, SystemClock().monotonic() + (until - SystemClock().now()) / 1_000_000)
         watching = group.create_task(_reload(load, settings, engine, reloading, telemetry), name="reload")
         # Whoever set a time of day does not want its pages checked at another one (T63).
         at_launch = None if settings.pages.cron else settings.pages.at_launch
@@ -74,6 +71,8 @@ async def _reload(
         engine.policies.configure(new.pages)
         engine.gates.configure(new.hosts)
         engine.renders.configure(new.render)
+        if settings.pages.mode == "off" != new.pages.mode:
+            engine.scheduler.turn_on()
         engine.scheduler.wake()
         values = {"needs_restart": restart}
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))

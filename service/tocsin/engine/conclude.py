@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -65,18 +66,21 @@ class Conclusion:
 
     def off(self) -> CheckResult:
         """The page is off: no request is made until somebody turns it on."""
-        return self._result(CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"))
+        return self._result(
+            CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"), keeps_rule=True
+        )
 
     def withdrawn(self) -> CheckResult:
         """The page was taken off the list, or paused, before its request was made (T62)."""
-        return self._result(CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="paused"), self._next())
+        report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="paused")
+        return self._result(report, self._next_without_request(), keeps_rule=True)
 
     def skipped(self) -> CheckResult:
         """The page's last set was a moment ago: no request is made (T21)."""
         report = CheckReport(
             self._task.url, CheckOutcome.SKIPPED, problem=f"checked within {show_span(self._policy.min_gap)}"
         )
-        return self._result(report, self._next())
+        return self._result(report, self._next_without_request(), keeps_rule=True)
 
     def disallowed(self, refusal: Disallowed) -> CheckResult:
         """robots.txt forbids the page: told once, and checked again when it no longer does."""
@@ -157,7 +161,7 @@ class Conclusion:
         if task.question_id is not None and not owed:
             recovery = self._alerts.recovered_event(task, task.question_id, now)
         stored_at = judged.state.stored_at if judged.state else None
-        report = self._report(received, assessment, judged, tried)
+        report = self._report(received, assessment, judged, tried, clock_back(task, now))
         return self._result(
             report,
             self._next(
@@ -172,6 +176,7 @@ class Conclusion:
             verdict=judged.verdict,
             alerts=judged.alerts,
             received=True,
+            disallowed=False,
             recovery=recovery,
             render_owed=owed,
             not_html=not assessment.is_html,
@@ -229,12 +234,15 @@ class Conclusion:
             return False
         return is_awareness_due(outcome, Tell(self._policy.tell))
 
-    def _report(self, received: Received, assessment: Assessment, judged: Judged, tried: int) -> CheckReport:
+    def _report(
+        self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
+    ) -> CheckReport:
         comparison = judged.comparison
-        problem = assessment.problem
+        problems = [assessment.problem] if assessment.problem else []
         if received.moved_to is not None:
-            moved = f"moved permanently to {received.moved_to}"
-            problem = f"{problem}; {moved}" if problem else moved
+            problems.append(f"moved permanently to {received.moved_to}")
+        if back is not None:
+            problems.append(f"the clock was set back by {show_span(back)}: no time has passed until it catches up")
         return CheckReport(
             url=self._task.url,
             outcome=judged.outcome,
@@ -249,7 +257,7 @@ class Conclusion:
             bytes=received.wire_bytes,
             elapsed_ms=received.elapsed_ms,
             not_modified=received.not_modified,
-            problem=problem,
+            problem="; ".join(problems) or None,
         )
 
     def _next(
@@ -275,6 +283,16 @@ class Conclusion:
             too_soon=too_soon,
         )
 
+    def _next_without_request(self) -> tuple[Instant, str]:
+        """When a page is due that no request was made for: an `again` still stands, as soon as it may be (T21, T60)."""
+        task, instruction = self._task, self._task.instruction
+        if instruction is None or instruction.kind != "again":
+            return self._next()
+        earliest = self._began
+        if task.last_set_at is not None and task.last_set_at <= self._began:
+            earliest = max(earliest, task.last_set_at + round(self._policy.min_gap.total_seconds() * 1_000_000) + 1)
+        return max(earliest, instruction.at or 0), "held: again as soon as it may be"
+
     def _result(
         self,
         report: CheckReport,
@@ -290,7 +308,7 @@ class Conclusion:
         received: bool = False,
         recovery: AlertDraft | None = None,
         render_owed: bool = False,
-        disallowed: bool = False,
+        disallowed: bool | None = None,
         not_html: bool | None = None,
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
@@ -315,7 +333,8 @@ class Conclusion:
             received=received,
             recovery=recovery,
             render_owed=render_owed,
-            disallowed=disallowed,
+            # A check that did not come so far leaves it as it was: it is told once.
+            disallowed=task.disallowed if disallowed is None else disallowed,
             not_html=task.not_html if not_html is None else not_html,
             host_gate_at=host_gate_at,
             instruction=instruction,
@@ -323,6 +342,12 @@ class Conclusion:
             # `again` is used up by any occasion that was not put off; `until-major` by its major change alone.
             rule_spent=instruction is not None and not keeps_rule and (instruction.kind == "again" or received),
         )
+
+
+def clock_back(task: PageTask, now: Instant) -> timedelta | None:
+    """By how many whole seconds the clock stands before the page's last storing; None where it does not."""
+    back_s = (task.state.last_at - now) // 1_000_000 if task.state is not None else 0
+    return timedelta(seconds=back_s) if back_s > 0 else None
 
 
 def cause_of(error: FetchError) -> str:

@@ -20,7 +20,7 @@ from tocsin.ports import HopRequest, HopResponse
 from tocsin.spec.html.urls import host_and_origin, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from tocsin.engine.gates import Gates
     from tocsin.engine.outage import OutageWatch
@@ -53,7 +53,7 @@ class Withdrawn(TocsinError):
     """The page was taken off the list, or paused, before its next request: none is made (T62)."""
 
 
-def _always() -> bool:
+async def _always() -> bool:
     return True
 
 
@@ -73,7 +73,7 @@ class PageRequest(Struct, frozen=True):
     validators: Validators | None = None
     secrets: tuple[str, str] | None = None
     private: bool = False
-    is_wanted: Callable[[], bool] = _always
+    is_wanted: Callable[[], Awaitable[bool]] = _always
 
 
 class Received(Struct, frozen=True):
@@ -136,11 +136,13 @@ class Receiver:
             _refuse_what_is_not_the_page(url, response, self._clock.now())
         return Received(started_at, response, url, moved_to, not_modified, wire_bytes, round(spent_s * 1000))
 
-    async def hop(self, request: HopRequest, session: Session, is_wanted: Callable[[], bool] = _always) -> HopResponse:
+    async def hop(
+        self, request: HopRequest, session: Session, is_wanted: Callable[[], Awaitable[bool]] = _always
+    ) -> HopResponse:
         """Make one request at its host's gate; robots.txt is asked for in the same way."""
         host = host_and_origin(request.url)[0]
         async with self._turn(host), self._in_flight:
-            if not is_wanted():
+            if not await is_wanted():
                 raise Withdrawn(f"{request.url}: no longer watched")
             try:
                 response = await session.get(request)
@@ -158,6 +160,8 @@ class Receiver:
     async def _turn(self, host: str) -> AsyncIterator[None]:
         """Take a turn at a host's gate; a host that keeps us out for longer than `hold` puts the page off."""
         hold_s = self._settings.hold.total_seconds()
+        if (held_s := self._gates.held_s(host)) > hold_s:
+            raise Postponed(self._clock.now() + round(held_s * 1_000_000), 0)
         try:
             async with asyncio.timeout(hold_s):
                 gate = await self._gates.enter(host)

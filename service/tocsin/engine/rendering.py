@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from tocsin.engine.receive import PageRequest
-from tocsin.errors import FetchRefused, TooComplex
+from tocsin.engine.retry import Postponed
+from tocsin.errors import FetchRefused, StoreError, TooComplex
 from tocsin.model import FailureKind
 from tocsin.ports import Rendered
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
     from tocsin.model import RenderJob
     from tocsin.ports import Clock, Fetcher
+
+_STORE_RETRY_US = 2_000_000
+
+
+class Agreement(Protocol):
+    """Who knows which pages the user wants to be asked for; `ports.WorkStore` is one."""
+
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        """Of these pages, those that are on the list and not paused."""
 
 
 class HttpRenderer:
@@ -23,15 +36,19 @@ class HttpRenderer:
 
     kind = "http"
 
-    def __init__(self, receiver: Receiver, fetcher: Fetcher, policies: Policies, clock: Clock) -> None:
-        self._receiver, self._fetcher, self._policies, self._clock = receiver, fetcher, policies, clock
+    def __init__(
+        self, receiver: Receiver, fetcher: Fetcher, policies: Policies, agreement: Agreement, clock: Clock
+    ) -> None:
+        self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
+        self._agreement, self._clock = agreement, clock
 
     async def render(self, job: RenderJob) -> Rendered:
         """Receive the page, or the copy chosen for it, completely and process it; one set of requests."""
         policy = self._policies.of(job.task)
         url = job.copy_url or job.task.url
         secrets = None if job.copy_url else job.task.secrets
-        request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets)
+        wanted = partial(self._is_wanted, job.page_id)
+        request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets, is_wanted=wanted)
         received = await self._receiver.receive(request, self._fetcher.shared())
         response = received.response
         content_type = response.header("content-type")
@@ -50,3 +67,11 @@ class HttpRenderer:
             validators=(response.header("etag"), response.header("last-modified")),
             hop_url=received.final_url,
         )
+
+    async def _is_wanted(self, page_id: int) -> bool:
+        # The slot may have been waited for, and then the host's turn: it is looked up at the last moment.
+        try:
+            return page_id in await self._agreement.still_watched([page_id])
+        except StoreError as exc:
+            # Without the user's agreement nobody is asked (T62); the store may be mended in a moment.
+            raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc

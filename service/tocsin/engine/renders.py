@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tocsin.engine.containment import contained
-from tocsin.engine.receive import Disallowed
+from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
-from tocsin.engine.retry import pause_s
+from tocsin.engine.retry import Postponed, pause_s
 from tocsin.errors import FetchError, StaleClaim, StoreError
 from tocsin.events import Happening
 from tocsin.model import Attempt, FailureKind
@@ -188,6 +188,14 @@ class RenderQueue:
                 result = self._awareness.given(job, rendered, policy, self._clock.now(), ends_question=ends_question)
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
+        except Postponed as exc:
+            # The host is to be left alone, or its line is long: no set was made, so none is spent (T58).
+            await self._pause(job, claim, job.task.attempts, max(exc.not_before - self._clock.now(), 0) / 1_000_000)
+            return
+        except Withdrawn:
+            # Whoever removed or paused the page took it out of the queue, too; it only gives its slot back.
+            await self._pause(job, claim, job.task.attempts, POLL_S)
+            return
         except FetchError as exc:
             if exc.kind in _OURS and self._outage.is_outage():
                 # It is our own connection: no try is spent, and nobody is asked.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
+from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,10 @@ POLL_S = 0.25
 _MOST_PAGES_A_HOST = 64
 _HOSTS_AT_A_TIME = 200
 _EVER: Instant = 2**62
-_RENDERED_US = 500_000
+_AGAIN_US = 500_000
+
+ONLY_OFF = timedelta(days=36_500)
+"""Longer ago than any check: given as `at_launch`, it makes due only the pages that were off (T54)."""
 
 
 class Agenda:
@@ -102,15 +106,16 @@ class Scheduler:
         self._agenda = Agenda()
         self._outstanding: Counter[int] = Counter()
         self._edited: dict[int, int | None] = {}
-        self._reload_from: list[int | None] = []
+        self._reload_from: set[int | None] = {None}
         self._visited: set[int] = set()
         self._revision: int | None = None
+        self._is_behind = True
+        self._found_off: dict[int, PageTask] = {}
+        self._turned_on = False
         self._changed = asyncio.Event()
 
     async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
         """Set visits off until told to stop, then wait for those under way."""
-        await self._policies.load(self._store)
-        await self._load(None)
         async with asyncio.TaskGroup() as visits:
             while not stopping.is_set():
                 self._changed.clear()
@@ -138,12 +143,17 @@ class Scheduler:
             self._put(host_id, due.get(host_id))
             if host_id in self._edited:
                 # Somebody edited it while its batch was under way: the time may be older than the edit.
-                self._reload_from.append(self._edited.pop(host_id))
+                self._reload_from.add(self._edited.pop(host_id))
         self._changed.set()
 
     def is_visited(self, page_id: int) -> bool:
         """Say whether a check has this page in hand."""
         return page_id in self._visited
+
+    def turn_on(self) -> None:
+        """Say that pages that were off may be on by now: they are due again, spread."""
+        self._turned_on = True
+        self._changed.set()
 
     def wake(self) -> None:
         """Look again at once: a stop, or another configuration."""
@@ -163,15 +173,33 @@ class Scheduler:
                 self._put(host_id, due)
 
     async def _read_what_others_wrote(self) -> None:
+        settled = self._found_off.keys() - self._visited
         revision = await self._store.foreign_revision()
         if revision is not None:
-            since, self._revision = self._revision, revision
+            # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
+            self._reload_from.add(self._revision)
+            self._revision, self._is_behind = revision, True
+        if self._is_behind:
             await self._policies.load(self._store)
             if self._visited:
                 self._visitor.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
-            await self._load(since)
+            self._is_behind = False
+            self._turned_on |= any(not self._policies.is_off(task) for task in self._found_off.values())
+        else:
+            # Nobody wrote until after these were written: they are off by the settings in force.
+            for page_id in settled:
+                del self._found_off[page_id]
+        if self._turned_on and self._visited.isdisjoint(self._found_off):
+            await self._store.spread_overdue(self._lease.claim, self._clock.now(), at_launch=ONLY_OFF)
+            self._turned_on = False
+            self._reload_from.add(None)
         while self._reload_from:
-            await self._load(self._reload_from.pop())
+            since = self._reload_from.pop()
+            try:
+                await self._load(since)
+            except StoreError:
+                self._reload_from.add(since)
+                raise
 
     async def _start_due(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
         if self._outage.is_outage() and self._request_id is None:
@@ -181,13 +209,18 @@ class Scheduler:
             host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
             if not host_ids:
                 return
-            tasks = await self._store.due_pages(
-                self._lease.claim,
-                host_ids,
-                self._clock.now(),
-                per_host=self._pages_per_host(),
-                request_id=self._request_id,
-            )
+            try:
+                tasks = await self._store.due_pages(
+                    self._lease.claim,
+                    host_ids,
+                    self._clock.now(),
+                    per_host=self._pages_of(""),
+                    request_id=self._request_id,
+                )
+            except StoreError:
+                for host_id in host_ids:
+                    self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
+                raise
             self._set_off(visits, writer, tasks)
 
     async def _probe(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
@@ -196,10 +229,10 @@ class Scheduler:
         if not hosts or self._outstanding or self._outage.probe_in_s() > 0:
             return
         host_id = self._outage.probe_host(hosts)
-        self._agenda.put(host_id, None)
         tasks = await self._store.due_pages(
             self._lease.claim, [host_id], _EVER, per_host=1, request_id=self._request_id
         )
+        self._agenda.put(host_id, None)
         self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
         self._set_off(visits, writer, tasks)
 
@@ -210,9 +243,9 @@ class Scheduler:
             if held_s > self._hold_s and self._request_id is None:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
-            pages = [task for task in due if not self._is_rendered(task.page_id)]
+            pages = [task for task in due if not self._is_rendered(task.page_id)][: self._pages_of(due[0].host)]
             if not pages:
-                self._agenda.put(host_id, 0 if self._request_id is not None else self._clock.now() + _RENDERED_US)
+                self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
@@ -222,11 +255,15 @@ class Scheduler:
     async def _visit(self, task: PageTask, writer: Writer) -> None:
         # A service waits for our connection to come back; a one-shot check says so and ends.
         gives_up = self._request_id is not None and self._outage.is_outage()
-        await writer.put(self._visitor.put_off(task) if gives_up else await self._visitor.visit(task))
+        result = self._visitor.put_off(task) if gives_up else await self._visitor.visit(task)
+        if result.next_at is None:
+            # Somebody may turn it on before that is written; whether so is seen when the settings are read again.
+            self._found_off[task.page_id] = task
+        await writer.put(result)
 
-    def _pages_per_host(self) -> int:
-        """As many as a host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
-        politeness = self._gates.politeness("")
+    def _pages_of(self, host: str) -> int:
+        """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
+        politeness = self._gates.politeness(host)
         if not politeness.delay_s:
             return max(_MOST_PAGES_A_HOST, 2 * politeness.concurrency)
         return max(politeness.concurrency, min(int(self._hold_s / 2 / politeness.delay_s), _MOST_PAGES_A_HOST), 1)

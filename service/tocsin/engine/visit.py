@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tocsin.configuration import show_span
+from tocsin.engine.conclude import clock_back
 from tocsin.engine.containment import contained
 from tocsin.engine.receive import Disallowed, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
@@ -108,7 +110,8 @@ class Visitor:
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
         self._gates, self._outage, self._settings = gates, outage, settings
         self._clock, self._telemetry = clock, telemetry
-        self._withdrawn: set[int] = set()
+        self._wanted: set[int] = set()
+        self._told_of_clock = False
 
     def put_off(self, task: PageTask) -> CheckResult:
         """Make no request: it is our own connection that fails, and nobody waits here for its return."""
@@ -118,7 +121,7 @@ class Visitor:
 
     def withdraw(self, page_ids: Iterable[int]) -> None:
         """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
-        self._withdrawn.update(page_ids)
+        self._wanted.difference_update(page_ids)
 
     async def visit(self, task: PageTask) -> CheckResult:
         """Check one page; whatever happens to it becomes a result, never an exception."""
@@ -128,6 +131,8 @@ class Visitor:
             return conclude.off()
         if _is_too_near(task, policy, began):
             return conclude.skipped()
+        # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
+        self._wanted.add(task.page_id)
         attempts = list(task.attempts)
         conditions = _conditions(task, self._settings.unconditional_every)
         try:
@@ -149,7 +154,7 @@ class Visitor:
             else:
                 result = conclude.unreachable(attempts, exc)
         finally:
-            self._withdrawn.discard(task.page_id)
+            self._wanted.discard(task.page_id)
         self._tell(task, result)
         return result
 
@@ -161,11 +166,14 @@ class Visitor:
         instruction = task.instruction
         if instruction is None:
             return await self._tries.receive(request, attempts, further=policy.tries)
-        further = instruction.times - 1 if instruction.kind == "again" else 0
-        return await self._tries.receive(request, attempts, further=further, fresh=instruction.new_connections)
+        # "Any number of times" (T60) knows no answer that would end it, but the page itself.
+        is_again = instruction.kind == "again"
+        further = instruction.times - 1 if is_again else 0
+        fresh = instruction.new_connections
+        return await self._tries.receive(request, attempts, further=further, fresh=fresh, retry_all=is_again)
 
-    def _is_wanted(self, page_id: int) -> bool:
-        return page_id not in self._withdrawn
+    async def _is_wanted(self, page_id: int) -> bool:
+        return page_id in self._wanted
 
     def _held_until(self, host: str) -> Instant | None:
         """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
@@ -173,6 +181,7 @@ class Visitor:
         return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
 
     def _tell(self, task: PageTask, result: CheckResult) -> None:
+        self._tell_of_clock(task)
         if result.verdict is not None:
             values: JsonObject = {"url": task.url, "reason": result.verdict.reason, "rule": result.verdict.rule}
             self._telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
@@ -181,6 +190,15 @@ class Visitor:
             self._telemetry.emit(Happening("page.unreachable", "warning", values))
         elif result.report.problem is not None:
             self._telemetry.emit(Happening("page.odd", "debug", {"url": task.url, "problem": result.report.problem}))
+
+    def _tell_of_clock(self, task: PageTask) -> None:
+        """Warn once of a clock that was set back: until it catches up, every change comes too soon (T43)."""
+        back = clock_back(task, self._clock.now())
+        if back is not None and not self._told_of_clock:
+            self._told_of_clock = True
+            mend = "set the clock; if it was ahead before, changes are told again once it has caught up"
+            values: JsonObject = {"url": task.url, "by": show_span(back), "mend": mend}
+            self._telemetry.emit(Happening("clock.back", "warning", values))
 
 
 def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:

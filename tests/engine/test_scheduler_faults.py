@@ -1,0 +1,115 @@
+"""What the scheduler keeps going through: a store that fails for a moment, slow hosts, and edits at a bad moment."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from tests.builders import URL, html
+from tests.engine.checking import Meddled, engine_on, many, run_until_asked, watch
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemClock
+from tocsin.errors import StoreError
+from tocsin.model import PageFilter
+from tocsin.settings import HostRule, HostSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHER = "http://added.example/later"
+
+
+async def fail() -> None:
+    message = "tocsin.db: disk I/O error"
+    raise StoreError(message)
+
+
+async def test_a_read_that_fails_once_loses_no_host(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.scheduler._store = Meddled(engine.store, "due_pages", 1, fail)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_a_probe_whose_read_fails_loses_no_host(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.outage.resume(SystemClock().now())
+
+        async def fail_and_probe_again() -> None:
+            engine.outage.resume(SystemClock().now())
+            await fail()
+
+        engine.scheduler._store = Meddled(engine.store, "due_pages", 1, fail_and_probe_again)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        # The first reading is that of the start, the second that of the edit.
+        engine.scheduler._store = Meddled(engine.store, "overrides", 2, fail)
+        stopping = asyncio.Event()
+
+        async def add_or_stop(request: Any) -> None:
+            if request.url == OTHER:
+                stopping.set()
+                return
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                await watch(beside, [OTHER])
+
+        engine.web.page(OTHER, html(created="1"))
+        engine.web.before = add_or_stop
+        async with asyncio.timeout(20):
+            await engine.run(stopping)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+        assert engine.web.asked(OTHER) == 1
+
+
+async def test_an_agenda_that_could_not_be_read_is_read_again(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.scheduler._store = Meddled(engine.store, "host_agenda", 1, fail)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_a_one_shot_check_of_a_page_that_is_rendered_looks_again_only_after_a_while(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        (page,) = await engine.store.pages(PageFilter())
+        engine.rendered.add(page.id)
+        began = SystemClock().now()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run())
+            await engine.rendered.asked.wait()
+            next_look = engine.scheduler._agenda.next_due()
+            engine.rendered.clear()
+
+        assert next_look is not None
+        assert next_look > began
+
+
+async def test_of_a_host_with_a_delay_of_its_own_no_more_pages_are_begun_than_its_line_may_hold(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(1, 40)) as engine:
+        # A hold of 30 s, two pages a second: thirty are begun in its first half.
+        rules = {"host0.example": HostRule(delay=timedelta(seconds=0.5))}
+        engine.gates.configure(HostSettings(delay=timedelta(0), concurrency=1, rules=rules))
+        begun: list[int] = []
+
+        async def look(_request: Any) -> None:
+            begun.append(len(engine.scheduler._visited))
+            engine.gates.configure(HostSettings(delay=timedelta(0)))
+
+        engine.web.before = look
+        results = await engine.run()
+
+        assert begun[0] == 30
+        assert len(results) == 40
