@@ -207,6 +207,41 @@ async def test_T63_a_cron_expression_of_the_group_counts(desk: Desk) -> None:
     assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
 
 
+async def test_T63_an_interval_of_the_page_stands_above_a_cron_expression_of_its_group(desk: Desk) -> None:
+    await checked_long_ago(desk, 2, 3 * DAY, NOW + 20 * HOUR)
+    await desk.store.edit_group("main", NOW, settings={"cron": "0 6 * * *"}, unset=[])
+    desk.now = NOW - DAY
+    await desk.edit((await desk.page("https://h0.example/")).id, settings={"every": "48h"})
+
+    assert await desk.store.spread_overdue(desk.claim, NOW + HOUR, at_launch=timedelta(hours=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("span", "in_configuration", "moved"),
+    [("3h", timedelta(hours=1), 0), ("1h30m", timedelta(hours=9), 1), ("0s", timedelta(hours=9), 1)],
+)
+@pytest.mark.parametrize("level", ["page", "group", "all"])
+async def test_T63_each_level_may_say_what_is_overdue_at_launch(
+    desk: Desk, level: str, span: str, in_configuration: timedelta, moved: int
+) -> None:
+    await checked_long_ago(desk, 1, 2 * HOUR, NOW + 20 * HOUR)
+    settings = {"at_launch": span}
+    if level == "page":
+        await desk.edit(1, settings=settings)
+    else:
+        await desk.store.edit_group("main" if level == "group" else None, NOW, settings=settings, unset=[])
+
+    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=in_configuration) == moved
+
+
+async def test_T63_the_nearest_word_on_what_is_overdue_at_launch_counts(desk: Desk) -> None:
+    await checked_long_ago(desk, 2, 2 * HOUR, NOW + 20 * HOUR)
+    await desk.store.edit_group("main", NOW, settings={"at_launch": "9h"}, unset=[])
+    await desk.edit(1, settings={"at_launch": "1h"})
+
+    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(minutes=1)) == 1
+
+
 async def test_T54_what_the_configuration_turned_off_and_on_again_is_due(desk: Desk) -> None:
     await desk.watch(A, C)
     await desk.edit((await desk.page(C)).id, settings={"mode": "off"})

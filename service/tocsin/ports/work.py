@@ -44,7 +44,10 @@ class WorkStore(Protocol):
         """
 
     async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
-        """Make pages due that were last checked longer ago than `at_launch`, spread by their jitter (T63)."""
+        """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63).
+
+        at_launch  the configuration's, in force where neither page nor group nor the store says one
+        """
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:
         """Make pages due that were off and are so no longer, spread by their jitter; returns how many.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import aiosqlite
 
 from tocsin.adapters.stores.sqlite.faults import translated
+from tocsin.adapters.stores.sqlite.schedule import to_us
+from tocsin.configuration.spans import parse_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -70,9 +72,13 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterato
 
 
 def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
-    """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver."""
+    """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
+
+    Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds.
+    """
     db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None)
     try:
+        db.create_function("span_us", 1, _span_us, deterministic=True)
         db.execute("pragma foreign_keys = on")
         db.execute(f"pragma cache_size = -{_CACHE_KIB}")
         db.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -82,6 +88,10 @@ def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _span_us(text: str | None) -> int | None:
+    return None if text is None else to_us(parse_span(text))
 
 
 def write_ahead(db: sqlite3.Connection) -> None:

@@ -73,11 +73,11 @@ class WorkRole(Role):
             place.update(after=rows[-1][0], since=rows[-1][-1])
 
     async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
-        """Make pages due that were last checked longer ago than `at_launch`, spread by their jitter (T63)."""
+        """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63)."""
         longest = to_us(at_launch)
         window = window_us(await self._read(_size), longest)
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
-        place.update(after=0, now=now, window=window, old=now - longest, why="overdue at launch")
+        place.update(after=0, now=now, window=window, at_launch=longest, why="overdue at launch")
 
         def move(db: sqlite3.Connection) -> None:
             claims.require(db, claim)

@@ -118,6 +118,18 @@ select settings from store;
 -- name: settings_of_groups
 select id, name, settings from groups;
 
+-- Of an interval and a cron expression the nearer one is in force, as in `resolve_page`.
+-- name: cron
+coalesce(
+  p.settings ->> '$.cron', iif(p.settings ->> '$.every' is null, null, ''),
+  g.settings ->> '$.cron', iif(g.settings ->> '$.every' is null, null, ''),
+  t.settings ->> '$.cron', ''
+)
+
+-- name: at_launch
+coalesce(span_us(coalesce(p.settings ->> '$.at_launch', g.settings ->> '$.at_launch', t.settings ->> '$.at_launch')),
+  :at_launch)
+
 -- Overdue pages without a cron expression of their own or of those they inherit from (T63), a step at a time; pages
 -- within the window already stay where they are, so that a crash loop moves each page once.
 -- name: overdue
@@ -127,10 +139,10 @@ join groups g on g.id = p.group_id
 cross join store t
 where p.id > :after and h.shard between :first and :last
   and p.paused = 0 and p.next_at is not null
-  and coalesce(p.last_checked_at, p.added_at) < :old
+  and coalesce(p.last_checked_at, p.added_at) < :now - {at_launch}
   and (p.next_at < :now - :window or p.next_at > :now + :window)
   and coalesce(p.next_why, '') not like 'held:%'
-  and coalesce(p.settings ->> '$.cron', g.settings ->> '$.cron', t.settings ->> '$.cron', '') = ''
+  and {cron} = ''
 order by p.id limit :limit;
 
 -- The fraction is the page's own for ever: see `schedule.fraction`.
