@@ -15,7 +15,7 @@ from tocsin.model import Instruction, PageFilter
 if TYPE_CHECKING:
     import pytest
 
-    from tocsin.model import PageTask
+    from tocsin.model import CheckResult, PageTask
 
 URLS = st.sampled_from([A, B, C])
 INSTRUCTIONS = st.sampled_from(
@@ -40,6 +40,10 @@ EVENTS = st.one_of(
     st.tuples(st.just("watch"), URLS, st.none()),
     st.tuples(st.just("lift"), st.none(), st.none()),
     st.tuples(st.just("withdraw"), st.none(), st.none()),
+    st.tuples(st.just("pause"), URLS, st.booleans()),
+    st.tuples(st.just("turn"), st.one_of(st.none(), URLS), st.sampled_from(["on", "off", None])),
+    st.tuples(st.just("begin"), URLS, st.booleans()),
+    st.tuples(st.just("end"), st.none(), st.none()),
 )
 
 
@@ -48,6 +52,7 @@ class Play:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self.under_way: list[CheckResult] = []
 
     async def check(self, url: str, major: str | None) -> None:
         """Receive a page."""
@@ -112,6 +117,32 @@ class Play:
         desk = self.desk
         await desk.store.withdraw_questions(desk.claim, ["dns"], desk.now, desk.now + HOUR)
 
+    async def pause(self, url: str, paused: bool) -> None:  # noqa: FBT001 - drawn
+        """Pause a page, or let it go on."""
+        page = await self.desk.store.page(url)
+        if page is not None:
+            await self.desk.edit(page.id, paused=paused)
+
+    async def turn(self, url: str | None, mode: str | None) -> None:
+        """Turn a page (or all) on or off, or let it inherit again."""
+        settings, unset = ({"mode": mode}, []) if mode else ({}, ["mode"])
+        page = await self.desk.store.page(url) if url is not None else None
+        if page is not None:
+            await self.desk.edit(page.id, settings=settings, unset=unset)
+        elif url is None:
+            await self.desk.store.edit_group(None, self.desk.now, settings=settings, unset=unset)
+
+    async def begin(self, url: str, succeeds: bool) -> None:  # noqa: FBT001 - drawn
+        """Begin a check: whatever happens until its end happens while it is under way."""
+        if (task := await self._due(url)) and all(result.page_id != task.page_id for result in self.under_way):
+            received = self.desk.result(task, state=None, verdict=None)
+            self.under_way.append(received if succeeds else self.desk.failed(task))
+
+    async def end(self, *_: None) -> None:
+        """Write what is under way."""
+        await self.desk.store.commit(self.desk.claim, self.under_way)
+        self.under_way = []
+
     async def _due(self, url: str) -> PageTask | None:
         due = await self.desk.due()
         return next((task for task in due if task.url == url), None)
@@ -133,6 +164,8 @@ async def test_the_store_is_sound_after_whatever_happened(
 
         assert await desk.store.check() == []
         # Whatever was due is told in the end, once.
+        for url in (A, B, C):
+            await play.pause(url, paused=False)
         for _ in range(30):
             await play.render(True, None)  # noqa: FBT003 - as drawn
         assert await desk.store.count_waiting() == 0
