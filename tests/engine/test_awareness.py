@@ -236,3 +236,17 @@ def test_a_verdict_has_one_alert_whatever_a_rendering_finds(body: bytes, after: 
 
     assert (len(result.alerts), result.served) == (1, (41,))
     assert (result.alerts[0].event["data"]["rendered"] is None) == (result.state is None or result.state.equal)
+
+
+def test_T60_a_chosen_copy_that_robots_txt_forbids_is_a_failure_that_is_asked_about(awareness: Awareness) -> None:
+    result = awareness.disallowed(job_of(copy_url="https://archive.example/a"), START, "forbidden by robots.txt")
+
+    assert result.failure is not None
+    assert (result.failure.cause, result.failure.silent, len(result.failure.attempts)) == ("disallowed", False, 1)
+
+
+def test_T62_a_page_that_robots_txt_forbids_is_a_silent_failure_of_its_rendering(awareness: Awareness) -> None:
+    result = awareness.disallowed(job_of(), START, "forbidden by robots.txt")
+
+    assert result.failure is not None
+    assert result.failure.silent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -198,3 +199,37 @@ async def test_a_copy_that_the_user_chose_is_received_instead_and_nothing_is_sto
 async def _answer_copy(bench: Bench, question_id: int, copy: str) -> None:
     instruction = Instruction("copy", copy_url=copy)
     await bench.store.answer(question_id, instruction, scope="page", url=None, now=bench.clock.now())
+
+
+async def test_T62_what_is_owed_to_a_page_that_was_turned_off_is_not_tried_for_ever(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    await bench.receive("a")
+    await bench.store.edit_group("main", bench.clock.now(), settings={"mode": "off"}, unset=[])
+    await bench.policies.load(bench.store)
+    tried = len(bench.renderer.asked)
+
+    async with asyncio.timeout(20):
+        await bench.drain()
+
+    assert len(bench.renderer.asked) == tried
+    assert (await bench.task("a")).owed
+
+
+async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Bench) -> None:
+    copy = "https://archive.example/a"
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    (question,) = await bench.store.questions()
+    chosen = Instruction("copy", copy_url=copy)
+    await bench.store.answer(question.id, chosen, scope="page", url=None, now=bench.clock.now())
+    bench.renderer.on(copy, Disallowed(copy, "Disallow: /", None))
+
+    await bench.drain()
+
+    (asked,) = await bench.store.questions()
+    assert (asked.cause, asked.answered_at) == ("disallowed", None)

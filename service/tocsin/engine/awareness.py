@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
-from tocsin.model import Failure, NewState, RenderCommit, RenderingRow, Validators
+from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Validators
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.policy import Mode, is_stored
 from tocsin.spec.topper.state import PageState
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Attempt, Instant, JsonObject, RenderJob
+    from tocsin.model import AlertDraft, Instant, JsonObject, RenderJob
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -88,13 +88,22 @@ class Awareness:
         return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
 
     def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
-        """Conclude a rendering that robots.txt forbids: nobody is asked, and it stays owed."""
+        """Conclude a rendering that robots.txt forbids, so that it stays owed.
+
+        The page's own check tells of it. Of a copy nobody else would tell: whoever chose it is asked again.
+        """
         failure = Failure("disallowed", (), "rendering", silent=True)
+        if job.copy_url is not None:
+            failure = Failure("disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
         return self._withheld(job, now, ("disallowed", None, why), failure)
 
     def declined(self, job: RenderJob, now: Instant) -> RenderCommit:
-        """Conclude a rendering of a page that was turned off meanwhile: no request is made for it (T62)."""
-        return self._withheld(job, now, ("skipped", None, "the page was turned off before it was rendered"), None)
+        """Conclude a rendering of a page that was turned off meanwhile: no request is made for it (T62).
+
+        It is a failure that nobody is asked about, so that what is owed waits for a check that receives the page.
+        """
+        why = ("skipped", None, "the page was turned off before it was rendered")
+        return self._withheld(job, now, why, Failure("off", (), "rendering", silent=True))
 
     def _copied(self, job: RenderJob, rendered: Rendered, now: Instant) -> RenderCommit:
         """A copy elsewhere is no state of the page: it is told of, and nothing is stored or pruned."""
@@ -115,7 +124,7 @@ class Awareness:
         job: RenderJob,
         started_at: Instant,
         error: tuple[str, int | None, str],
-        failure: Failure | None,
+        failure: Failure,
     ) -> RenderCommit:
         row = RenderingRow(
             kind=self._kind if job.copy_url is None else COPY,
