@@ -47,6 +47,8 @@ class OutageWatch:
         self._ours: Counter[str] = Counter()
         self._probes = 0
         self._probe_at_s = 0.0
+        self.has_answered = False
+        """Whether any host has ever answered."""
         self.began_at: Instant | None = None
         """Since when, on the wall clock; None while there is no outage."""
 
@@ -56,6 +58,7 @@ class OutageWatch:
             self._tries.clear()
             self._ours.clear()
             self.began_at = None
+            self.has_answered = True
             return
         if kind == FailureKind.BLOCKED_ADDRESS:
             return  # nothing was sent

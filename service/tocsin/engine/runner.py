@@ -101,6 +101,7 @@ class Runner:
         """
         loops = self._loops
         await loops.lease.take()
+        await loops.uplink.recall()
         async with asyncio.TaskGroup() as group:
             background = [
                 group.create_task(loops.lease.keep(), name="lease"),

@@ -31,9 +31,13 @@ class Uplink:
 
     async def resume(self) -> None:
         """Go on with an outage that was told of before a restart, so that its end is told too."""
-        self._told_of = await self._store.open_outage()
+        await self.recall()
         if self._told_of is not None:
             self._outage.resume(self._told_of)
+
+    async def recall(self) -> None:
+        """Know of an outage that was told of, but ask everybody all the same: a one-shot check waits for no probe."""
+        self._told_of = await self._store.open_outage()
 
     async def run(self) -> None:
         """Look every second, until cancelled."""
@@ -53,7 +57,7 @@ class Uplink:
             await self._store.write_alert(self._alerts.outage_began_event(began_at, now))
             self._telemetry.emit(Happening("outage.began", "error", {"questions_taken_back": taken_back}))
             self._told_of = began_at
-        elif began_at is None and self._told_of is not None:
+        elif began_at is None and self._told_of is not None and self._outage.has_answered:
             await self._store.write_alert(self._alerts.outage_ended_event(self._told_of, now))
             lasted_s = (now - self._told_of) // 1_000_000
             self._telemetry.emit(Happening("outage.ended", "warning", {"lasted_s": lasted_s}))
