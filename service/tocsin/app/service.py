@@ -71,9 +71,7 @@ async def _reload(
         engine.policies.configure(new.pages)
         engine.gates.configure(new.hosts)
         engine.renders.configure(new.render)
-        if settings.pages.mode == "off" != new.pages.mode:
-            engine.scheduler.turn_on()
-        engine.scheduler.wake()
+        engine.scheduler.reconfigure()
         values = {"needs_restart": restart}
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.

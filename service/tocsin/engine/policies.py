@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import resolve_page
-from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
     from tocsin.model import JsonObject, PageTask
@@ -32,9 +31,10 @@ class Policies:
         self._base = base
         self._of_group.clear()
 
-    def is_off(self, task: PageTask) -> bool:
-        """Say whether no request is to be made for this page."""
-        return Mode(self.of(task).mode) is Mode.OFF
+    @property
+    def mode(self) -> str:
+        """The configuration's mode, in force where nothing else is set at run time."""
+        return self._base.mode
 
     def of(self, task: PageTask) -> PageSettings:
         """The settings in force for this page."""

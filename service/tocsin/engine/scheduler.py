@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
-from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -30,9 +29,6 @@ _MOST_PAGES_A_HOST = 64
 _HOSTS_AT_A_TIME = 200
 _EVER: Instant = 2**62
 _AGAIN_US = 500_000
-
-ONLY_OFF = timedelta(days=36_500)
-"""Longer ago than any check: given as `at_launch`, it makes due only the pages that were off (T54)."""
 
 
 class Agenda:
@@ -110,8 +106,7 @@ class Scheduler:
         self._visited: set[int] = set()
         self._revision: int | None = None
         self._is_behind = True
-        self._found_off: dict[int, PageTask] = {}
-        self._turned_on = False
+        self._is_reconfigured = True
         self._changed = asyncio.Event()
 
     async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
@@ -150,13 +145,13 @@ class Scheduler:
         """Say whether a check has this page in hand."""
         return page_id in self._visited
 
-    def turn_on(self) -> None:
-        """Say that pages that were off may be on by now: they are due again, spread."""
-        self._turned_on = True
+    def reconfigure(self) -> None:
+        """Say that the configuration was read again: pages that were off may be on by now."""
+        self._is_reconfigured = True
         self._changed.set()
 
     def wake(self) -> None:
-        """Look again at once: a stop, or another configuration."""
+        """Look again at once."""
         self._changed.set()
 
     def _put(self, host_id: int, due: Instant | None) -> None:
@@ -173,7 +168,10 @@ class Scheduler:
                 self._put(host_id, due)
 
     async def _read_what_others_wrote(self) -> None:
-        settled = self._found_off.keys() - self._visited
+        if self._is_reconfigured:
+            # At the start, too; what it makes due is noticed below, as any other edit is.
+            await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
+            self._is_reconfigured = False
         revision = await self._store.foreign_revision()
         if revision is not None:
             # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
@@ -184,15 +182,6 @@ class Scheduler:
             if self._visited:
                 self._visitor.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
             self._is_behind = False
-            self._turned_on |= any(not self._policies.is_off(task) for task in self._found_off.values())
-        else:
-            # Nobody wrote until after these were written: they are off by the settings in force.
-            for page_id in settled:
-                del self._found_off[page_id]
-        if self._turned_on and self._visited.isdisjoint(self._found_off):
-            await self._store.spread_overdue(self._lease.claim, self._clock.now(), at_launch=ONLY_OFF)
-            self._turned_on = False
-            self._reload_from.add(None)
         while self._reload_from:
             since = self._reload_from.pop()
             try:
@@ -255,11 +244,7 @@ class Scheduler:
     async def _visit(self, task: PageTask, writer: Writer) -> None:
         # A service waits for our connection to come back; a one-shot check says so and ends.
         gives_up = self._request_id is not None and self._outage.is_outage()
-        result = self._visitor.put_off(task) if gives_up else await self._visitor.visit(task)
-        if result.next_at is None:
-            # Somebody may turn it on before that is written; whether so is seen when the settings are read again.
-            self._found_off[task.page_id] = task
-        await writer.put(result)
+        await writer.put(self._visitor.put_off(task) if gives_up else await self._visitor.visit(task))
 
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
