@@ -251,7 +251,7 @@ async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("why", ["removed", "disabled"])
-async def test_a_sink_that_listens_no_more_keeps_no_alert_from_being_forgotten(desk: Desk, why: str) -> None:
+async def test_T64_a_sink_that_listens_no_more_keeps_no_alert_from_being_forgotten(desk: Desk, why: str) -> None:
     await desk.store.set_sinks(["ops", "gone"])
     await desk.store.write_alert(alert("waiting", None))
     accepted = DeliveryResult("waiting".rjust(26, "0"), "ops", "accepted", NOW)

@@ -101,7 +101,7 @@ async def test_T60_a_page_that_is_back_is_told_though_the_question_ends_otherwis
     assert [question.cause for question in await desk.store.questions()] == ["status 404"]
 
 
-async def test_a_page_that_robots_txt_forbids_is_asked_about_no_more(desk: Desk) -> None:
+async def test_T60_a_page_that_robots_txt_forbids_is_asked_about_no_more(desk: Desk) -> None:
     await ask(desk, A)
 
     await desk.fail(A, report=CheckReport(A, CheckOutcome.DISALLOWED), failure=None, disallowed=True)
@@ -111,7 +111,7 @@ async def test_a_page_that_robots_txt_forbids_is_asked_about_no_more(desk: Desk)
     assert await desk.recoveries() == []
 
 
-async def test_a_page_that_was_forbidden_once_and_is_put_off_stays_in_its_question(desk: Desk) -> None:
+async def test_T60_a_page_that_was_forbidden_once_and_is_put_off_stays_in_its_question(desk: Desk) -> None:
     await ask(desk, A)
 
     await desk.fail(A, report=CheckReport(A, CheckOutcome.DEFERRED), failure=None, disallowed=True)
