@@ -144,7 +144,7 @@ def test_an_alert_that_is_not_there_cannot_be_shown(installation: Installation) 
     assert installation.call("alerts", "replay", "--dead", "--sink", "nobody", "--yes").status == 2
 
 
-def test_an_alert_is_replayed_to_a_sink_that_was_configured_after_it(installation: Installation) -> None:
+def test_T72_an_alert_is_replayed_to_a_sink_that_was_configured_after_it(installation: Installation) -> None:
     url = f"sqlite:{installation.folder / 'tocsin.db'}"
     alert = AlertDraft("01KAKQ4ZC8N2V3J5R7T9WXYZ00", "tocsin.outage.began.v1", None, 1, {"subject": "outage"})
 

@@ -96,8 +96,8 @@ class Renderer(Protocol):
     async def render(self, job: RenderJob) -> Rendered:
         """Receive the page (or the copy chosen for it) completely, with one set of requests.
 
-        Raises FetchFailed or FetchRefused; or, where no set was made, Disallowed, Postponed or Withdrawn of the engine. The render queue makes the further sets (T58),
-        because the page's slot is given up during the pause before each.
+        Raises FetchFailed or FetchRefused; or, where no set was made, Disallowed, Postponed or Withdrawn of the engine.
+        The render queue makes the further sets (T58), because the page's slot is given up during the pause before each.
         """
 
 
