@@ -137,8 +137,8 @@ class Meddled:
     """A store where one method is meddled with: before its call of this number, something else happens."""
 
     def __init__(self, store: Store, name: str, call: int, before: Callable[[], Awaitable[None]]) -> None:
-        self._store, self._name, self._call, self._before = store, name, call, before
-        self.calls = 0
+        self._store, self._name, self._before = store, name, before
+        self.call, self.calls = call, 0
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
@@ -147,7 +147,7 @@ class Meddled:
 
         async def meddled(*args: Any, **named: Any) -> Any:
             self.calls += 1
-            if self.calls == self._call:
+            if self.calls == self.call:
                 await self._before()
             return await method(*args, **named)
 

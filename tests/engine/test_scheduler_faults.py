@@ -52,8 +52,7 @@ async def test_a_probe_whose_read_fails_loses_no_host(tmp_path: Path) -> None:
 async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp_path: Path) -> None:
     async with engine_on(tmp_path, [URL], requested=False) as engine:
         engine.web.page(URL, html(created="1"))
-        # The first reading is that of the start, the second that of the edit.
-        engine.scheduler._store = Meddled(engine.store, "overrides", 2, fail)
+        meddled = engine.scheduler._store = Meddled(engine.store, "overrides", 0, fail)
         stopping = asyncio.Event()
 
         async def add_or_stop(request: Any) -> None:
@@ -62,6 +61,7 @@ async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp
                 return
             async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
                 await watch(beside, [OTHER])
+            meddled.call = meddled.calls + 1
 
         engine.web.page(OTHER, html(created="1"))
         engine.web.before = add_or_stop
