@@ -209,3 +209,11 @@ async def test_what_was_done_before_ctrl_c_stays_done(installation: Installation
     assert status == 130
     assert b'"outcome": "first"' in line
     assert listed == {origin.url("/a"): "first", origin.url("/held"): None}
+
+
+@pytest.mark.parametrize("text", ["", "# nothing here\n\n"])
+def test_a_list_without_any_page_is_told_and_is_no_success(installation: Installation, text: str) -> None:
+    answer = installation.call("check", "--from", installation.write("pages.txt", text))
+
+    assert answer.status == 1
+    assert "there is no page in it" in answer.err

@@ -109,6 +109,58 @@ def test_a_quotation_mark_that_is_not_closed_swallows_no_memory() -> None:
     assert any(isinstance(item, Refused) and "not CSV" in item.reason for item in items)
 
 
+def refused_and_urls(body: bytes) -> tuple[list[int], list[str]]:
+    items = read(body)[1]
+    return [item.line for item in items if isinstance(item, Refused)], [
+        item.url for item in items if isinstance(item, Entry)
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'"https://example.org/a',
+        b'https://example.org/a,"w',
+        b'"https://example.org/a,w\r',
+        b'"https://example.org/a"x,w',
+    ],
+)
+def test_a_quotation_mark_that_is_not_closed_costs_its_line_alone(row: bytes) -> None:
+    body = b"url,text\n" + row + b"\nhttps://example.org/b,w\nhttps://example.org/c,w\n"
+
+    assert refused_and_urls(body) == ([2], ["https://example.org/b", "https://example.org/c"])
+
+
+def test_a_url_never_goes_on_in_the_next_line() -> None:
+    body = b'url,text\n"https://example.org/a\nhttps://example.org/b",w\nhttps://example.org/c,w\n'
+
+    refused, taken = refused_and_urls(body)
+
+    assert refused == [2]
+    assert "https://example.org/c" in taken
+    assert not any("\n" in url for url in taken)
+
+
+def test_lines_are_numbered_truly_after_an_error_and_after_words_of_many_lines() -> None:
+    body = b'url,text\n"https://example.org/a\nhttps://example.org/b,"w\nw"\nhttps://example.org/c,w\n'
+
+    assert [item.line for item in read(body)[1]] == [2, 3, 5]
+
+
+def test_cells_beyond_the_heading_are_refused_and_not_dropped() -> None:
+    items = read(b"url,text\nhttps://example.org/a,one, two\nhttps://example.org/b,one,,\n")[1]
+
+    assert items[0] == Refused(2, "3 cells under 2 columns; write a text that has a comma in it in quotation marks")
+    assert items[1] == Entry(3, "https://example.org/b", text="one")
+
+
+def test_a_column_that_nobody_knows_is_named_with_the_nearest_known_one() -> None:
+    (named, _) = read(b"url,evry\nhttps://example.org/a,6h\n")[1]
+
+    assert isinstance(named, Named)
+    assert named.told == "no setting is called 'evry'; this column is left out; did you mean 'every'?"
+
+
 @given(st.text(st.characters(codec="utf-8"), max_size=30))
 def test_what_was_guarded_against_formulas_is_read_as_it_was(text: str) -> None:
     assert unguard(guard(text)) == text

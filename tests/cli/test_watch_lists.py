@@ -126,3 +126,13 @@ def test_an_export_into_a_file_is_whole_or_not_there(installation: Installation)
     assert answer.status == 0
     assert (installation.folder / "out.txt").read_text() == f"{A}\n"
     assert installation.call("watch", "export", "--output", str(installation.folder / "no" / "out.txt")).status == 2
+
+
+def test_no_url_is_invented_where_a_quotation_mark_is_not_closed(installation: Installation) -> None:
+    file = installation.write("pages.csv", f'url,text\n"{A}\n{B},w\n')
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    assert f"{file}:2: " in answer.err
+    assert urls_of(installation) == [B]

@@ -40,7 +40,11 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
     if urls or file is not None:
         watched = [watch_url(url) for url in urls]
         if file is not None:
-            watched += _read(file, refused)
+            listed = list(_read(file, refused))
+            if not (listed or refused):
+                output.note(f"{file}: there is no page in it; a list has a URL a line, or a column named url")
+                refused.append(file)
+            watched += listed
         ids = with_store(ctx, lambda store: _ids(store, watched), create=True)
         teller = Teller(len(ids))
         status = check_pages(settings, ids, on_report=teller.tell) if ids else output.DONE
@@ -75,7 +79,9 @@ def _read(file: str, refused: list[str]) -> Iterator[WatchedUrl]:
                     case Refused():
                         reason = item.reason
                     case Named(kind="sitemap"):
-                        reason = f"a sitemap, which is not fetched: {item.name}"
+                        reason = item.told
+                    case Named():
+                        output.note(f"{file}:{item.line}: {item.told}")
                 if reason:
                     refused.append(f"{file}:{item.line}: {reason}")
                     output.note(refused[-1])

@@ -37,11 +37,23 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Something that the list names and that is none of its pages: a sitemap of an index, a column nobody knows."""
+    """Something that the list names and that is none of its pages: a sitemap of an index, a column nobody knows.
+
+    nearest  what was perhaps meant, or None
+    """
 
     line: int
     kind: str
     name: str
+    nearest: str | None = None
+
+    @property
+    def told(self) -> str:
+        """What becomes of it, in words."""
+        if self.kind == "sitemap":
+            return f"a sitemap, which is not fetched: {self.name}"
+        meant = f"; did you mean {self.nearest!r}?" if self.nearest else ""
+        return f"no setting is called {self.name!r}; this {self.kind} is left out{meant}"
 
 
 Item: TypeAlias = Entry | Refused | Named

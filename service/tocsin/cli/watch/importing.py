@@ -117,11 +117,8 @@ class _Reader:
     def _name_aside(self, item: Named) -> None:
         if item.kind == "sitemap":
             self.tally.sitemaps += 1
-            told = f"a sitemap, which is not fetched: {item.name}"
-        else:
-            told = f"no setting is called {item.name!r}; this {item.kind} is left out"
         if not self._quiet:
-            output.note(f"{self._name}:{item.line}: {told}")
+            output.note(f"{self._name}:{item.line}: {item.told}")
 
 
 def _look(reader: _Reader, stream: IO[bytes]) -> Tally:
