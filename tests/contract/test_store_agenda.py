@@ -156,10 +156,15 @@ async def checked_long_ago(desk: Desk, count: int, ago: int, due: int) -> None:
     desk.now = NOW
 
 
+async def overdue(desk: Desk, now: int = NOW, *, at_launch: timedelta = timedelta(hours=1), cron: str = "") -> int:
+    """Launch at this time, under a configuration that says this; returns how many pages became due."""
+    return await desk.store.spread_overdue(desk.claim, now, at_launch=at_launch, cron=cron)
+
+
 async def test_T63_what_is_overdue_at_launch_is_spread_not_fired_at_once(desk: Desk) -> None:
     await checked_long_ago(desk, 500, 3 * DAY, NOW - 2 * DAY)
 
-    moved = await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1))
+    moved = await overdue(desk)
 
     assert moved == 500
     half = await desk.due(at=NOW + 5 * 1_000_000)
@@ -169,10 +174,10 @@ async def test_T63_what_is_overdue_at_launch_is_spread_not_fired_at_once(desk: D
 
 async def test_T63_a_crash_loop_moves_each_page_once(desk: Desk) -> None:
     await checked_long_ago(desk, 50, 3 * DAY, NOW + 20 * HOUR)
-    await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1))
+    await overdue(desk)
     first = await desk.due()
 
-    again = await desk.store.spread_overdue(desk.claim, NOW + 100_000, at_launch=timedelta(hours=1))
+    again = await overdue(desk, NOW + 100_000)
 
     assert again == 0
     assert await desk.due() == first
@@ -181,7 +186,7 @@ async def test_T63_a_crash_loop_moves_each_page_once(desk: Desk) -> None:
 async def test_T63_what_was_checked_a_moment_ago_stays_where_it_is(desk: Desk) -> None:
     await checked_long_ago(desk, 5, 10 * MINUTE, NOW + 23 * HOUR)
 
-    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+    assert await overdue(desk) == 0
 
 
 async def test_T63_cron_paused_held_and_never_are_left_alone(desk: Desk) -> None:
@@ -197,14 +202,14 @@ async def test_T63_cron_paused_held_and_never_are_left_alone(desk: Desk) -> None
     await desk.store.answer(question, Instruction("never"), scope="page", url=None, now=desk.now)
 
     assert held != never
-    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+    assert await overdue(desk) == 0
 
 
 async def test_T63_a_cron_expression_of_the_group_counts(desk: Desk) -> None:
     await checked_long_ago(desk, 3, 3 * DAY, NOW - 2 * DAY)
     await desk.store.edit_group("main", NOW - 2 * DAY - MINUTE, settings={"cron": "0 6 * * *"}, unset=[])
 
-    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1)) == 0
+    assert await overdue(desk) == 0
 
 
 async def test_T63_an_interval_of_the_page_stands_above_a_cron_expression_of_its_group(desk: Desk) -> None:
@@ -213,7 +218,33 @@ async def test_T63_an_interval_of_the_page_stands_above_a_cron_expression_of_its
     desk.now = NOW - DAY
     await desk.edit((await desk.page("https://h0.example/")).id, settings={"every": "48h"})
 
-    assert await desk.store.spread_overdue(desk.claim, NOW + HOUR, at_launch=timedelta(hours=1)) == 1
+    assert await overdue(desk, NOW + HOUR) == 1
+
+
+@pytest.mark.parametrize("level", ["page", "group", "all"])
+async def test_T63_an_interval_stands_above_a_cron_expression_of_the_configuration(desk: Desk, level: str) -> None:
+    await checked_long_ago(desk, 1, 3 * DAY, NOW + 20 * HOUR)
+    if level == "page":
+        await desk.edit(1, settings={"every": "48h"})
+    else:
+        await desk.store.edit_group("main" if level == "group" else None, NOW, settings={"every": "48h"}, unset=[])
+
+    assert await overdue(desk, cron="0 6 * * *") == 1
+
+
+async def test_T63_a_cron_expression_of_the_configuration_counts(desk: Desk) -> None:
+    await checked_long_ago(desk, 1, 3 * DAY, NOW - 2 * DAY)
+
+    assert await overdue(desk, cron="0 6 * * *") == 0
+
+
+@pytest.mark.parametrize("cron", ["", "0 6 * * *"])
+async def test_T63_what_was_checked_by_a_clock_that_was_ahead_is_due_once(desk: Desk, cron: str) -> None:
+    await checked_long_ago(desk, 3, -3650 * DAY, NOW + 3651 * DAY)
+
+    assert await overdue(desk, cron=cron) == 3
+    assert len(await desk.due(at=NOW + MINUTE)) == 3
+    assert await overdue(desk, cron=cron) == 0
 
 
 @pytest.mark.parametrize(
@@ -231,7 +262,7 @@ async def test_T63_each_level_may_say_what_is_overdue_at_launch(
     else:
         await desk.store.edit_group("main" if level == "group" else None, NOW, settings=settings, unset=[])
 
-    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=in_configuration) == moved
+    assert await overdue(desk, at_launch=in_configuration) == moved
 
 
 async def test_T63_the_nearest_word_on_what_is_overdue_at_launch_counts(desk: Desk) -> None:
@@ -239,7 +270,7 @@ async def test_T63_the_nearest_word_on_what_is_overdue_at_launch_counts(desk: De
     await desk.store.edit_group("main", NOW, settings={"at_launch": "9h"}, unset=[])
     await desk.edit(1, settings={"at_launch": "1h"})
 
-    assert await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(minutes=1)) == 1
+    assert await overdue(desk, at_launch=timedelta(minutes=1)) == 1
 
 
 async def test_T54_what_the_configuration_turned_off_and_on_again_is_due(desk: Desk) -> None:

@@ -47,9 +47,7 @@ async def run(load: Callable[[], Loaded]) -> None:
         asyncio.TaskGroup() as group,
     ):
         watching = group.create_task(_reload(load, settings, engine, reloading, telemetry), name="reload")
-        # Whoever set a time of day does not want its pages checked at another one (T63).
-        at_launch = None if settings.pages.cron else settings.pages.at_launch
-        await engine.runner.serve(stopping, at_launch=at_launch)
+        await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
         watching.cancel()
 
 

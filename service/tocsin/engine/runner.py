@@ -55,17 +55,17 @@ class Runner:
     def __init__(self, store: Store, loops: Loops, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
 
-    async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta | None) -> None:
+    async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
 
-        at_launch  pages checked longer ago than this become due now, spread (T63); None: none does
+        at_launch  pages checked longer ago than this become due now, spread (T63)
+        cron       the configuration's; pages with such a time of day, or one of their own, keep to it
         """
         loops = self._loops
         await loops.lease.take()
         await loops.uplink.resume()
-        due = 0
-        if at_launch is not None:
-            due = await self._store.spread_overdue(loops.lease.claim, self._clock.now(), at_launch=at_launch)
+        now = self._clock.now()
+        due = await self._store.spread_overdue(loops.lease.claim, now, at_launch=at_launch, cron=cron)
         self._telemetry.emit(Happening("engine.started", "info", {"due_at_launch": due}))
         async with asyncio.TaskGroup() as group:
             background = [

@@ -43,10 +43,13 @@ class WorkStore(Protocol):
         Pages that are paused, off, held by a rule or without a due time do not count; requested ones count as due at 0.
         """
 
-    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
+    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str) -> int:
         """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63).
 
+        Pages whose last check lies in the time to come are due, too: the clock was ahead then.
+
         at_launch  the configuration's, in force where neither page nor group nor the store says one
+        cron       the same; pages with a cron expression keep to it: "" is none
         """
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:

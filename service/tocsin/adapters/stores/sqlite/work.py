@@ -72,12 +72,12 @@ class WorkRole(Role):
                     yield row[0], row[1]
             place.update(after=rows[-1][0], since=rows[-1][-1])
 
-    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta) -> int:
-        """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63)."""
+    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str) -> int:
+        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock that was ahead (T63)."""
         longest = to_us(at_launch)
         window = window_us(await self._read(_size), longest)
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
-        place.update(after=0, now=now, window=window, at_launch=longest, why="overdue at launch")
+        place.update(after=0, now=now, window=window, at_launch=longest, cron=cron, why="overdue at launch")
 
         def move(db: sqlite3.Connection) -> None:
             claims.require(db, claim)

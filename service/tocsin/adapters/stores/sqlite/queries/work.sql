@@ -123,7 +123,8 @@ select id, name, settings from groups;
 coalesce(
   p.settings ->> '$.cron', iif(p.settings ->> '$.every' is null, null, ''),
   g.settings ->> '$.cron', iif(g.settings ->> '$.every' is null, null, ''),
-  t.settings ->> '$.cron', ''
+  t.settings ->> '$.cron', iif(t.settings ->> '$.every' is null, null, ''),
+  :cron
 )
 
 -- name: at_launch
@@ -131,7 +132,8 @@ coalesce(span_us(coalesce(p.settings ->> '$.at_launch', g.settings ->> '$.at_lau
   :at_launch)
 
 -- Overdue pages without a cron expression of their own or of those they inherit from (T63), a step at a time; pages
--- within the window already stay where they are, so that a crash loop moves each page once.
+-- within the window already stay where they are, so that a crash loop moves each page once. A check in the time to
+-- come was made by a clock that was ahead, and so was the page's due time, by cron too.
 -- name: overdue
 select p.id from pages p
 join hosts h on h.id = p.host_id
@@ -139,10 +141,12 @@ join groups g on g.id = p.group_id
 cross join store t
 where p.id > :after and h.shard between :first and :last
   and p.paused = 0 and p.next_at is not null
-  and coalesce(p.last_checked_at, p.added_at) < :now - {at_launch}
+  and (
+    coalesce(p.last_checked_at, p.added_at) < :now - {at_launch} and {cron} = ''
+    or coalesce(p.last_checked_at, p.added_at) > :now + :window
+  )
   and (p.next_at < :now - :window or p.next_at > :now + :window)
   and coalesce(p.next_why, '') not like 'held:%'
-  and {cron} = ''
 order by p.id limit :limit;
 
 -- The fraction is the page's own for ever: see `schedule.fraction`.
