@@ -118,3 +118,13 @@ async def test_a_question_that_is_over_cannot_be_answered(installation: Installa
 
     assert answer.status == 2
     assert "question 1: closed" in answer.err
+
+
+@pytest.mark.parametrize("number", ["0", "abc", "1e3", "99999999999999999999999", "9223372036854775808", "\u0663"])
+def test_what_is_no_number_of_a_question_is_refused_in_words(installation: Installation, number: str) -> None:
+    installation.call("watch", "add", "--no-check", "https://example.org/a")
+
+    answer = installation.call("attention", "answer", number, "again")
+
+    assert answer.status == 2
+    assert f"'{number}' is not the number of a question; see: tocsin attention list" in answer.err

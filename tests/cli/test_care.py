@@ -269,3 +269,10 @@ def test_a_shell_is_given_its_completion(installation: Installation, shell: str)
 
     assert answer.status == 0
     assert "_TOCSIN_COMPLETE" in answer.out
+
+
+def test_forgetting_what_is_older_than_the_calendar_is_refused(installation: Installation) -> None:
+    answer = installation.call("store", "prune", "--older", "9999999d", "--dry-run")
+
+    assert answer.status == 2
+    assert "--older: '9999999d' is too long" in answer.err

@@ -8,6 +8,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.numbers import Number
 from tocsin.cli.session import now, with_store
 from tocsin.cli.times import json_time, parse_time, show_time
 from tocsin.errors import UsageError
@@ -42,7 +43,7 @@ def list_(ctx: click.Context, *, closed: bool, rules: bool) -> None:
 
 
 @command.command("answer", epilog="Example: tocsin attention answer 77 again --times 3 --at 6h")
-@click.argument("question", type=click.IntRange(min=1), metavar="ID")
+@click.argument("question", type=Number("a question", "tocsin attention list"), metavar="ID")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("copy", required=False, metavar="[COPY]")
 @click.option("--times", type=click.IntRange(1, 100), help="again: so many sets of requests.")
@@ -103,7 +104,7 @@ def answer(
 
 
 @command.command("lift", epilog="Example: tocsin attention lift 3")
-@click.argument("rule", type=click.IntRange(min=1), metavar="RULE")
+@click.argument("rule", type=Number("a rule", "tocsin attention list --rules"), metavar="RULE")
 @output.json_option
 @click.pass_context
 def lift(ctx: click.Context, rule: int) -> None:

@@ -12,9 +12,8 @@ import click
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import configuration, now, with_store
-from tocsin.cli.times import json_time, show_time
-from tocsin.configuration import parse_span, show_span
-from tocsin.errors import UsageError
+from tocsin.cli.times import json_time, parse_past, show_time
+from tocsin.configuration import show_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -81,7 +80,7 @@ def check(ctx: click.Context) -> int:
 @click.pass_context
 def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
     """Forget history, alerts and answered questions; the table and whatever still waits stay."""
-    history = _span(older) if older is not None else configuration(ctx).settings.store.history
+    history = parse_past(older, option="--older") if older is not None else configuration(ctx).settings.store.history
     instant = now()
     before = instant - round(history.total_seconds() * 1_000_000)
     act = f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)})"
@@ -111,10 +110,3 @@ async def _follow(description: str, steps: AsyncIterator[tuple[int, int]]) -> in
             advance(done - before)
             before = done
     return total
-
-
-def _span(text: str) -> timedelta:
-    try:
-        return parse_span(text)
-    except ValueError as exc:
-        raise UsageError(f'--older: {text!r} is no duration; write one such as "90d"') from exc

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import parse_span
@@ -13,13 +13,23 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
 
 _MICROSECOND: Final = timedelta(microseconds=1)
+_FURTHEST: Final = timedelta(days=3650)
+"""Beyond it lies no time that anybody means."""
 
 
 def show_time(at: Instant | None) -> str | None:
-    """Write an instant for a person: local time, to the second."""
+    """Write an instant for a person: local time, to the second; UTC where the calendar has no local time for it."""
     if at is None:
         return None
-    return (EPOCH + timedelta(microseconds=at)).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    try:
+        there = EPOCH + timedelta(microseconds=at)
+    except OverflowError:
+        return f"beyond the year {MAXYEAR if at > 0 else MINYEAR}"
+    try:
+        there = there.astimezone()
+    except (OverflowError, ValueError, OSError):
+        return f"{there:%Y-%m-%d %H:%M:%S} UTC"
+    return there.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def json_time(at: Instant | None) -> str | None:
@@ -30,7 +40,7 @@ def json_time(at: Instant | None) -> str | None:
 def parse_time(text: str, *, now: Instant, option: str) -> Instant:
     """Read a time to come: an ISO date and time (local, where no offset stands), or a duration from now.
 
-    Raises UsageError, also for a time that has passed.
+    Raises UsageError, also for a time that has passed, or that is too far.
     """
     at = _from_span(text, now) or _from_date(text)
     if at is None:
@@ -38,7 +48,23 @@ def parse_time(text: str, *, now: Instant, option: str) -> Instant:
         raise UsageError(f"{option}: {text!r} is no time; {mend}")
     if at < now:
         raise UsageError(f"{option}: {text!r} has passed; name a time to come")
+    if at > now + _FURTHEST // _MICROSECOND:
+        raise UsageError(f"{option}: {text!r} is too far; name a time within {_FURTHEST.days} days")
     return at
+
+
+def parse_past(text: str, *, option: str) -> timedelta:
+    """Read how long ago something was, as a duration.
+
+    Raises UsageError, also for one that reaches too far back.
+    """
+    try:
+        span = parse_span(text)
+    except ValueError as exc:
+        raise UsageError(f'{option}: {text!r} is no duration; write one such as "90d"') from exc
+    if span > _FURTHEST:
+        raise UsageError(f"{option}: {text!r} is too long; give at most {_FURTHEST.days}d")
+    return span
 
 
 def _from_span(text: str, now: Instant) -> Instant | None:
