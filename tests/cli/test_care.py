@@ -232,7 +232,7 @@ def test_the_doctor_finds_a_sink_whose_address_is_not_allowed(installation: Inst
 
     found = " ".join(record["finding"] for record in answer.records)
     assert "is not dialled" in found
-    assert "there is no type 'webhok'" in found
+    assert "there is no sink of type 'webhok'" in found
 
 
 def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: Installation) -> None:

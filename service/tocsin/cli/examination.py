@@ -12,6 +12,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.cli.asking import count
 from tocsin.cli.finding import Finding
 from tocsin.cli.reachability import examine_sink
+from tocsin.cli.refusals import find_refusals
 from tocsin.cli.times import show_time
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
@@ -114,11 +115,19 @@ async def _of_pauses(store: Store, mode: str) -> list[Finding]:
 
 async def _of_sink_states(store: Store, sinks: Mapping[str, SinkSettings]) -> list[Finding]:
     findings = []
-    for name in sinks:
-        state = await store.sink_state(name)
+    states = {name: await store.sink_state(name) for name in sinks}
+    refusals = await find_refusals(store, states)
+    for name, state in states.items():
+        again = f"Once it takes alerts again: tocsin sink test {name}"
         if state.disabled:
-            mend = f"Once it takes alerts again: tocsin sink test {name}"
-            findings.append(Finding(f"Sink {name} is disabled: {state.error}", mend))
+            findings.append(Finding(f"Sink {name} is disabled: {state.error}", again))
+        elif state.failures:
+            what = f"Sink {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
+            next_try = f"It is tried again at {show_time(state.next_at)}; mend it, then: tocsin sink test {name}"
+            findings.append(Finding(f"{what}: {state.error}", next_try))
+        elif name in refusals:
+            mend = f"Mend the receiver or [sinks.{name}], then: tocsin sink test {name}"
+            findings.append(Finding(f"Sink {name}: {refusals[name].told}", mend))
         if state.dead:
             mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --sink {name}"
             findings.append(Finding(f"Sink {name} has {count(state.dead, 'dead letter')}.", mend))

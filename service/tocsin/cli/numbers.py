@@ -10,7 +10,7 @@ _LARGEST: Final = 2**63 - 1
 """That a store can keep."""
 
 
-class Number(click.ParamType):
+class Number(click.IntRange):
     """The number of something that is listed.
 
     what   it names, such as "a question"
@@ -20,6 +20,7 @@ class Number(click.ParamType):
     name = "number"
 
     def __init__(self, what: str, where: str) -> None:
+        super().__init__(min=1, max=_LARGEST)
         self._what, self._where = what, where
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.sinks.registry import SINKS
+from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.sinks.context import SinkContext
+from tocsin.adapters.sinks.registry import SINKS, open_sink
+from tocsin.adapters.system import SystemClock
 from tocsin.cli.finding import Finding
 from tocsin.configuration import mask
+from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
     from tocsin.settings import NetworkSettings, SinkSettings
@@ -21,28 +24,35 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 async def examine_sink(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Finding]:
     """Say what keeps alerts from this sink, if anything does."""
-    if sink.type not in SINKS:
-        return [Finding(f"Sink {name}: there is no type {sink.type!r}.", f"Write one of: {', '.join(SINKS)}.")]
-    if sink.path:
-        folder = Path(sink.path).absolute().parent  # noqa: ASYNC240 - it asks the process, not a disk
-        there = await asyncio.to_thread(folder.is_dir)
-        mend = "Make it, or mend the sink's path."
-        return [] if there else [Finding(f"Sink {name}: the folder {folder} is not there.", mend)]
+    findings = _opened(name, sink, network)
     parts = urlsplit(sink.url)
-    if not parts.hostname:
-        return []
+    if sink.type not in SINKS or sink.path or not parts.hostname or parts.scheme not in _PORTS:
+        return findings
     where = str(mask(("sinks", name, "url"), sink.url))
     try:
         address = await _reach(parts.hostname, parts.port or _PORTS[parts.scheme])
     except (OSError, TimeoutError, ValueError) as exc:
         reason = str(exc) or "no answer in time"
         mend = f"Mend its url, or start it; then: tocsin sink test {name}"
-        return [Finding(f"Sink {name} cannot be reached at {where}: {reason}", mend)]
+        return [*findings, Finding(f"Sink {name} cannot be reached at {where}: {reason}", mend)]
     refusal = AddressPolicy(network.allow).refuses(address)
     if refusal is None:
-        return []
+        return findings
     mend = f'Add its network to network.allow, such as "{address}", if it is yours.'
-    return [Finding(f"Sink {name} at {where} is not dialled: {address} {refusal}", mend)]
+    return [*findings, Finding(f"Sink {name} at {where} is not dialled: {address} {refusal}", mend)]
+
+
+def _opened(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Finding]:
+    """Open a sink as the service does, which contacts nobody, and say what it refuses."""
+    sessions = GuardedSessions(network, user_agent="")
+    try:
+        open_sink(name, sink, SinkContext(session=sessions.open, clock=SystemClock()))
+    except SettingsError as exc:
+        shown = str(mask(("sinks", name, "url"), sink.url))
+        # Some of these words quote the URL, which is a secret.
+        what, _, mend = (str(exc).replace(sink.url, shown) if sink.url else str(exc)).partition("; ")
+        return [Finding(f"Sink {name} cannot be opened: {what}", mend or f"Mend it under [sinks.{name}].")]
+    return []
 
 
 async def _reach(host: str, port: int) -> str:

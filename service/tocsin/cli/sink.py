@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.refusals import Refusals, find_refusals
 from tocsin.cli.session import configuration, with_store
 from tocsin.cli.times import json_time, show_time
 from tocsin.configuration import mask
@@ -30,12 +32,12 @@ def command() -> None:
 def list_(ctx: click.Context) -> None:
     """List the sinks of the configuration, and how they stand."""
     sinks = configuration(ctx).settings.sinks
-    states = with_store(ctx, lambda store: _states(store, sinks)) if sinks else []
+    states, refusals = with_store(ctx, lambda store: _states(store, sinks)) if sinks else ([], {})
     if output.is_json():
         for state in states:
-            output.print_json(to_record(state, sinks[state.name]))
+            output.print_json(to_record(state, sinks[state.name], refusals.get(state.name)))
     elif states:
-        rows = [_row(state, sinks[state.name]) for state in states]
+        rows = [_row(state, sinks[state.name], refusals.get(state.name)) for state in states]
         output.table(("sink", "type", "to", "accepted", "waiting", "dead", "stands"), rows)
     else:
         output.say(
@@ -57,7 +59,7 @@ def test(ctx: click.Context, name: str) -> None:
     )
 
 
-def to_record(state: SinkState, settings: SinkSettings) -> dict[str, Any]:
+def to_record(state: SinkState, settings: SinkSettings, refusals: Refusals | None) -> dict[str, Any]:
     """Tell a sink as `--json` does; secrets are masked."""
     return {
         "sink": state.name,
@@ -69,7 +71,7 @@ def to_record(state: SinkState, settings: SinkSettings) -> dict[str, Any]:
         "failures": state.failures,
         "disabled": state.disabled,
         "next_try": json_time(state.next_at),
-        "error": state.error,
+        "error": state.error or (refusals.error if refusals else None),
     }
 
 
@@ -78,16 +80,17 @@ def address_of(name: str, settings: SinkSettings) -> str | None:
     return mask(("sinks", name, "url"), settings.url) or settings.path or None
 
 
-async def _states(store: Store, names: Iterable[str]) -> list[SinkState]:
-    return [await store.sink_state(name) for name in names]
+async def _states(store: Store, names: Iterable[str]) -> tuple[list[SinkState], dict[str, Refusals]]:
+    states = {name: await store.sink_state(name) for name in names}
+    return list(states.values()), await find_refusals(store, states)
 
 
-def _row(state: SinkState, settings: SinkSettings) -> tuple[object, ...]:
+def _row(state: SinkState, settings: SinkSettings, refusals: Refusals | None) -> tuple[object, ...]:
     if state.disabled:
         stands = f"DISABLED: {state.error}; enable it with: tocsin sink test {state.name}"
     elif state.failures:
-        stands = f"failed {state.failures} times, next try {show_time(state.next_at)}: {state.error}"
+        stands = f"failed {count(state.failures, 'time')}, next try {show_time(state.next_at)}: {state.error}"
     else:
-        stands = "well"
+        stands = refusals.told if refusals else "well"
     where = address_of(state.name, settings)
     return (state.name, settings.type, where, state.accepted, state.waiting, state.dead, stands)
