@@ -118,3 +118,14 @@ def test_a_person_is_told_what_was_done(file: Path) -> None:
     )
     assert on_terminal(*arguments, cwd=file.parent)[1].rstrip().endswith("2026 written as a minor change")
     assert on_terminal(*arguments, cwd=file.parent)[1].rstrip().endswith("2026 stands there already")
+
+
+@pytest.mark.parametrize("order", [("--major", "--minor"), ("--minor", "--major")])
+def test_a_change_is_not_major_and_minor_at_once(
+    file: Path, order: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = file.read_bytes()
+
+    assert run(["stamp", "a.html", *order]) == 2
+    assert "--major and --minor exclude each other" in capsys.readouterr().err
+    assert file.read_bytes() == before

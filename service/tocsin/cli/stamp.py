@@ -21,24 +21,26 @@ _DAY = 2
 
 @click.command("stamp", epilog="Example: tocsin stamp index.html --minor --at 2026-11-21")
 @click.argument("file", metavar="FILE")
-@click.option("--major", "kind", flag_value="major", help="A major change.")
-@click.option("--minor", "kind", flag_value="minor", help="A minor change.")
+@click.option("--major", is_flag=True, help="A major change.")
+@click.option("--minor", is_flag=True, help="A minor change.")
 @click.option("--at", metavar="TIME", help="When it happened: a date such as 2026-11-21; now if left out.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @output.json_option
-def command(*, file: str, kind: str | None, at: str | None, dry_run: bool) -> int:
+def command(*, file: str, major: bool, minor: bool, at: str | None, dry_run: bool) -> int:
     """Write the date of a change into FILE, changing nothing else.
 
     Left out, the time is now, written as finely as the dates that stand there already, else to the day.
     With - the page is read from standard input and written to standard output.
     """
-    if kind is None:
+    if major and minor:
+        raise click.UsageError("--major and --minor exclude each other; a change is the one or the other")
+    if not (major or minor):
         raise click.UsageError("say whether the change is --major or --minor")
-    is_major = kind == "major"
+    kind = "major" if major else "minor"
     content_type = XHTML if is_xhtml_name(file) else None
     source = read_file(file)
-    at = at or _now(stamped_granularity(source, major=is_major, content_type=content_type))
-    stamped = stamp(source, major=is_major, at=at, content_type=content_type)
+    at = at or _now(stamped_granularity(source, major=major, content_type=content_type))
+    stamped = stamp(source, major=major, at=at, content_type=content_type)
     if file == "-":
         sys.stdout.buffer.write(stamped)
         return output.DONE
