@@ -220,3 +220,36 @@ def test_removing_a_page_that_is_not_watched_is_refused(installation: Installati
     add(installation, A)
 
     assert installation.call("watch", "remove", B, "--yes").status == 2
+
+
+@pytest.mark.parametrize("given", [("--text", "new"), ("--clear-text",), ("--move-to", "main")])
+def test_what_was_written_on_many_pages_is_overwritten_only_on_a_word(
+    installation: Installation, given: tuple[str, ...]
+) -> None:
+    add(installation, A, B, "--group", "news", "--text", "old")
+
+    unasked = installation.call("watch", "set", "--all", *given)
+    looked = installation.call("watch", "set", "--all", "--dry-run", *given)
+    before = [(page["text"], page["group"]) for page in installation.call("watch", "list").records]
+    done = installation.call("watch", "set", "--all", "--yes", *given)
+
+    assert (unasked.status, looked.status, done.status) == (2, 0, 0)
+    assert "2 pages" in unasked.err
+    assert (looked.records[0]["pages"], looked.records[0]["dry_run"]) == (2, True)
+    assert before == [("old", "news")] * 2
+    assert [(page["text"], page["group"]) for page in installation.call("watch", "list").records] != before
+
+
+def test_settings_of_many_pages_need_no_word(installation: Installation) -> None:
+    add(installation, A)
+
+    assert installation.call("watch", "set", "--all", "--pause").status == 0
+
+
+def test_a_page_is_not_paused_and_resumed_at_once(installation: Installation) -> None:
+    add(installation, A)
+
+    answer = installation.call("watch", "set", A, "--pause", "--resume")
+
+    assert answer.status == 2
+    assert "exclude each other" in answer.err

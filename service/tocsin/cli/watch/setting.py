@@ -8,7 +8,7 @@ import click
 from msgspec import Struct
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import now, with_store
 from tocsin.cli.watch.choosing import BATCH, batches, pages_named
 from tocsin.cli.watch.options import check_group, check_words, page_options
@@ -44,6 +44,14 @@ class Edit(Struct, frozen=True):
         """Whether something is changed that only pages have, not groups."""
         return self.paused is not None or self.move_to is not None or self.text is not None or self.clear_text
 
+    def overwrites(self, *, everywhere: bool) -> str:
+        """What of the pages' own would be lost, in words; empty if nothing is. Of a group its name is known."""
+        if self.text is not None:
+            return "write these words in the place of whatever you wrote on"
+        if self.clear_text:
+            return "take away what you wrote on"
+        return "move out of their groups" if everywhere and self.move_to is not None else ""
+
 
 @click.command("set", epilog="Example: tocsin watch set --group news --every 6h --tell major")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
@@ -51,11 +59,12 @@ class Edit(Struct, frozen=True):
 @click.option("--all", "everywhere", is_flag=True, help="For all pages, those that are added later too.")
 @page_options
 @click.option("--unset", multiple=True, metavar="KEY", help="Let this setting inherit again.")
-@click.option("--pause", "paused", flag_value=True, type=bool, default=None, help="No checks until --resume.")
-@click.option("--resume", "paused", flag_value=False, type=bool, help="Check again.")
+@click.option("--pause", is_flag=True, help="No checks until --resume.")
+@click.option("--resume", is_flag=True, help="Check again.")
 @click.option("--move-to", metavar="GROUP", help="Into another group.")
 @click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
 @click.option("--clear-text", is_flag=True, help="Take your words away.")
+@careful
 @output.json_option
 @click.pass_context
 def set_(
@@ -63,41 +72,66 @@ def set_(
     urls: tuple[str, ...],
     group: str | None,
     unset: tuple[str, ...],
-    paused: bool | None,  # noqa: FBT001 - click passes it by name
     move_to: str | None,
     text: str | None,
     settings: JsonObject,
     *,
     everywhere: bool,
+    pause: bool,
+    resume: bool,
     clear_text: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """Set what holds for pages, for a group, or for all; the nearest setting wins."""
     if bool(urls) + (group is not None) + everywhere != 1:
         raise UsageError("say for whom: name pages, or give --group NAME, or --all")
     if text and clear_text:
         raise UsageError("--text and --clear-text exclude each other; leave one of them out")
+    if pause and resume:
+        raise UsageError("--pause and --resume exclude each other; leave one of them out")
     keys = tuple(key.replace("-", "_") for key in unset)
     check_page_keys(keys, source="--unset")
     if settings.keys() & set(keys):
         raise UsageError(f"--unset {', '.join(sorted(settings.keys() & set(keys)))}: set and unset at once")
+    paused = pause if pause or resume else None
     edit = Edit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
     if not (settings or keys or edit.is_of_pages):
         raise UsageError("say what to set, such as --every 6h, --mode off or --pause; see: tocsin watch set --help")
-    changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
+    lost = "" if urls else edit.overwrites(everywhere=everywhere)
+    if dry_run or lost:
+        changed = with_store(ctx, lambda store: _count(store, urls, group))
+        if changed and not dry_run:
+            confirm(f"{lost} {count(changed, 'page')}", yes=yes)
+    if not dry_run:
+        changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
     whom = count(changed, "page") if urls or edit.is_of_pages else f"group {group}" if group else "all pages"
     record: JsonObject = {"scope": "page" if urls else "group" if group else "all", "group": group, "pages": changed}
     record.update(set=settings, unset=list(keys))
-    output.emit(record, lambda: output.say(f"Set for {whom}."))
+    if dry_run:
+        record["dry_run"] = True
+    output.emit(record, lambda: output.say(f"{'Would be set' if dry_run else 'Set'} for {whom}."))
+
+
+async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
+    """Count the pages that are meant."""
+    if urls:
+        return len(await pages_named(store, urls))
+    await _demand_group(store, group)
+    return await store.count_pages(PageFilter(group=group))
+
+
+async def _demand_group(store: Store, group: str | None) -> None:
+    groups = sorted(name for name, _, _ in await store.groups())
+    if group is not None and group not in groups:
+        raise UsageError(f"group {group}: there is no such group; there are: {', '.join(groups)}")
 
 
 async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit) -> int:
     """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
     if urls:
         return await _edit(store, [page.id for page in await pages_named(store, urls)], edit)
-    groups = {name: settings for name, _, settings in await store.groups()}
-    if group is not None and group not in groups:
-        known = ", ".join(sorted(groups))
-        raise UsageError(f"group {group}: there is no such group; there are: {known}")
+    await _demand_group(store, group)
     if edit.settings or edit.unset:
         settings, unset = with_schedule(edit.settings, edit.unset)
         await store.edit_group(group, now(), settings=settings, unset=unset)
