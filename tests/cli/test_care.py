@@ -42,6 +42,7 @@ def test_T71_records_and_digest_are_told_on_stderr(installation: Installation) -
 
 
 def test_a_table_that_is_malformed_is_refused_whole(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
     file = installation.write("states.txt", TABLE[:-3])
 
     answer = installation.call("table", "import", file)
@@ -276,3 +277,64 @@ def test_forgetting_what_is_older_than_the_calendar_is_refused(installation: Ins
 
     assert answer.status == 2
     assert "--older: '9999999d' is too long" in answer.err
+
+
+@pytest.mark.parametrize("stdin", [False, True])
+def test_a_table_that_is_refused_leaves_no_store_where_there_was_none(
+    installation: Installation,
+    stdin: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    file = "-" if stdin else installation.write("states.txt", TABLE[:-3])
+
+    answer = installation.call("table", "import", file, stdin=TABLE[:-3])
+
+    assert answer.status == 2
+    assert not (installation.folder / "tocsin.db").exists()
+
+
+def test_a_table_of_standard_input_is_taken_whole(installation: Installation) -> None:
+    assert installation.call("table", "import", "-", stdin=TABLE).records[0]["records"] == 2
+    assert installation.call("table", "export").out == TABLE
+
+
+@pytest.mark.parametrize("command", [("watch", "list"), ("alerts", "list"), ("store", "check"), ("table", "export")])
+def test_an_empty_file_is_no_store_to_whoever_reads(installation: Installation, command: tuple[str, ...]) -> None:
+    (installation.folder / "tocsin.db").touch()
+
+    answer = installation.call(*command)
+
+    assert answer.status == 3
+    assert "an empty file, no store" in answer.err
+
+
+def test_the_doctor_finds_an_empty_file_in_the_place_of_the_store(installation: Installation) -> None:
+    (installation.folder / "tocsin.db").touch()
+
+    records = installation.call("doctor", "--no-settings").records
+
+    assert any("is an empty file" in record["finding"] and record["wrong"] for record in records)
+
+
+@pytest.mark.parametrize("command", [("verify",), ("import", "--dry-run"), ("import",)])
+def test_records_that_are_stored_in_the_future_are_told(installation: Installation, command: tuple[str, ...]) -> None:
+    file = installation.write("states.txt", TABLE.replace("2026-11-21T10:00:00.5Z", "9999-11-21T10:00:00.5Z"))
+
+    answer = installation.call("table", *command, file)
+
+    assert answer.status == 0
+    assert f"{file}: 1 record stored later than tomorrow, the first is record 2 (9999-11-21 10:00:00 UTC)" in answer.err
+
+
+def test_a_table_of_the_past_is_doubted_by_nobody(installation: Installation) -> None:
+    answer = installation.call("table", "import", installation.write("states.txt", TABLE.replace("2026", "2020")))
+
+    assert "stored later" not in answer.err
+
+
+def test_the_doctor_finds_a_state_of_a_time_that_is_yet_to_come(installation: Installation) -> None:
+    file = installation.write("states.txt", TABLE.replace("2026-11-21T10:00:00.5Z", "9999-11-21T10:00:00.5Z"))
+    installation.call("table", "import", file)
+
+    records = installation.call("doctor", "--no-settings").records
+
+    assert any("The clock was set back: a state is of 9999" in record["finding"] for record in records)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -13,7 +12,9 @@ from tocsin.cli.asking import count
 from tocsin.cli.finding import Finding
 from tocsin.cli.reachability import examine_sink
 from tocsin.cli.refusals import find_refusals
+from tocsin.cli.session import is_store_there, store_path
 from tocsin.cli.times import show_time
+from tocsin.cli.watch.choosing import batches
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 
@@ -69,8 +70,11 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
 
 async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
     url = loaded.settings.store.url
-    path = url.partition(":")[2]
-    if not _is_there(path):
+    path = store_path(loaded.settings)
+    if not is_store_there(loaded.settings):
+        if path.is_file():
+            found.findings.append(Finding(f"The store at {path} is an empty file.", "Restore a backup, or remove it."))
+            return
         mend = "Make it by adding a page: tocsin watch add URL"
         found.findings.append(Finding(f"There is no store yet at {path}.", mend, is_wrong=False))
         return
@@ -95,12 +99,21 @@ async def _of_rows(store: Store, now: Instant) -> list[Finding]:
         pages = sum(question.pages for question in questions)
         what = f"{count(len(questions), 'question')} about {count(pages, 'page')} wait for your answer."
         findings.append(Finding(what, "See: tocsin attention list"))
-    latest = await store.alerts(limit=1)
-    if latest and latest[0].created_at > now + _MINUTE:
-        what = f"The clock was set back: an alert is of {show_time(latest[0].created_at)}, which is yet to come."
-        mend = "Set the clock; nothing is stored anew of a page before its last time of storing."
-        findings.append(Finding(what, mend))
-    return findings
+    return findings + await _of_clock(store, now)
+
+
+async def _of_clock(store: Store, now: Instant) -> list[Finding]:
+    """Find what was written at a time that is yet to come: alerts, checks, states."""
+    alerts = await store.alerts(limit=1)
+    latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
+    async for pages in batches(store, PageFilter()):
+        for page in pages:
+            latest = max(latest, (page.last_checked_at or 0, "a check"), (page.stored_at or 0, "a state"))
+    at, what = latest
+    if at <= now + _MINUTE:
+        return []
+    mend = "Set the clock; nothing is stored anew of a page before its last time of storing."
+    return [Finding(f"The clock was set back: {what} is of {show_time(at)}, which is yet to come.", mend)]
 
 
 async def _of_pauses(store: Store, mode: str) -> list[Finding]:
@@ -132,7 +145,3 @@ async def _of_sink_states(store: Store, sinks: Mapping[str, SinkSettings]) -> li
             mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --sink {name}"
             findings.append(Finding(f"Sink {name} has {count(state.dead, 'dead letter')}.", mend))
     return findings
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).exists()

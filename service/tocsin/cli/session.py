@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.adapters.system import SystemClock
 from tocsin.configuration import Loaded, load
+from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import Instant
     from tocsin.ports import Store
+    from tocsin.settings import Settings
 
 T = TypeVar("T")
 
@@ -59,6 +61,10 @@ def with_store(
     from tocsin.adapters.stores import open_store  # noqa: PLC0415 - the help needs no store, and this no engine
 
     settings = configuration(ctx).settings
+    path = store_path(settings)
+    if not create and path.is_file() and not is_store_there(settings):
+        # Whoever only reads would be told that nothing is watched, where perhaps a store was lost.
+        raise StoreError(f"{path}: an empty file, no store; name yours with --store, or restore a backup")
 
     async def opened() -> T:
         keeps_history = bool(settings.store.history)
@@ -71,6 +77,17 @@ def with_store(
             await store.close()
 
     return asyncio.run(opened())
+
+
+def store_path(settings: Settings) -> Path:
+    """Where the store of these settings lies."""
+    return Path(settings.store.url.partition(":")[2])
+
+
+def is_store_there(settings: Settings) -> bool:
+    """Say whether there is more than the name of a store."""
+    path = store_path(settings)
+    return any(file.is_file() and file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")))
 
 
 def now() -> Instant:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 
 from tocsin.errors import UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_COPIED_BYTES: Final = 2**20
 # A file of such a name would have an extension of another kind.
 _LIKE_A_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?!html?$|xhtml?$|txt$|xht$)[A-Za-z]{2,}(?:[:/?]|$)")
 XHTML = "application/xhtml+xml"
@@ -70,6 +77,23 @@ def open_lines(name: str) -> IO[bytes]:
         return Path(name).open("rb")
     except (OSError, ValueError) as exc:
         raise UsageError(unreadable(name, exc)) from exc
+
+
+@contextmanager
+def opened_source(name: str, *, again: bool) -> Iterator[IO[bytes]]:
+    """Open a file, or standard input (`-`); where it is to be read twice, whatever flows goes through a file.
+
+    Raises UsageError for one that cannot be read.
+    """
+    with open_lines(name) as stream:
+        if not again or (name != "-" and stream.seekable()):
+            yield stream
+            return
+        with tempfile.TemporaryFile() as copy:
+            while piece := stream.read(_COPIED_BYTES):
+                copy.write(piece)
+            copy.seek(os.SEEK_SET)
+            yield copy
 
 
 def unreadable(name: str, problem: OSError | ValueError) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
+from tocsin.cli.session import now
 from tocsin.cli.sources import open_lines
+from tocsin.cli.table_ahead import AheadOfTime
 from tocsin.cli.table_exchange import export, import_
 from tocsin.spec.topper.table import read_table
 
@@ -29,7 +31,7 @@ def verify(file: str) -> int:
 
     - stands for standard input.
     """
-    digest, records, pages = sha256(), 0, set[str]()
+    digest, records, pages, ahead = sha256(), 0, set[str](), AheadOfTime(now())
     with open_lines(file) as lines, output.progress(f"Reading {file}") as advance:
 
         def digested() -> Iterator[bytes]:
@@ -40,7 +42,9 @@ def verify(file: str) -> int:
         for record in read_table(digested(), file=file):
             records += 1
             pages.add(record.url)
+            ahead.look(record)
             advance(1)
+    ahead.tell(file)
     found = {"file": file, "records": records, "pages": len(pages), "digest": f"sha256:{digest.hexdigest()}"}
     output.emit(found, lambda: output.table(("", ""), found.items()))
     return output.DONE

@@ -10,8 +10,9 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
-from tocsin.cli.session import now, with_store
-from tocsin.cli.sources import open_lines
+from tocsin.cli.session import configuration, is_store_there, now, with_store
+from tocsin.cli.sources import opened_source
+from tocsin.cli.table_ahead import AheadOfTime
 from tocsin.cli.target import opened_target
 from tocsin.events import EPOCH
 from tocsin.model import TableRow
@@ -52,15 +53,22 @@ def import_(ctx: click.Context, file: str, *, replace: bool, dry_run: bool, yes:
     """
     if replace and not dry_run:
         confirm("replace what is stored of every page of the table", yes=yes)
-    digest = sha256()
-    with open_lines(file) as stream, output.progress(f"Reading {file}") as advance:
-        rows = _rows(stream, file, digest.update, advance)
+    digest, ahead = sha256(), AheadOfTime(now())
+    # A table that is refused must not leave an empty store where there was none.
+    looks_first = not dry_run and not is_store_there(configuration(ctx).settings)
+    with opened_source(file, again=looks_first) as stream, output.progress(f"Reading {file}") as advance:
+        if looks_first:
+            for _ in read_table(stream, file=file):
+                pass
+            stream.seek(0)
+        rows = _rows(stream, file, digest.update, ahead.look, advance)
         if dry_run:
             records = sum(1 for _ in rows)
         else:
             records = with_store(
                 ctx, lambda store: store.import_table(rows, now(), replace=replace), create=True, alone=True
             )
+    ahead.tell(file)
     output.note(f"{count(records, 'record')}, sha256:{digest.hexdigest()}")
     told = "would be taken" if dry_run else "taken"
     output.emit(
@@ -86,7 +94,11 @@ async def _export(store: Store, stream: IO[bytes]) -> tuple[int, str]:
 
 
 def _rows(
-    stream: IO[bytes], name: str, digest: Callable[[bytes], None], advance: Callable[[int], None]
+    stream: IO[bytes],
+    name: str,
+    digest: Callable[[bytes], None],
+    look: Callable[[Record], None],
+    advance: Callable[[int], None],
 ) -> Iterator[TableRow]:
     """Read the table's records as the store takes them, and digest every byte on the way."""
 
@@ -97,4 +109,5 @@ def _rows(
 
     for record in read_table(lines(), file=name):
         advance(1)
+        look(record)
         yield TableRow(record.url, record.state.values, (record.stored - EPOCH) // _MICROSECOND, record.text)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -16,7 +11,7 @@ from tocsin.cli import output
 from tocsin.cli.asking import count
 from tocsin.cli.lists import FORMATS, Entry, Named, Refused, open_list
 from tocsin.cli.session import now, with_store
-from tocsin.cli.sources import unreadable
+from tocsin.cli.sources import opened_source
 from tocsin.cli.watch.adding import new_page
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.cli.watch.options import check_group, check_words
@@ -29,8 +24,6 @@ if TYPE_CHECKING:
 
     from tocsin.model import JsonObject, NewPage
     from tocsin.ports import Store
-
-_COPIED_BYTES: Final = 2**20
 
 
 class Tally(Struct):
@@ -57,7 +50,7 @@ def import_(ctx: click.Context, file: str, kind: str | None, group: str | None, 
     already stay as they are. - stands for standard input.
     """
     group = check_group(group) if group else "main"
-    with _opened(file, again=strict) as stream:
+    with opened_source(file, again=strict) as stream:
         reader = _Reader(file, kind, group)
         if strict or dry_run:
             tally = _look(reader, stream)
@@ -171,24 +164,3 @@ def _tell(file: str, tally: Tally, *, taken: bool) -> int:
         told = f"Nothing was taken: {count(tally.added, 'page')} could be, {count(tally.refused, 'line')} could not."
     output.emit(record, lambda: output.say(told))
     return output.NEEDS_USER if tally.refused or tally.sitemaps else output.DONE
-
-
-@contextmanager
-def _opened(name: str, *, again: bool) -> Iterator[IO[bytes]]:
-    """Open the list; where it is to be read twice, standard input goes through a file."""
-    if name != "-":
-        with ExitStack() as stack:
-            try:
-                stream = stack.enter_context(Path(name).open("rb"))
-            except (OSError, ValueError) as exc:
-                raise UsageError(unreadable(name, exc)) from exc
-            yield stream
-        return
-    if not again:
-        yield sys.stdin.buffer
-        return
-    with tempfile.TemporaryFile() as copy:
-        while piece := sys.stdin.buffer.read(_COPIED_BYTES):
-            copy.write(piece)
-        copy.seek(os.SEEK_SET)
-        yield copy
