@@ -6,6 +6,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.builders import URL, html
 from tests.engine.checking import Meddled, engine_on, many, run_until_asked, watch
 from tocsin.adapters.stores import open_store
@@ -113,3 +115,26 @@ async def test_of_a_host_with_a_delay_of_its_own_no_more_pages_are_begun_than_it
 
         assert begun[0] == 30
         assert len(results) == 40
+
+
+@pytest.mark.parametrize("reason", ["held", "outage"])
+async def test_whoever_asks_a_service_for_a_check_that_has_to_wait_is_told_at_once(tmp_path: Path, reason: str) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        request = await engine.store.request_check(None, SystemClock().now())
+        if reason == "held":
+            engine.gates.hold("site.example", SystemClock().monotonic() + 3600)
+        else:
+            for host in ("a", "b", "c"):
+                engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        stopping = asyncio.Event()
+
+        async def stop() -> None:
+            stopping.set()
+
+        engine.writer._store = Meddled(engine.store, "commit", 1, stop)
+        async with asyncio.timeout(10):
+            await engine.run(stopping)
+
+        ((_, report),) = await engine.store.request_reports(request, after=0)
+        assert report.outcome == "deferred"
+        assert engine.web.requests == []

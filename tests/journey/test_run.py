@@ -78,6 +78,17 @@ async def test_SIGHUP_rereads_and_a_bad_file_keeps_the_old_one(home: Home, site:
     assert await service.stop() == 0
 
 
+async def test_SIGHUP_while_the_file_is_gone_keeps_what_was_in_force(home: Home, start: Start) -> None:
+    service = await start()
+    await home.hears("engine.started")
+    (home.folder / "tocsin.toml").rename(home.folder / "moved.toml")
+
+    service.tell(signal.SIGHUP)
+
+    refused = await home.hears("configuration.refused")
+    assert "is gone" in refused["error"]
+
+
 async def test_SIGHUP_says_what_needs_a_restart(home: Home, start: Start) -> None:
     service = await start()
     await home.hears("engine.started")

@@ -16,6 +16,7 @@ from tocsin.events import Happening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
@@ -46,20 +47,21 @@ async def run(load: Callable[[], Loaded]) -> None:
         assemble(settings, store, telemetry) as engine,
         asyncio.TaskGroup() as group,
     ):
-        watching = group.create_task(_reload(load, settings, engine, reloading, telemetry), name="reload")
+        watching = group.create_task(_reload(load, loaded, engine, reloading, telemetry), name="reload")
         await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
         watching.cancel()
 
 
 async def _reload(
-    load: Callable[[], Loaded], settings: Settings, engine: Assembly, reloading: asyncio.Event, telemetry: Telemetry
+    load: Callable[[], Loaded], loaded: Loaded, engine: Assembly, reloading: asyncio.Event, telemetry: Telemetry
 ) -> None:
     """Take up another configuration at each SIGHUP; a bad one leaves the old one in force."""
+    settings, file = loaded.settings, loaded.file
     while True:
         await reloading.wait()
         reloading.clear()
         try:
-            new = load().settings
+            new = _still_there(load(), file)
         except SettingsError as exc:
             telemetry.emit(
                 Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})
@@ -74,3 +76,10 @@ async def _reload(
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.
         settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts)
+
+
+def _still_there(new: Loaded, file: Path | None) -> Settings:
+    """Give the settings that were read anew; a file that was in force and is gone is no wish for all defaults."""
+    if file is not None and new.file is None:
+        raise SettingsError(f"{file}: the configuration file is gone; put it back, or stop the service")
+    return new.settings

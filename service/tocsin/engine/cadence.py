@@ -56,7 +56,8 @@ def next_check(
     if pages.cron:
         at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
     else:
-        at, why = _next_of_grid(page_id, now, _micros(pages.every)), f"every {show_span(pages.every)}"
+        at = _next_of_grid(page_id, now, _micros(pages.every))
+        why = f"every {show_span(pages.every)}, at its own time"
     if at < gap:
         at, why = gap, f"not within {show_span(pages.min_gap)} of the last check"
     if fresh is not None and at < fresh:

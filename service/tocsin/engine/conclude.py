@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 DECLARED = "declared"
+_REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
 
 
 class Occasion(NamedTuple):
@@ -199,23 +200,29 @@ class Conclusion:
         outcome = CheckOutcome(comparison.outcome.value)
         if comparison.outcome is Outcome.FIRST or before is None:
             return Judged(outcome, comparison, new_state(task, received, assessment, stored_at))
-        data = changed_data(
-            page=task,
-            comparison=comparison,
-            before=before,
-            latest=latest.values,
-            stored_at=stored_at,
-            elapsed_s=(stored_at - before.last_at) // 1_000_000,
-            thresholds=thresholds_of(policy),
-            basis=DECLARED,
+        # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
+        is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
+        data = (
+            {}
+            if is_silent
+            else changed_data(
+                page=task,
+                comparison=comparison,
+                before=before,
+                latest=latest.values,
+                stored_at=stored_at,
+                elapsed_s=(stored_at - before.last_at) // 1_000_000,
+                thresholds=thresholds_of(policy),
+                basis=DECLARED,
+            )
         )
         if comparison.outcome is Outcome.TOO_SOON:
             # The record is not kept: the next comparison is again with the state before it.
-            told = (self._alerts.too_soon_event(task, data, stored_at),) if "too-soon" in policy.report else ()
+            told = () if is_silent else (self._alerts.too_soon_event(task, data, stored_at),)
             return Judged(outcome, comparison, alerts=told)
         state = new_state(task, received, assessment, stored_at)
         if comparison.outcome is Outcome.UNCHANGED:
-            told = (self._alerts.unchanged_event(task, data, stored_at),) if "unchanged" in policy.report else ()
+            told = () if is_silent else (self._alerts.unchanged_event(task, data, stored_at),)
             return Judged(outcome, comparison, state, alerts=told)
         verdict = VerdictRow(
             at=stored_at,

@@ -170,8 +170,13 @@ class Scheduler:
     async def _read_what_others_wrote(self) -> None:
         if self._is_reconfigured:
             # At the start, too; what it makes due is noticed below, as any other edit is.
-            await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
+            # Cleared first: who says so while the store works must not be forgotten.
             self._is_reconfigured = False
+            try:
+                await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
+            except StoreError:
+                self._is_reconfigured = True
+                raise
         revision = await self._store.foreign_revision()
         if revision is not None:
             # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
@@ -193,6 +198,7 @@ class Scheduler:
     async def _start_due(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
         if self._outage.is_outage() and self._request_id is None:
             await self._probe(visits, writer)
+            await self._put_off_requested(visits, writer)
             return
         while len(self._visited) < self._most_pages:
             host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
@@ -223,13 +229,25 @@ class Scheduler:
         )
         self._agenda.put(host_id, None)
         self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
-        self._set_off(visits, writer, tasks)
+        self._set_off(visits, writer, tasks, probing=True)
 
-    def _set_off(self, visits: asyncio.TaskGroup, writer: Writer, tasks: Iterable[PageTask]) -> None:
+    async def _put_off_requested(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+        """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
+        host_ids = self._agenda.take(0, _HOSTS_AT_A_TIME)
+        if host_ids:
+            tasks = await self._store.due_pages(self._lease.claim, host_ids, 0, per_host=_MOST_PAGES_A_HOST)
+            self._set_off(visits, writer, tasks)
+
+    def _set_off(
+        self, visits: asyncio.TaskGroup, writer: Writer, tasks: Iterable[PageTask], *, probing: bool = False
+    ) -> None:
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
             held_s = self._gates.held_s(due[0].host)
-            if held_s > self._hold_s and self._request_id is None:
+            if held_s > self._hold_s:
+                # Whoever asked for a check is told that it is put off; what is only due waits.
+                due = [task for task in due if task.request_id is not None]
+            if not due:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
             pages = [task for task in due if not self._is_rendered(task.page_id)][: self._pages_of(due[0].host)]
@@ -239,11 +257,11 @@ class Scheduler:
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
             for task in pages:
-                visits.create_task(self._visit(task, writer), name=f"visit-{task.page_id}")
+                visits.create_task(self._visit(task, writer, probing), name=f"visit-{task.page_id}")
 
-    async def _visit(self, task: PageTask, writer: Writer) -> None:
-        # A service waits for our connection to come back; a one-shot check says so and ends.
-        gives_up = self._request_id is not None and self._outage.is_outage()
+    async def _visit(self, task: PageTask, writer: Writer, probing: bool) -> None:  # noqa: FBT001 - passed on
+        # What is due waits for our connection to come back; whoever asked for a check is told so.
+        gives_up = task.request_id is not None and self._outage.is_outage() and not probing
         await writer.put(self._visitor.put_off(task) if gives_up else await self._visitor.visit(task))
 
     def _pages_of(self, host: str) -> int:

@@ -81,16 +81,29 @@ class Tries:
             hold_s=self._settings.hold.total_seconds(),
             retry_after_max_s=self._gates.politeness(request.host).retry_after_max_s,
         )
-        async for attempt in tries(policy, self._clock, self._chance, spent=len(attempts)):
+        spent = len(attempts)
+        # Nearly every page comes at the first try: only a failure is worth the machinery of the further ones.
+        failures: list[FetchError] = []
+        try:
+            return await self._once(request, session, attempts)
+        except FetchError as exc:
+            failures.append(exc)
+        async for attempt in tries(policy, self._clock, self._chance, spent=spent):
             with attempt:
-                began, start = self._clock.now(), self._clock.monotonic()
-                try:
-                    return await self._receiver.receive(request, session)
-                except FetchError as exc:
-                    elapsed_ms = round((self._clock.monotonic() - start) * 1000)
-                    attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
-                    raise
+                if failures:
+                    raise failures.pop()
+                return await self._once(request, session, attempts)
         raise AssertionError("tenacity ends with a result or an error")
+
+    async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> Received:
+        """Make one set of requests; one that failed is added to the attempts."""
+        began, start = self._clock.now(), self._clock.monotonic()
+        try:
+            return await self._receiver.receive(request, session)
+        except FetchError as exc:
+            elapsed_ms = round((self._clock.monotonic() - start) * 1000)
+            attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
+            raise
 
 
 class Visitor:

@@ -59,7 +59,8 @@ from questions q
 join hosts h on h.id = q.host_id
 left join pages p on p.id = coalesce(
   (select c.id from pages c where c.id = q.first_page_id and c.question_id = q.id),
-  (select min(c.id) from pages c where c.question_id = q.id)
+  (select min(c.id) from pages c where c.question_id = q.id),
+  iif(q.closed_at is null, null, q.first_page_id)
 )
 left join groups g on g.id = p.group_id
 
