@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite import claims
 from tocsin.adapters.stores.sqlite.codec import read_object, read_report, to_json
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
 
+    from tocsin.adapters.stores.sqlite.role import Options
     from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
 
 SQL = queries("work")
@@ -44,8 +46,12 @@ class WorkRole(Role):
         return await self._write(lambda db: claims.renew(db, claim, now + to_us(lease)))
 
     async def foreign_revision(self) -> int | None:
-        """The store's revision, if there was an edit since the last call, or no call yet; else None."""
-        version, revision = await self._writer.run(partial(_read_revision, seen=self._seen_version))
+        """The store's revision, if there was an edit since the last call, or no call yet; else None.
+
+        Raises StoreError if the store's file is no longer the one that was opened.
+        """
+        look = partial(_read_revision, seen=self._seen_version, options=self._options)
+        version, revision = await self._writer.run(look)
         edited, self._edited_here = self._edited_here, False
         if version == self._seen_version and not edited:
             return None
@@ -73,7 +79,7 @@ class WorkRole(Role):
             place.update(after=rows[-1][0], since=rows[-1][-1])
 
     async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str) -> int:
-        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock that was ahead (T63)."""
+        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock ahead of now (T63)."""
         longest = to_us(at_launch)
         window = window_us(await self._read(_size), longest)
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
@@ -102,8 +108,12 @@ class WorkRole(Role):
             touch_hosts(db, {row[1] for row in found})
             return woken.rowcount
 
+        def look(db: sqlite3.Connection) -> list[tuple[int, int]]:
+            return db.execute(SQL["wrongly_off"], place).fetchall()
+
         woken = 0
-        while found := await self._read(lambda db: db.execute(SQL["wrongly_off"], place).fetchall()):
+        # By the writer: whatever was handed to it under the mode before is written by then, and found.
+        while found := await self._writer.run(look):
             woken += await self._edit(wake)
             place["after"] = found[-1][0]
         return woken
@@ -213,7 +223,8 @@ def _want_step(db: sqlite3.Connection, *, request: int, query: str, place: dict[
     return max((row[0] for row in rows), default=0)
 
 
-def _read_revision(db: sqlite3.Connection, *, seen: int | None) -> tuple[int, int | None]:
+def _read_revision(db: sqlite3.Connection, *, seen: int | None, options: Options) -> tuple[int, int | None]:
+    demand_same(options.path, options.identity)
     version: int = db.execute("pragma data_version").fetchone()[0]
     return version, None if version == seen else _revision(db)
 
