@@ -37,7 +37,7 @@ def test_the_help_names_every_command_by_section_and_fits_a_screen(capsys: pytes
         assert f"  {command.name} " in shown
         assert command.help in shown
     assert len(shown.splitlines()) <= 30
-    assert max(map(len, shown.splitlines())) <= 100
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from tests.origin import Origin, Page
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 A = "https://example.org/a"
 
 
@@ -138,3 +141,74 @@ def test_a_full_disk_is_told_in_a_line(installation: Installation) -> None:
     assert process.returncode == 1
     assert err.startswith(b"tocsin: what was to be printed cannot be written")
     assert err.count(b"\n") == 1
+
+
+def test_a_narrow_terminal_shows_each_url_on_a_line_of_its_own(installation: Installation) -> None:
+    long = "https://a-rather-long-name.example.org/section/of/some/length/page.html"
+    installation.call("watch", "add", "--no-check", long)
+
+    _, seen = typed(installation, "watch", "list")
+
+    lines = [COLOUR.sub("", line) for line in seen.splitlines()]
+    assert long in lines
+    assert any("mode: on" in line and "next check: " in line for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_hints_are_broken_between_words(installation: Installation) -> None:
+    _, seen = typed(installation, "sink", "list")
+
+    lines = seen.splitlines()
+    assert "configuration." in seen
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 80
+
+
+def test_one_page_is_not_told_as_many(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    _, seen = typed(installation, "watch", "clear", keys=b"n\n")
+
+    assert "This will remove 1 page with all that is stored of it." in seen
+
+
+def test_that_nothing_was_told_yet_is_said(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    assert "No alert yet." in typed(installation, "alerts", "list")[1]
+    assert "There is no such alert." in typed(installation, "alerts", "list", "--dead")[1]
+
+
+def test_no_bar_is_shown_where_a_pipe_may_lead_to_the_same_terminal(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+    ours, theirs = pty.openpty()
+
+    process = installation.start("table", "export", stderr=theirs)
+    out, _ = process.communicate()
+    os.close(theirs)
+    seen = read(ours)
+    os.close(ours)
+
+    assert out.startswith(b"0 url ")
+    assert b"Exporting" not in seen
+
+
+async def test_the_time_that_was_given_for_another_try_is_shown(installation: Installation) -> None:
+    async with Origin() as site:
+        await asyncio.to_thread(installation.call, "check", site.url("/gone"))
+    at = datetime.now().astimezone() + timedelta(days=2)
+
+    _, seen = typed(installation, "attention", "answer", "1", "again", "--at", f"{at:%Y-%m-%d %H:%M:%S}")
+
+    assert f"at {at:%Y-%m-%d %H:%M:%S}." in " ".join(seen.split())
+
+
+def test_what_several_pages_lack_is_told_a_line_each(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    _, seen = typed(installation, "history", "https://example.org/b")
+    _, both = typed(installation, "watch", "remove", "https://example.org/b", "https://example.org/c")
+
+    assert "https://example.org/b: not watched" in seen
+    assert "\N{REPLACEMENT CHARACTER}" not in both
+    assert "https://example.org/c: not watched" in both

@@ -24,7 +24,8 @@ INTERRUPTED = 130
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _OPTIONS = """Options, before the command:
-  --config FILE, --store URL (such as sqlite:tocsin.db), -v (log more), --version, -h or --help"""
+  --config FILE, --store URL (such as sqlite:tocsin.db), -v (log more),
+  --version, -h or --help"""
 
 
 @dataclass(frozen=True, slots=True)

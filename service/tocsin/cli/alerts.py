@@ -40,9 +40,9 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
         for alert in alerts:
             output.print_json(to_record(alert))
     elif alerts:
-        output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"))
+        output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"), head="page")
     else:
-        output.say("There is no such alert.")
+        output.say("There is no such alert." if dead or url else "No alert yet.")
 
 
 @command.command("show", epilog="Example: tocsin alerts show 01KAKQ4ZC8N2V3J5R7T9WXYZ00")
@@ -55,7 +55,7 @@ def show(ctx: click.Context, alert_id: str) -> None:
 
     def human() -> None:
         for line in json.dumps(alert.event, ensure_ascii=False, indent=2).splitlines():
-            output.say(line)
+            output.say(line, whole=True)
         if alert.deliveries:
             output.table(("sink", "stands", "tries", "error"), alert.deliveries)
 

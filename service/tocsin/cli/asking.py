@@ -38,6 +38,11 @@ def confirm(act: str, *, yes: bool) -> None:
         raise click.exceptions.Exit(output.NEEDS_USER)
 
 
+def removal(pages: int) -> str:
+    """Say what taking pages off the list does."""
+    return f"remove {count(pages, 'page')} with all that is stored of {'it' if pages == 1 else 'them'}"
+
+
 def count(number: int, noun: str) -> str:
     """Write a number with its noun: "1 page", "3 pages"."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"

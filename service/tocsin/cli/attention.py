@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.asking import careful, confirm, count, removal
 from tocsin.cli.numbers import Number
 from tocsin.cli.session import now, with_store
 from tocsin.cli.times import json_time, parse_time, show_time
@@ -94,13 +94,14 @@ def answer(
     found = with_store(ctx, lambda store: _question(store, question, only))
     pages = 1 if only else found.pages
     if kind == "drop" and not dry_run:
-        confirm(f"remove {count(pages, 'page')} with all that is stored of them", yes=yes)
+        confirm(removal(pages), yes=yes)
     if not dry_run:
         chosen = scope or ("page" if only else "host-cause")
         pages = with_store(ctx, lambda store: store.answer(question, instruction, scope=chosen, url=only, now=now()))
     record = {"question": str(question), "instruction": kind, "pages": pages, "dry_run": dry_run}
     told = "Would be answered" if dry_run else "Answered"
-    output.emit(record, lambda: output.say(f"{told} with {kind!r} for {count(pages, 'page')}."))
+    then = f", at {show_time(at_instant)}" if at_instant is not None else ""
+    output.emit(record, lambda: output.say(f"{told} with {kind!r} for {count(pages, 'page')}{then}."))
 
 
 @command.command("lift", epilog="Example: tocsin attention lift 3")
@@ -194,7 +195,7 @@ def _print_questions(questions: list[QuestionRow]) -> None:
     if not questions:
         output.say("Nothing is asked: every page could be received, or was answered for.")
         return
-    output.table(("id", "host", "cause", "pages", "such as", "since", "stands"), map(_row, questions))
+    output.table(("id", "host", "cause", "pages", "such as", "since", "stands"), map(_row, questions), head="such as")
     output.say("Answer with: tocsin attention answer ID again|never|until-major|drop, or copy URL")
 
 

@@ -35,7 +35,9 @@ def command(ctx: click.Context, url: str, limit: int) -> None:
     if not entries:
         output.say("Nothing is stored of this page yet; check it with: tocsin check URL")
         return
-    output.table(("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries])
+    output.table(
+        ("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries], head="stored"
+    )
 
 
 def to_record(entry: HistoryEntry) -> dict[str, Any]:
@@ -66,7 +68,7 @@ async def _read(store: Store, url: str, limit: int) -> list[HistoryEntry]:
 
 def _row(entry: HistoryEntry) -> tuple[object, ...]:
     fields = "\n".join(
-        f"{name}: {value}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
+        f"{name}: {output.clean(value)}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
     )
     found = "\n".join(
         f"{outcome} ({rule}{f': {reason}' if reason else ''})" for _, outcome, reason, rule, _ in entry.verdicts

@@ -6,8 +6,12 @@ The one place where text that a page or a server supplied reaches a terminal, so
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import stat
 import sys
+import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -22,6 +26,8 @@ DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
 
 _JSON = "tocsin.json"
 _BAR = "tocsin.bar"
+_ROOMY = 100
+"""From this width on a terminal has room for tables, whose cells are then broken where they must be."""
 # C0 and C1 controls, the marks that reorder or hide text, and what is no character at all.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -70,49 +76,108 @@ def clean(text: str) -> str:
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def say(text: str = "", *, style: str | None = None) -> None:
-    """Print a line for a person on stdout, made harmless."""
+def say(text: str = "", *, style: str | None = None, whole: bool = False) -> None:
+    """Print a line for a person on stdout, made harmless; a terminal gets it broken between words.
+
+    whole  the line stays one, because it is to be copied
+    """
     from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
+    shown = clean(text) if whole or not sys.stdout.isatty() else _broken(clean(text))
     with _bar_aside(sys.stdout):
-        _console().print(Text(clean(text), style=style or ""), soft_wrap=True)
+        _console().print(Text(shown, style=style or ""), soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Print a line on stderr that is not the result, made harmless."""
+    """Print a line on stderr that is not the result, made harmless; a terminal gets it broken between words."""
+    shown = _broken(clean(text)) if sys.stderr.isatty() else clean(text)
     with _bar_aside(sys.stderr):
-        click.echo(clean(text), err=True)
+        click.echo(shown, err=True)
+
+
+def _broken(line: str) -> str:
+    """Break a line between words, where the terminal would break it anywhere; a URL stays whole."""
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    width = shutil.get_terminal_size().columns
+    pieces = textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
+    return "\n".join(pieces)
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, whole: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str | None = None,
+    whole: Sequence[str] = (),
+    head: str | None = None,
 ) -> None:
     """Print rows as a table on stdout; None is shown as a dash, and every cell is made harmless.
 
     whole  columns whose cells stay on one line, because they are to be copied
+    head   where a terminal is too narrow for the table, each row is a paragraph below its cell of this column
     """
     from rich import box  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
     from rich.table import Table  # noqa: PLC0415 - the same
     from rich.text import Text  # noqa: PLC0415 - the same
 
+    cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    if head is not None and _width_of(columns, cells) > min(_console().width, _ROOMY - 1):
+        _paragraphs(columns, cells, head)
+        return
     drawn = Table(
         title=Text(clean(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD, header_style="bold"
     )
     for column in columns:
         drawn.add_column(Text(clean(column)), overflow="fold", no_wrap=column in whole)
-    for row in rows:
-        drawn.add_row(*(Text("-", "dim") if cell is None else Text(clean(str(cell))) for cell in row))
+    for row in cells:
+        lines = ("\n".join(map(clean, cell.split("\n"))) if cell is not None else None for cell in row)
+        drawn.add_row(*(Text("-", "dim") if cell is None else Text(cell) for cell in lines))
     with _bar_aside(sys.stdout):
         _console().print(drawn)
 
 
+def _width_of(columns: Sequence[str], rows: Iterable[Sequence[str | None]]) -> int:
+    """Say how wide a terminal must be for a table that breaks no cell."""
+    widths = [len(column) for column in columns]
+    for row in rows:
+        longest = (max(map(len, (cell or "-").split("\n"))) for cell in row)
+        widths = [max(pair) for pair in zip(widths, longest, strict=True)]
+    return sum(widths) + 3 * len(widths)
+
+
+def _paragraphs(columns: Sequence[str], rows: Iterable[Sequence[str | None]], head: str) -> None:
+    """Print each row as a line and, below it, what else is known, broken between cells."""
+    place = list(columns).index(head)
+    for row in rows:
+        say(row[place] or "-", style="bold", whole=True)
+        line = ""
+        for column, cell in zip(columns, row, strict=True):
+            if column == head or cell is None:
+                continue
+            if "\n" in cell:
+                say(f"    {column}:")
+                for part in cell.split("\n"):
+                    say(f"      {part}")
+                continue
+            told = f"{column}: {cell}"
+            if line and len(line) + len(told) + 3 > _console().width:
+                say(line)
+                line = ""
+            line = f"{line} · {told}" if line else f"    {told}"
+        if line:
+            say(line)
+
+
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on stderr while the block runs, if that is a terminal.
+    """Show a progress bar on stderr while the block runs, if that is a terminal and stdout is no pipe.
 
     Yields a function that is told how much more is done.
     """
-    if not sys.stderr.isatty():
+    # What a pipe leads to may write to the same terminal.
+    if not sys.stderr.isatty() or _is_piped(sys.stdout):
         yield lambda _: None
         return
     from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
@@ -128,6 +193,10 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
             yield lambda done: bar.advance(task, done)
         finally:
             meta.pop(_BAR, None)
+
+
+def _is_piped(target: TextIO) -> bool:
+    return stat.S_ISFIFO(os.fstat(target.fileno()).st_mode)
 
 
 @contextmanager
@@ -147,7 +216,8 @@ def _bar_aside(target: TextIO) -> Iterator[None]:
 
 def fail(error: TocsinError) -> int:
     """Print an error on stderr; returns the exit status that it stands for."""
-    note(f"tocsin: {error}")
+    for line in f"tocsin: {error}".split("\n"):
+        note(line)
     if isinstance(error, UsageError):
         return WRONG_CALL
     return NO_STORE if isinstance(error, StoreError) else NEEDS_USER

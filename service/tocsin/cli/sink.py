@@ -38,7 +38,7 @@ def list_(ctx: click.Context) -> None:
             output.print_json(to_record(state, sinks[state.name], refusals.get(state.name)))
     elif states:
         rows = [_row(state, sinks[state.name], refusals.get(state.name)) for state in states]
-        output.table(("sink", "type", "to", "accepted", "waiting", "dead", "stands"), rows)
+        output.table(("sink", "type", "to", "accepted", "waiting", "dead", "stands"), rows, head="sink")
     else:
         output.say(
             "No sink is configured: alerts stay listed (tocsin alerts list). Add [sinks.NAME] to the configuration."

@@ -138,12 +138,12 @@ def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: b
             (page.url, *(page.fields[FIELDS.index(field)] if page.fields else None for field in TOPPER_FIELDS))
             for page in pages
         ]
-        output.table(("page", *TOPPER_FIELDS), rows)
+        output.table(("page", *TOPPER_FIELDS), rows, head="page")
         return
     grouped = len({page.group for page in pages}) > 1
     stands = [_row(page, mode_of(page, modes)[0], grouped=grouped) for page in pages]
     columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
-    output.table(columns if grouped else (columns[0], *columns[2:]), stands)
+    output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
     paused = sum(page.paused for page in pages)
     if paused:
         output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")

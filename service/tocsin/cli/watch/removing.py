@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.asking import careful, confirm, count, removal
 from tocsin.cli.session import with_store
 from tocsin.cli.watch.choosing import BATCH, batches, pages_named
 from tocsin.errors import UsageError
@@ -62,7 +62,7 @@ async def _choose(store: Store, urls: Sequence[str], conditions: PageFilter) -> 
 
 
 def _remove(ctx: click.Context, ids: list[int], *, dry_run: bool, yes: bool) -> None:
-    act = f"remove {count(len(ids), 'page')} with all that is stored of them"
+    act = removal(len(ids))
     if ids and not dry_run:
         confirm(act, yes=yes)
     removed = 0 if dry_run or not ids else with_store(ctx, lambda store: _remove_all(store, ids))
