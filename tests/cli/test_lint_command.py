@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.cli.terminal import on_terminal
 from tocsin.cli.__main__ import run
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_lint_tells_a_line_for_each_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,9 +55,28 @@ def test_a_bad_source_does_not_keep_the_others_back(tmp_path: Path, capsys: pyte
     assert "none.html: No such file" in err
 
 
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"%PDF-1.7", "not HTML: a PDF document"),
+        (b'{"a": 1}', "not HTML: there is no tag in it"),
+        (b"\0<a>", "not HTML: binary"),
+        (b"", "the page is empty"),
+    ],
+)
+def test_what_is_no_page_is_said_to_be_none(
+    body: bytes, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "d"
+    file.write_bytes(body)
+
+    assert run(["lint", str(file)]) == 2
+    assert capsys.readouterr() == ("", f"tocsin: {file}: {reason}; only a page can be judged\n")
+
+
 def test_a_person_reads_a_line_for_each_finding_or_that_there_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<meta name=topper content='\x1b[1mx'>")
-    (tmp_path / "b.html").write_text("x")
+    (tmp_path / "b.html").write_text("<p>x")
 
     status, shown = on_terminal("lint", "a.html", "b.html", cwd=tmp_path)
 

@@ -9,7 +9,8 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.sources import read_source
-from tocsin.errors import TocsinError
+from tocsin.errors import TocsinError, UsageError
+from tocsin.spec.topper.authored import why_no_page
 from tocsin.spec.topper.lint import Finding, Level, lint
 
 if TYPE_CHECKING:
@@ -24,12 +25,16 @@ _STYLES = {Level.ERROR: "red", Level.WARNING: "yellow"}
 def command(sources: tuple[str, ...]) -> int:
     """Find every rule that a page's topper elements break, with line and column.
 
-    The status is 1 if there is an error, 0 if there are at most warnings. - stands for standard input.
+    The status is 1 if there is an error, 0 if there are at most warnings, 2 if a source is no page. - stands for
+    standard input.
     """
     status = output.DONE
     for name in sources:
         try:
             source = read_source(name)
+            reason = why_no_page(source.body, source.content_type)
+            if reason is not None:
+                raise UsageError(f"{name}: {reason}; only a page can be judged")
             findings = lint(source.body, source.content_type)
         except TocsinError as exc:
             status = max(status, output.fail(exc))

@@ -239,6 +239,18 @@ def test_what_is_no_page_is_not_written() -> None:
         stamp(b"%PDF-1.7", major=False, at=DAY)
 
 
+@pytest.mark.parametrize(
+    "source", [b'{"a":1}', b"plain words, 1 < 2", b"<a>\0", "<p>".encode("utf-16-le"), b"\x93\x01\xfe"]
+)
+def test_what_no_author_of_pages_wrote_is_not_written(source: bytes) -> None:
+    with pytest.raises(UsageError, match=r"^not HTML: .*; only a page can be stamped$"):
+        stamp(source, major=True, at=DAY)
+
+
+def test_an_empty_file_may_become_a_page() -> None:
+    assert stamp(b"", major=False, at=DAY) == NEW.encode()
+
+
 def test_a_page_that_would_not_show_the_date_is_not_written() -> None:
     with pytest.raises(UsageError, match=r"^the page would not show the date, "):
         stamp(b"<frameset><meta name=topper-minor", major=False, at=DAY, content_type=XHTML)

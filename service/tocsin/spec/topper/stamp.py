@@ -10,6 +10,7 @@ from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import read_layout
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page
+from tocsin.spec.topper.authored import why_no_page
 from tocsin.spec.topper.dates import granularity, parse_token
 from tocsin.spec.topper.state import read_dates, read_state
 from tocsin.spec.topper.written import WrittenElement, find_elements, value_span
@@ -42,16 +43,18 @@ def stamp(source: bytes, *, major: bool, at: str, content_type: str | None = Non
     change's and is now a major one's is moved; one that is a major change's already stays that alone.
     source        the page's bytes; encoding and line ends are kept
     content_type  the value of its HTTP header, None if there was none
-    Raises UsageError for a token that is none, and for a source that cannot be written so that it can be read again.
+    Raises UsageError for a token that is none, for what is no page, and for a source that cannot be written so that
+    it can be read again.
     Source        awareness spec 2.1.3 to 2.1.5 (T06, T08, T09, T11).
     """
     wanted = parse_token(at)
     if wanted is None:
         raise UsageError(f"{at[:40]}: not a date; write such as 2026, 2026-11, 2026-11-21 or 2026-11-21T08:20Z")
-    kind, problems = find_kind(source, content_type)
-    if kind is Kind.OTHER and source:
-        raise UsageError(f"{problems[0]}; only a page can be stamped")
+    kind, _ = find_kind(source, content_type)
     codec, bom, text = _open(source, find_page_encoding(source, content_type))
+    reason = why_no_page(source, content_type) if source else None
+    if reason is not None:
+        raise UsageError(f"{reason}; only a page can be stamped")
     layout = read_layout(text)
     edits = _plan(text, layout, wanted, at, major=major, is_xhtml=kind is Kind.XHTML)
     if not edits:
