@@ -212,3 +212,31 @@ def test_what_several_pages_lack_is_told_a_line_each(installation: Installation)
     assert "https://example.org/b: not watched" in seen
     assert "\N{REPLACEMENT CHARACTER}" not in both
     assert "https://example.org/c: not watched" in both
+
+
+async def test_why_a_page_was_not_asked_for_is_told_once_and_truly(installation: Installation) -> None:
+    config = str(installation.folder / "tocsin.toml")
+    (installation.folder / "tocsin.toml").write_text(
+        '[network]\nallow = ["127.0.0.0/8"]\n[hosts]\ndelay = "0s"\n[pages]\nmin_gap = "5m"\n'
+    )
+    async with Origin() as site:
+        site.pages["/a"] = Page("<title>x</title>")
+        url = site.url("/a")
+        await asyncio.to_thread(installation.call, "check", url)
+        _, soon = await asyncio.to_thread(typed, installation, "--config", config, "check", url)
+        await asyncio.to_thread(installation.call, "watch", "set", url, "--mode", "off")
+        _, off = await asyncio.to_thread(typed, installation, "--config", config, "check", url)
+
+    assert "not asked for: checked within 5m" in soon
+    assert "not asked for: it is off" in off
+    assert "problem:" not in soon + off
+    assert "it is off" not in soon
+
+
+async def test_a_page_that_asks_for_no_awareness_is_told_so(installation: Installation) -> None:
+    async with Origin() as site:
+        site.pages["/a"] = Page("<title>x</title>")
+        await asyncio.to_thread(installation.call, "watch", "add", "--no-check", "--mode", "auto", site.url("/a"))
+        _, seen = await asyncio.to_thread(typed, installation, "check", site.url("/a"))
+
+    assert "not subject to awareness: its mode is auto" in seen

@@ -28,6 +28,7 @@ _STYLES: Final = {
     CheckOutcome.UNREACHABLE: "bold magenta",
     CheckOutcome.SUSPECT: "magenta",
 }
+_SKIPPED: Final = {"": "left out", "off": "it is off", "paused": "it is paused, or was taken off the list"}
 
 
 def check_pages(
@@ -124,9 +125,11 @@ def print_report(report: CheckReport) -> None:
         details.append(f"next try: {show_time(report.next_try)}")
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
+    if outcome is CheckOutcome.NOT_SUBJECT:
+        details.append("not subject to awareness: its mode is auto, and it has no topper element")
     if outcome is CheckOutcome.SKIPPED:
-        details.append("not asked for: it is off, or was received a moment ago")
-    if report.problem:
+        details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}")
+    elif report.problem:
         details.append(f"problem: {report.problem}")
     for detail in details:
         output.say(f"{'':<12} {detail}")
