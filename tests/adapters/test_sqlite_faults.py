@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 
 import pytest
 
-from tocsin.adapters.stores.sqlite.faults import translated
+from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.errors import StoreError
 
 
@@ -38,6 +40,20 @@ def test_each_fault_names_the_store_and_the_mend(name: str, mend: str) -> None:
 
     assert str(raised.value).startswith("/srv/tocsin.db: ")
     assert str(raised.value).endswith("(SQLite: what SQLite says)")
+
+
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [
+        (errno.ENOSPC, "No space left on device; free some space"),
+        (errno.EDQUOT, "Disk quota exceeded; free some of this user's space"),
+        (errno.EROFS, "Read-only file system; name a file that can be written"),
+        (errno.EACCES, "Permission denied; make the folder writable"),
+    ],
+)
+def test_each_fault_of_the_system_names_the_file_and_the_mend(number: int, mend: str) -> None:
+    with pytest.raises(StoreError, match=f"^/srv/tocsin.db: {mend}"), reached("/srv/tocsin.db"):
+        raise OSError(number, os.strerror(number))
 
 
 def test_an_error_without_a_code_is_translated_too() -> None:

@@ -60,6 +60,17 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         await opened(tmp_path / "nowhere" / "tocsin.db")
 
 
+async def test_a_folder_that_cannot_be_written_is_named_with_the_mend() -> None:
+    # A folder in which nobody may make a file, whoever runs this.
+    with pytest.raises(StoreError, match=r"/proc/tocsin\.db: .*; make the folder writable for this user"):
+        await open_store("sqlite:/proc/tocsin.db", engine=False)
+
+
+async def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="File name too long"):
+        await opened(tmp_path / ("x" * 300))
+
+
 async def test_a_folder_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="a folder; name a file"):
         await opened(tmp_path)
@@ -205,6 +216,15 @@ async def test_a_reader_writes_nothing(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         with pytest.raises(StoreError, match="cannot be written"):
             await store._reader.run(lambda db: db.execute("delete from pages"))
+
+
+async def test_a_store_that_is_deleted_under_an_engine_is_missed(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        await store.foreign_revision()
+        path.unlink()
+
+        with pytest.raises(StoreError, match="moved or deleted while in use"):
+            await store.foreign_revision()
 
 
 async def test_closing_twice_is_closing_once(path: Path) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tocsin.adapters.stores.sqlite.place import EngineLock, file_system_of, is_held, is_network, refuse_network
+from tocsin.adapters.stores.sqlite.place import (
+    EngineLock,
+    demand_same,
+    file_system_of,
+    identity_of,
+    is_held,
+    is_network,
+    make_file,
+    refuse_network,
+)
 from tocsin.errors import StoreError, StoreLocked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOUNTS = r"""22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw
 28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -107,3 +113,48 @@ def test_a_look_at_the_lock_keeps_no_engine_out(tmp_path: Path) -> None:
 def test_a_lock_in_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="No such file or directory; make the folder writable"):
         EngineLock(str(tmp_path / "nowhere" / "tocsin.db"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device stands in for a disk without a free byte")
+def test_a_lock_on_a_full_disk_says_so_and_lets_go(tmp_path: Path) -> None:
+    lock = tmp_path / "tocsin.db.lock"
+    lock.symlink_to("/dev/full")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    with pytest.raises(StoreError, match=r"tocsin\.db\.lock: No space left on device; free some space"):
+        EngineLock(str(tmp_path / "tocsin.db"))
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_lock_holds_this_pid_and_nothing_of_a_longer_one_before(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.db.lock"
+    file.write_text("99999999999999\n")
+
+    lock = EngineLock(str(tmp_path / "tocsin.db"))
+
+    assert file.read_text() == f"{os.getpid()}\n"
+    lock.release()
+
+
+def test_a_store_that_cannot_be_made_is_named_with_the_mend() -> None:
+    # A folder in which nobody may make a file, whoever runs this.
+    with pytest.raises(StoreError, match=r"/proc/tocsin\.db: .*; make the folder writable for this user"):
+        make_file("/proc/tocsin.db")
+
+
+def test_a_file_moved_deleted_or_replaced_is_no_longer_the_same(tmp_path: Path) -> None:
+    file, elsewhere = tmp_path / "tocsin.db", tmp_path / "elsewhere.db"
+    file.touch()
+    identity = identity_of(str(file))
+    demand_same(str(file), identity)
+
+    file.rename(elsewhere)
+    with pytest.raises(StoreError, match="moved or deleted while in use; put it back"):
+        demand_same(str(file), identity)
+    file.touch()
+    with pytest.raises(StoreError, match="moved or deleted"):
+        demand_same(str(file), identity)
+
+    elsewhere.rename(file)
+    demand_same(str(file), identity)

@@ -1,7 +1,8 @@
-"""What SQLite says when it cannot go on, in words that name the place and the mend."""
+"""What SQLite and the system say when they cannot go on, in words that name the place and the mend."""
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -31,6 +32,11 @@ _MENDS = (
     (("SQLITE_CANTOPEN",), "it cannot be opened; does the folder exist, and may this user write there?"),
     (("SQLITE_NOMEM",), "there is not enough memory; free some and try again"),
 )
+_SYSTEM_MENDS = {
+    errno.ENOSPC: "free some space, nothing that was committed is lost",
+    errno.EDQUOT: "free some of this user's space, nothing that was committed is lost",
+    errno.EROFS: "name a file that can be written in store.url, or with --store",
+}
 _FAULT = "the program and this database do not agree; `tocsin store check` shows more, please report it"
 
 
@@ -41,6 +47,18 @@ def translated(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         raise StoreError(f"{path}: {_mend_of(exc)} (SQLite: {exc})") from exc
+
+
+@contextmanager
+def reached(path: str) -> Iterator[None]:
+    """Turn the system's errors about a file of the store into StoreError, naming the file and the mend."""
+    try:
+        yield
+    except OSError as exc:
+        mend = _SYSTEM_MENDS.get(
+            exc.errno or 0, "make the folder writable for this user, or name another in store.url, or with --store"
+        )
+        raise StoreError(f"{path}: {exc.strerror}; {mend}") from exc
 
 
 def _mend_of(exc: sqlite3.Error) -> str:

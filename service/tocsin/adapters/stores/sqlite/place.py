@@ -8,6 +8,7 @@ import re
 import time
 from pathlib import Path
 
+from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.errors import StoreError, StoreLocked
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -60,6 +61,31 @@ def file_system_of(folder: str, mountinfo: str) -> str:
     return kind
 
 
+def make_file(path: str) -> None:
+    """Make an empty file for a store, unless there is one; raises StoreError where none can be made."""
+    with reached(path):
+        # What is watched, and with which credentials, is nobody else's business (T64).
+        Path(path).touch(0o600)
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Tell a file from others that come to its name later; None if there is none."""
+    try:
+        status = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def demand_same(path: str, identity: tuple[int, int] | None) -> None:
+    """Raise StoreError unless the file of this name still is the one that was opened."""
+    with reached(path):
+        if identity_of(path) != identity:
+            raise StoreError(
+                f"{path}: the store was moved or deleted while in use; put it back, or stop and restore a backup"
+            )
+
+
 class EngineLock:
     """The right to be the one engine of a store: an flock on a file beside it, with the holder's pid inside.
 
@@ -68,12 +94,8 @@ class EngineLock:
 
     def __init__(self, path: str) -> None:
         self._file = _lock_file(path)
-        try:
+        with reached(self._file):
             self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as exc:
-            raise StoreError(
-                f"{self._file}: {exc.strerror}; make the folder writable for this user, or name another in store.url"
-            ) from exc
         try:
             taken, holder = self._take(), _read_pid(self._fd)
         except OSError as exc:
@@ -84,8 +106,12 @@ class EngineLock:
         if not taken:
             os.close(self._fd)
             raise StoreLocked(path, holder)
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+        try:
+            with reached(self._file):
+                os.ftruncate(self._fd, os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0))
+        except StoreError:
+            os.close(self._fd)
+            raise
 
     def _take(self) -> bool:
         for _ in range(_LOOKS):

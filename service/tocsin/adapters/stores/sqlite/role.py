@@ -21,9 +21,13 @@ REVISIONS = queries("revisions")
 
 
 class Options(Struct, frozen=True):
-    """How a store was opened; see `open_store`."""
+    """How a store was opened; see `open_store`.
+
+    identity  of its file, from `place.identity_of`
+    """
 
     path: str
+    identity: tuple[int, int] | None
     history: bool
     gather: timedelta
     busy: timedelta

@@ -10,8 +10,9 @@ from tocsin.adapters.stores.sqlite.alerts import AlertRole
 from tocsin.adapters.stores.sqlite.attention import AttentionRole
 from tocsin.adapters.stores.sqlite.care import CareRole
 from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
+from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
-from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network
+from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_file, refuse_network
 from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
 from tocsin.adapters.stores.sqlite.table import TableRole
@@ -61,7 +62,8 @@ async def open_sqlite(
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
         await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
-        return SqliteStore(writer, reader, Options(path, history, gather, busy), opened.pop_all())
+        options = Options(path, identity_of(path), history, gather, busy)
+        return SqliteStore(writer, reader, options, opened.pop_all())
 
 
 async def migrate_sqlite(path: str, busy: timedelta) -> AsyncIterator[tuple[int, int]]:
@@ -79,6 +81,14 @@ async def migrate_sqlite(path: str, busy: timedelta) -> AsyncIterator[tuple[int,
 
 def _demand_place(path: str, *, create: bool) -> None:
     """Raise StoreError unless a store is there, or can be made."""
+    with reached(path):
+        _demand_file(path, create=create)
+    refuse_network(path)
+    if create:
+        make_file(path)
+
+
+def _demand_file(path: str, *, create: bool) -> None:
     file = Path(path)
     if not file.parent.is_dir():
         raise StoreError(f"{path}: there is no folder {file.parent}; make it, or name another file in store.url")
@@ -86,10 +96,6 @@ def _demand_place(path: str, *, create: bool) -> None:
         raise StoreError(f"{path}: a folder; name a file in store.url")
     if not create and not file.exists():
         raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
-    refuse_network(path)
-    if create:
-        # What is watched, and with which credentials, is nobody else's business (T64).
-        file.touch(0o600)
 
 
 def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool) -> None:
