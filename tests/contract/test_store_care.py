@@ -95,6 +95,13 @@ async def test_each_broken_invariant_is_found(damaged: Desk, name: str) -> None:
     assert [finding for finding in await damaged.store.check() if finding.startswith(start)]
 
 
+async def test_a_page_whose_state_is_gone_is_named_with_the_mend(damaged: Desk) -> None:
+    break_it(damaged, "pragma foreign_keys = off", "delete from states where page_id = 1")
+
+    with pytest.raises(StoreError, match="is gone, the store is damaged; `tocsin store check` shows how far"):
+        await damaged.due()
+
+
 async def test_a_reference_to_what_is_gone_is_found(damaged: Desk) -> None:
     break_it(damaged, "pragma foreign_keys = off", "delete from hosts where id = 1")
 

@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.codec import (
     read_object,
     read_pair,
 )
+from tocsin.errors import StoreError
 from tocsin.model import PageTask, StoredState, Validators
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def to_task(row: Sequence[Any]) -> PageTask:
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
+        if fields is None:
+            raise StoreError(
+                f"{url}: what was stored of this page is gone, the store is damaged; `tocsin store check` shows how "
+                "far it goes: restore a backup"
+            )
         state = StoredState(state_id, read_fields(fields), first_at, stored_at, storings)
     return PageTask(
         page_id=page_id,
