@@ -56,6 +56,15 @@ async def test_a_page_received_after_again_ends_its_question_and_that_is_told(de
     assert (await desk.alerts())[-1] == "1RECOVERED"
 
 
+async def test_a_time_that_no_calendar_has_is_refused(desk: Desk) -> None:
+    await ask(desk, A)
+
+    with pytest.raises(UsageError, match="beyond the year 9999; set an earlier one"):
+        await answer(desk, Instruction("again", at=253_402_300_800_000_000))
+
+    assert await answer(desk, Instruction("again", at=253_402_300_799_999_999)) == 1
+
+
 async def test_again_at_a_time_waits_for_it(desk: Desk) -> None:
     await ask(desk, A)
 

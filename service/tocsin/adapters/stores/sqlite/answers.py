@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tocsin.model import Instant, Instruction
 
+_LAST = 253_402_300_800_000_000
+"""The end of the year 9999: what lies beyond cannot be written as RFC 3339."""
 _SCOPES = ("page", "host-cause", "host", "cause")
 
 
@@ -55,6 +57,8 @@ def give_answer(db: sqlite3.Connection, answer: Answer) -> int:
                 f"{answer.url}: not among the pages of question {answer.question}; `tocsin attention list` shows them"
             )
     kind = answer.instruction.kind
+    if answer.instruction.at is not None and answer.instruction.at >= _LAST:
+        raise UsageError(f"question {answer.question}: the time lies beyond the year 9999; set an earlier one")
     if kind in ("never", "until-major"):
         pages = _remember(db, answer, pages, host_id=row[0], cause=row[1])
     elif kind == "drop":
