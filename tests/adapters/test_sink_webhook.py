@@ -168,6 +168,40 @@ async def test_a_receiver_that_speaks_no_TLS_is_a_failure_of_the_sink() -> None:
     assert caught.value.blames == "sink"
 
 
+@pytest.mark.parametrize(
+    ("said", "told"), [(b"SSH-2.0-OpenSSH\r\n\r\n", "not an answer of HTTP"), (b"", "ServerDisconnectedError")]
+)
+async def test_what_answers_no_HTTP_is_told_without_the_secret_in_the_URL(said: bytes, told: str) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with webhook(f"http://127.0.0.1:{port}/hook/s3cr3t") as sink:
+            with pytest.raises(DeliveryError) as caught:
+                await sink.deliver(EVENT)
+
+    assert (caught.value.blames, caught.value.detail) == ("sink", told)
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://example.org/hook/s3cr3t?s3cr3t", "(to https://example.org/***)"),
+        ("https://s3cr3t:s3cr3t@example.org:99/", "(to https://example.org:99/***)"),
+        ("/hook/s3cr3t", "(to /***)"),
+        ("http://[::1/s3cr3t", "(to /***)"),
+    ],
+)
+async def test_where_a_redirect_goes_is_told_without_the_secret_in_it(location: str, shown: str) -> None:
+    fault = await fault_of(Answer(307, {"Location": location}))
+
+    assert shown in fault.detail
+    assert "s3cr3t" not in fault.detail
+
+
 async def test_a_receiver_that_never_answers_is_given_up_after_the_timeout() -> None:
     async def never() -> None:
         await asyncio.Event().wait()

@@ -57,3 +57,11 @@ def test_nothing_is_opened_when_a_sink_is_built(tmp_path: Path) -> None:
     open_sink("ops", SinkSettings(type="file", path=str(tmp_path / "alerts.jsonl")), CONTEXT)
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["http://[::1/s3cr3t", "ftp://example.org/s3cr3t", "/s3cr3t"])
+def test_a_URL_that_is_refused_is_not_repeated(url: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        open_sink("ops", SinkSettings(type="webhook", url=url, secret="x"), CONTEXT)
+
+    assert "s3cr3t" not in str(caught.value)

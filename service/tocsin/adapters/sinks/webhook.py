@@ -80,8 +80,10 @@ class WebhookSink:
             raise DeliveryError(self.name, "sink", f"no answer within {self._timeout_s:g} s") from exc
         except aiohttp.ClientConnectorError as exc:
             raise DeliveryError(self.name, "sink", f"no connection: {exc.os_error}") from exc
+        except aiohttp.ClientResponseError as exc:
+            raise DeliveryError(self.name, "sink", "not an answer of HTTP") from exc
         except (aiohttp.ClientError, OSError) as exc:
-            raise DeliveryError(self.name, "sink", f"{type(exc).__name__}: {exc}") from exc
+            raise DeliveryError(self.name, "sink", _name_of(exc)) from exc
         self._judge(response)
 
     async def close(self) -> None:
@@ -101,8 +103,24 @@ class WebhookSink:
             wait = parse_retry_after(response.headers.get("Retry-After"), self._clock.now())
             raise DeliveryError(self.name, "sink", said, retry_after=wait)
         if location := response.headers.get("Location"):
-            said += f" (to {location[:200]}); redirects are not followed, set sinks.{self.name}.url to where it moved"
+            said += (
+                f" (to {_origin_of(location)}); redirects are not followed, set sinks.{self.name}.url to where it moved"
+            )
         raise DeliveryError(self.name, "alert", said)
+
+
+def _name_of(exc: aiohttp.ClientError | OSError) -> str:
+    """Name an error without the words that it brings: the URL may be among them, and with it a secret."""
+    said = exc.strerror if isinstance(exc, OSError) else None
+    return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
+
+
+def _origin_of(location: str) -> str:
+    """Say where a redirect goes to, as far as it may be shown: receivers repeat the secret of the URL in it."""
+    try:
+        return f"{URL(location).origin()}/***"
+    except ValueError:  # a path alone, or no URL at all
+        return "/***"
 
 
 async def _skim(response: aiohttp.ClientResponse) -> None:
@@ -120,7 +138,7 @@ def _read_url(name: str, text: str) -> URL:
     try:
         url = URL(text)
     except ValueError as exc:
-        raise SettingsError(f"sinks.{name}.url: {text!r} is not a URL: {exc}") from exc
+        raise SettingsError(f"sinks.{name}.url: this is not a URL; mend it") from exc
     if url.scheme not in {"http", "https"} or not url.host:
-        raise SettingsError(f"sinks.{name}.url: {text!r} is not an absolute http or https URL")
+        raise SettingsError(f"sinks.{name}.url: this is not an absolute http or https URL; mend it")
     return url
