@@ -86,3 +86,8 @@ def test_a_setting_of_a_command_line_that_cannot_be_used_names_its_option(given:
         parse_page_settings(given)
 
     assert word in str(caught.value)
+
+
+def test_a_number_too_large_is_refused_with_the_largest() -> None:
+    with pytest.raises(SettingsError, match=r"--minor-threshold: .*a whole number from 1 to 1000000"):
+        parse_page_settings({"minor_threshold": "99999999999999999999999"})

@@ -10,8 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-Whole: TypeAlias = Annotated[int, Meta(ge=1)]
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Bytes: TypeAlias = Annotated[int, Meta(ge=1)]
+Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
 
 
@@ -44,7 +45,7 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     min_gap: timedelta = timedelta(seconds=10)
     refresh_cap: timedelta = timedelta(days=7)
     durational_threshold: timedelta = timedelta(days=80)
-    minor_threshold: Whole = 3
+    minor_threshold: Times = 3
     tries: Annotated[int, Meta(ge=0, le=100)] = 2
     retry_refused: bool = False
     report: tuple[Literal["unchanged", "too-soon"], ...] = ()
@@ -70,10 +71,10 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     fetchers: Literal["auto"] | Count = "auto"
     in_flight: Annotated[int, Meta(ge=1, le=100_000)] = 1000
     deadlines: Deadlines = Deadlines()
-    max_body: Whole = 10 * 2**20
-    max_wire: Whole = 10 * 2**20
+    max_body: Bytes = 10 * 2**20
+    max_wire: Bytes = 10 * 2**20
     redirects: Annotated[int, Meta(ge=0, le=50)] = 10
-    unconditional_every: Whole = 30
+    unconditional_every: Times = 30
     hold: timedelta = timedelta(seconds=30)
 
 

@@ -117,8 +117,6 @@ def _is_within(value: int, kind: IntType) -> bool:
 
 
 def _whole_allowed(kind: IntType) -> str:
-    if kind.le is None:
-        return f"a whole number from {kind.ge or 0} on"
     return f"a whole number from {kind.ge} to {kind.le}"
 
 
