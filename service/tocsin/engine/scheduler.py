@@ -122,6 +122,7 @@ class Scheduler:
                     if self._request_id is not None:
                         raise
                     self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
+                    await self._clock.sleep(_AGAIN_US / 1_000_000)
                 if self._request_id is not None and not self._outstanding and not self._agenda:
                     return
                 await self._wait(stopping)
