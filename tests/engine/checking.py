@@ -90,7 +90,7 @@ class Engine:
             clock,
             self.telemetry,
             request_id=request_id,
-            is_rendered=self.rendered.__contains__,
+            is_rendered=lambda page_id, _since_s: page_id in self.rendered,
         )
         self.writer = Writer(
             store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,

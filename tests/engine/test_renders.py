@@ -263,12 +263,22 @@ async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whateve
     async with asyncio.TaskGroup() as group:
         group.create_task(bench.drain(), name="drain")
         await bench.telemetry.heard("page.rendered")
-        kept_for_it = bench.queue.has_in_hand(bench.page_id("a"))
+        kept_for_it = bench.queue.has_in_hand(bench.page_id("a"), bench.clock.monotonic())
         bench.visited.clear()
         bench.queue.on_checked()
 
     assert kept_for_it
     assert bench.renderer.pages == ["b", "a"]
+
+
+async def test_a_check_that_read_its_page_before_a_rendering_ended_leaves_it_alone(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    read_s = bench.clock.monotonic()
+    await bench.drain()
+
+    assert bench.queue.has_in_hand(bench.page_id("a"), read_s)
+    assert not bench.queue.has_in_hand(bench.page_id("a"), bench.clock.monotonic() + 1)
 
 
 async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(bench: Bench) -> None:

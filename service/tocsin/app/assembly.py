@@ -170,8 +170,8 @@ class Assembly:
             on_committed=self._committed,
         )
 
-    def _is_rendered(self, page_id: int) -> bool:
-        return self.renders.has_in_hand(page_id)
+    def _is_rendered(self, page_id: int, since_s: float) -> bool:
+        return self.renders.has_in_hand(page_id, since_s)
 
     async def _get_robots(self, url: str) -> HopResponse:
         total_s = self._settings.fetch.deadlines.total.total_seconds()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 POLL_S = 1.0
+_MOST_ENDED = 10_000
 _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
 _OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
@@ -75,13 +76,19 @@ class RenderQueue:
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
         self._wanted: set[int] = set()
+        self._ended_s: dict[int, float] = {}
         self._pausing: dict[int, Instant] = {}
         self._changed = asyncio.Event()
         self._stopping = self._finishing = False
 
-    def has_in_hand(self, page_id: int) -> bool:
-        """Say whether checks are to leave this page alone: it is rendered, or only a check keeps it from that."""
-        return page_id in self._busy or page_id in self._wanted
+    def has_in_hand(self, page_id: int, since_s: float) -> bool:
+        """Say whether checks are to leave this page alone: it is rendered, or only a check keeps it from that.
+
+        since_s  monotonic time at which the check read the page: a rendering that ended later may have stored it anew
+        """
+        if page_id in self._busy or page_id in self._wanted:
+            return True
+        return self._ended_s.get(page_id, since_s - 1.0) >= since_s
 
     def on_checked(self) -> None:
         """Say that checks were committed: a page that one of them had in hand may be free now."""
@@ -173,6 +180,10 @@ class RenderQueue:
             self._telemetry.emit(Happening("render.lost", "warning", {"url": job.task.url, "error": str(exc)}))
         finally:
             self._busy.discard(job.page_id)
+            self._ended_s.pop(job.page_id, None)
+            self._ended_s[job.page_id] = self._clock.monotonic()
+            if len(self._ended_s) > _MOST_ENDED:
+                del self._ended_s[next(iter(self._ended_s))]
             self._changed.set()
 
     async def _render_once(self, job: RenderJob, claim: Claim) -> None:

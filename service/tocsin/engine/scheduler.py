@@ -76,7 +76,8 @@ class Scheduler:
     """Keeps visits going: hosts by due time, of each host a batch, and a host again only when its batch is written.
 
     request_id   only the pages that this request wants; `run` then ends by itself when they are done
-    is_rendered  says whether the render queue has a page in hand: it waits, so that both know its latest state
+    is_rendered  says whether the render queue has a page in hand, or had since this monotonic time: it waits, so that
+                 both know its latest state
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Scheduler:
         telemetry: Telemetry,
         *,
         request_id: int | None = None,
-        is_rendered: Callable[[int], bool] = lambda _: False,
+        is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
     ) -> None:
         self._store, self._lease, self._visitor, self._policies = store, lease, visitor, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
@@ -205,6 +206,7 @@ class Scheduler:
             host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
             if not host_ids:
                 return
+            read_s = self._clock.monotonic()
             try:
                 tasks = await self._store.due_pages(
                     self._lease.claim,
@@ -217,7 +219,7 @@ class Scheduler:
                 for host_id in host_ids:
                     self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 raise
-            self._set_off(visits, writer, tasks)
+            self._set_off(visits, writer, tasks, read_s)
 
     async def _probe(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
         """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
@@ -225,22 +227,30 @@ class Scheduler:
         if not hosts or self._outstanding or self._outage.probe_in_s() > 0:
             return
         host_id = self._outage.probe_host(hosts)
+        read_s = self._clock.monotonic()
         tasks = await self._store.due_pages(
             self._lease.claim, [host_id], _EVER, per_host=1, request_id=self._request_id
         )
         self._agenda.put(host_id, None)
         self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
-        self._set_off(visits, writer, tasks, probing=True)
+        self._set_off(visits, writer, tasks, read_s, probing=True)
 
     async def _put_off_requested(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
         """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
         host_ids = self._agenda.take(0, _HOSTS_AT_A_TIME)
         if host_ids:
+            read_s = self._clock.monotonic()
             tasks = await self._store.due_pages(self._lease.claim, host_ids, 0, per_host=_MOST_PAGES_A_HOST)
-            self._set_off(visits, writer, tasks)
+            self._set_off(visits, writer, tasks, read_s)
 
     def _set_off(
-        self, visits: asyncio.TaskGroup, writer: Writer, tasks: Iterable[PageTask], *, probing: bool = False
+        self,
+        visits: asyncio.TaskGroup,
+        writer: Writer,
+        tasks: Iterable[PageTask],
+        read_s: float,
+        *,
+        probing: bool = False,
     ) -> None:
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
@@ -251,7 +261,7 @@ class Scheduler:
             if not due:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
-            pages = [task for task in due if not self._is_rendered(task.page_id)][: self._pages_of(due[0].host)]
+            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][: self._pages_of(due[0].host)]
             if not pages:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
