@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hmac
 import json
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from benchmarks.soak.wire import Hangup, Wire, answer
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
     from random import Random
 
@@ -84,7 +84,7 @@ class Receivers:
             case "429":
                 writer.write(answer(429, Retry_After="1"))
             case "hang":
-                await asyncio.sleep(3)
+                await self._wire.idle(3)
                 raise Hangup
             case "500":
                 writer.write(answer(500, b"not now"))

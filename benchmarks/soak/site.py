@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -10,6 +9,7 @@ from benchmarks.soak.versions import etag_of, html_of, version_of_etag
 from benchmarks.soak.wire import Hangup, Wire, answer
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
     from random import Random
 
@@ -109,7 +109,7 @@ class Site:
         had = version_of_etag(validator) if validator else None
         if had is None and not self.is_frozen:
             # First checks and renderings take a while, so that more of them are due than may run at once.
-            await asyncio.sleep(self._chance.uniform(0.01, 0.1))
+            await self._wire.idle(self._chance.uniform(0.01, 0.1))
         version, began = page.version, self._begun
         self._begun += 1
         status = 304 if had == version else 200
@@ -138,7 +138,7 @@ class Site:
             case "reset":
                 raise Hangup
             case "hang":
-                await asyncio.sleep(4)
+                await self._wire.idle(4)
                 raise Hangup
             case "truncated":
                 body = html_of(page.url, page.version)

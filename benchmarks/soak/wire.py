@@ -35,6 +35,8 @@ class Wire:
         self._handle = handle
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
         self.port = 0
 
     async def __aenter__(self) -> Self:
@@ -47,7 +49,16 @@ class Wire:
     ) -> None:
         if self._server is not None:
             self._server.close()
+        self._ended.set()
         self.cut()
+        if self._tasks:  # else the loop would end over them, and say so in a traceback
+            await asyncio.wait(self._tasks)
+
+    async def idle(self, seconds: float) -> None:
+        """Let this much time pass, or less where the server ends meanwhile."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
 
     def cut(self) -> None:
         """Cut every connection off."""
@@ -55,6 +66,10 @@ class Wire:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         self._open.add(writer)
         try:
             with suppress(asyncio.IncompleteReadError, ConnectionError, Hangup):
