@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import read_layout, read_metas, read_title, read_whole
+from tocsin.spec.html.document import read_metas, read_title, read_whole
 from tocsin.spec.html.meta import Meta
 
 if TYPE_CHECKING:
@@ -242,20 +241,3 @@ def test_no_bytes_raise(body: bytes, encoding: str) -> None:
     for source in (body, b"<meta " + body, body + b"<meta name=a>"):
         read_metas(source, encoding)
         read_whole(source, encoding)
-        read_layout(decode(source, encoding))
-
-
-@given(st.lists(words, max_size=12))
-def test_a_layout_shows_the_elements_where_they_stand(parts: list[str]) -> None:
-    source = "\r\n".join([*parts, PLANT])
-
-    layout = read_layout(source)
-
-    assert [placed.meta for placed in layout.metas] == metas(source)
-    for placed in layout.metas:
-        start, end = placed.tag
-        assert source[start:end].lower().startswith("<meta")
-        assert source[start:end].endswith(">")
-        for name, (first, last) in placed.attributes.items():
-            assert start < first < last <= end
-            assert source[first:last].lower().startswith(name)

@@ -16,7 +16,6 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.layout import Layout, PlacedMeta, Span
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.tags import count_attributes, find_tag_end
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-__all__ = ["Meta", "Reading", "WholePage", "read_layout", "read_metas", "read_title", "read_whole"]
+__all__ = ["Meta", "Reading", "WholePage", "read_metas", "read_title", "read_whole"]
 
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 # Elements of SVG and MathML that hold HTML.
@@ -121,13 +120,13 @@ def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, 
     starts = tags - markup.count(b"</")
     if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK:
         return _parse_with_lexbor(markup, with_title=with_title)
-    _refuse_too_complex(markup, tags)
+    refuse_too_complex(markup, tags)
     return _parse_with_turbohtml(markup, with_title=with_title)
 
 
 def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
     parser = LexborHTMLParser(markup, options=_WITHOUT_EVENTS)
-    metas = tuple(_to_meta(node.attributes.get) for node in parser.tags("meta"))
+    metas = tuple(to_meta(node.attributes.get) for node in parser.tags("meta"))
     if not with_title:
         return None, metas
     title = next((node for node in parser.tags("title") if _is_html(node)), None)
@@ -148,16 +147,22 @@ def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | Non
     document = turbohtml.parse(markup.decode(), positions=False)
     found = document.find_all("meta")
     if b"<template" in markup.lower():  # whose content is not the page's
-        found = [node for node in found if not _in_template(node)]
-    metas = tuple(_to_meta(node.attrs.get) for node in found)
+        found = [node for node in found if not in_template(node)]
+    metas = tuple(to_meta(node.attrs.get) for node in found)
     if not with_title:
         return None, metas
     titles = (node for node in document.find_all("title") if node.namespace == turbohtml.Namespace.HTML)
-    title = next((node for node in titles if not _in_template(node)), None)
+    title = next((node for node in titles if not in_template(node)), None)
     return (fold_space(title.text) or None) if title is not None else None, metas
 
 
-def _refuse_too_complex(markup: bytes, tags: int) -> None:
+def refuse_too_complex(markup: bytes, tags: int) -> None:
+    """Refuse a page that takes any parser of HTML quadratic time.
+
+    markup  in UTF-8
+    tags    how many `<` it holds
+    Raises TooComplex.
+    """
     attributes = 0
     for count, tag in enumerate(_MERGED.finditer(markup), 1):
         attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
@@ -177,55 +182,12 @@ def _refuse_too_complex(markup: bytes, tags: int) -> None:
         raise TooComplex("too many formatting elements that are never closed; close them")
 
 
-def _to_meta(get: Callable[[str], Any]) -> Meta:
+def to_meta(get: Callable[[str], Any]) -> Meta:
     """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
     values = (get("name"), get("http-equiv"), get("property"), get("content"), get("charset"))
     return Meta(*(value or None for value in values))
 
 
-def _in_template(node: turbohtml.Element) -> bool:
+def in_template(node: turbohtml.Element) -> bool:
+    """Say whether an element is template content, which is not the page's."""
     return any(isinstance(ancestor, turbohtml.Element) and ancestor.tag == "template" for ancestor in node.ancestors)
-
-
-def read_layout(text: str) -> Layout:
-    """Read where a page's meta elements stand in its text, and what else frames them.
-
-    Raises TooComplex for a page that no parser may be given.
-    """
-    # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
-    even = text.replace("\r\n", " \n").replace("\r", "\n")
-    markup = even.encode()
-    _refuse_too_complex(markup, markup.count(b"<"))
-    document = turbohtml.parse(even, source_locations=True)
-    metas = []
-    for node in document.find_all("meta"):
-        location = node.source_location
-        if location is None or _in_template(node):
-            continue
-        spans = {name: (span.start_offset, span.end_offset) for name, span in location.attrs.items()}
-        tag = (location.start_tag.start_offset, location.start_tag.end_offset)
-        metas.append(PlacedMeta(_to_meta(node.attrs.get), tag, spans, in_head=_in_head(node)))
-    titles = [node for node in document.find_all("title") if _in_head(node)]
-    return Layout(
-        metas=tuple(metas),
-        title=_whole_span(titles[0]) if titles else None,
-        head=_tag_span(document.find("head")),
-        html=_tag_span(document.find("html")),
-    )
-
-
-def _in_head(node: turbohtml.Element) -> bool:
-    return isinstance(node.parent, turbohtml.Element) and node.parent.tag == "head"
-
-
-def _tag_span(node: turbohtml.Element | None) -> Span | None:
-    if node is None or node.source_location is None:
-        return None
-    return node.source_location.start_tag.start_offset, node.source_location.start_tag.end_offset
-
-
-def _whole_span(node: turbohtml.Element) -> Span | None:
-    location = node.source_location
-    if location is None or location.end_tag is None:
-        return None
-    return location.start_tag.start_offset, location.end_tag.end_offset

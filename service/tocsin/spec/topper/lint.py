@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import read_layout
 from tocsin.spec.html.layout import position_of
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding
+from tocsin.spec.html.positions import read_layout
 from tocsin.spec.topper.dates import granularity
 from tocsin.spec.topper.written import WrittenElement, WrittenToken, find_elements
 
