@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _XHTML = "{http://www.w3.org/1999/xhtml}"
 # Read as XML, a template has no content of its own: these are never the page's elements there either.
@@ -27,30 +32,11 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
 
     Entities and the DTD are off: nothing is loaded, nothing is expanded.
     """
-    problems: tuple[str, ...] = ()
+    events, problems = parse_xml(body, encoding)
     metas: list[Meta] = []
     title: str | None = None
-    # Fed as UTF-8 whatever it declares, so that the encoding found stands above the declaration.
-    parser = etree.XMLPullParser(
-        events=("start", "end"),
-        encoding="utf-8",
-        resolve_entities=False,
-        load_dtd=False,
-        dtd_validation=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        parser.feed(decode(body, encoding).encode())
-        parser.close()
-    except etree.XMLSyntaxError as exc:
-        line, column = exc.position
-        where = f" at line {line}, column {column}" if line else ""  # libxml2 does not always say
-        problems = (f"not well-formed XML{where}: {exc.msg}; read up to there",)
     hidden = 0
-    for event, element in parser.read_events():
+    for event, element in events:
         if element.tag in _NOT_THE_PAGE:
             hidden += 1 if event == "start" else -1
         elif hidden:
@@ -63,3 +49,31 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
         elif event == "end" and element.tag == _XHTML + "title" and title is None:
             title = fold_space("".join(element.itertext())) or None
     return WholePage(title, tuple(metas), problems)
+
+
+def parse_xml(body: bytes, encoding: str) -> tuple[Iterator[tuple[str, Any]], tuple[str, ...]]:
+    """Parse a page as XML up to its first error; entities and the DTD are off.
+
+    Returns the start and end events of its elements, each with lxml's element, and what was wrong, in words.
+    """
+    # Fed as UTF-8 whatever it declares, so that the encoding found stands above the declaration.
+    parser = etree.XMLPullParser(
+        events=("start", "end"),
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    problems: tuple[str, ...] = ()
+    try:
+        parser.feed(decode(body, encoding).encode())
+        parser.close()
+    except etree.XMLSyntaxError as exc:
+        line, column = exc.position
+        where = f" at line {line}, column {column}" if line else ""  # libxml2 does not always say
+        problems = (f"not well-formed XML{where}: {exc.msg}; read up to there",)
+    return parser.read_events(), problems
