@@ -1,0 +1,267 @@
+"""A page's whole tree, the same for HTML and XHTML, for those who read more of a page than its meta elements.
+
+The content of a template is not the page's and is left out. Nothing here recurses: a page's depth costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import turbohtml
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.decoding import decode
+from tocsin.spec.html.document import refuse_too_complex
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
+from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.xhtml import parse_xml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+HTML: Final = "http://www.w3.org/1999/xhtml"
+SVG: Final = "http://www.w3.org/2000/svg"
+MATHML: Final = "http://www.w3.org/1998/Math/MathML"
+
+_XML: Final = "{http://www.w3.org/XML/1998/namespace}"
+_NAMESPACES: Final = {
+    turbohtml.Namespace.HTML: HTML,
+    turbohtml.Namespace.SVG: SVG,
+    turbohtml.Namespace.MATHML: MATHML,
+}
+_NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
+_MOST_ELEMENTS: Final = 1_000_000
+"""An element costs about 300 bytes; a page of 10 MiB that is meant to be read has a tenth of these."""
+
+
+class Element:
+    """An element of a page.
+
+    tag         its local name; in lower case where the page is HTML, but for some of SVG
+    namespace   HTML, SVG, MATHML or another URL; "" for none
+    attributes  by name as the parser gives it, `xml:` before those of XML's own namespace, values as written
+    parent      None for the root
+    children    elements and text in tree order
+    language    the nearest `lang` or `xml:lang`; "" if that says that none is known, None if there is none
+    based       itself or the nearest element above it with an `xml:base`; None if there is none
+    """
+
+    __slots__ = ("attributes", "based", "children", "language", "namespace", "parent", "tag")
+
+    def __init__(
+        self, tag: str, namespace: str, attributes: Mapping[str, str], parent: Element | None, *, is_xml: bool = False
+    ) -> None:
+        """Stand below a parent, without being one of its children yet."""
+        self.tag = tag
+        self.namespace = namespace
+        self.attributes = attributes
+        self.parent = parent
+        self.children: list[Element | str] = []
+        language: str | None = attributes.get("xml:lang") if is_xml or namespace != HTML else None
+        if language is None and namespace == HTML:
+            language = attributes.get("lang")
+        if language is None and parent is not None:
+            language = parent.language
+        self.language: str | None = language
+        self.based: Element | None = self if is_xml and "xml:base" in attributes else parent and parent.based
+
+    def __repr__(self) -> str:
+        """Show the start tag's name."""
+        return f"<{self.tag}>"
+
+    def get(self, name: str) -> str | None:
+        """Give an attribute's value as written, "" if it has none; None without the attribute."""
+        return self.attributes.get(name)
+
+    def is_html(self, *tags: str) -> bool:
+        """Say whether this is an element of HTML, and of one of these names if there are any."""
+        return self.namespace == HTML and (not tags or self.tag in tags)
+
+    def above(self) -> Iterator[Element]:
+        """Go up from the parent to the root."""
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
+
+    def below(self) -> Iterator[Element | str]:
+        """Go through all that this element holds, in tree order."""
+        ahead = self.children[::-1]
+        while ahead:
+            node = ahead.pop()
+            yield node
+            if isinstance(node, Element):
+                ahead.extend(reversed(node.children))
+
+    def elements(self, *tags: str) -> Iterator[Element]:
+        """Go through the elements below this one, in tree order; only HTML's of these names if there are any."""
+        for node in self.below():
+            if isinstance(node, Element) and (not tags or node.is_html(*tags)):
+                yield node
+
+    def text(self) -> str:
+        """Join all text below this element, as written."""
+        return "".join(node for node in self.below() if isinstance(node, str))
+
+    def label(self, *, letters: int = 300, nodes: int = 2000) -> str:
+        """Join the text below this element, white space folded; cut where it goes on too long to be a label."""
+        found: list[str] = []
+        length = 0
+        for count, node in enumerate(self.below()):
+            if isinstance(node, str):
+                found.append(node[: 4 * letters])
+                length += len(found[-1])
+            if count >= nodes or length >= 4 * letters:
+                break
+        label = fold_space("".join(found))
+        return label if len(label) <= letters else label[: letters - 1].rstrip(" ") + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A page, parsed whole.
+
+    kind      how it was read; of another kind than HTML and XHTML nothing is
+    encoding  the name of its encoding, in lower case; None for another kind
+    root      None if it has no element
+    problems  in words for the page's reader
+    """
+
+    kind: Kind
+    encoding: str | None
+    root: Element | None
+    problems: tuple[str, ...] = ()
+
+    def elements(self, *tags: str) -> Iterator[Element]:
+        """Go through all elements in tree order (CI-15); only HTML's of these names if there are any."""
+        if self.root is None:
+            return
+        if not tags or self.root.is_html(*tags):
+            yield self.root
+        yield from self.root.elements(*tags)
+
+
+def read_tree(body: bytes, content_type: str | None) -> Tree:
+    """Parse a page whole by its kind and encoding, scripting off, whatever its bytes are.
+
+    content_type  the value of the HTTP header, None if there was none
+    Raises TooComplex for a page that no parser may be given.
+    """
+    kind, problems = find_kind(body, content_type)
+    if kind is Kind.OTHER:
+        return Tree(kind, None, None, problems)
+    encoding = _find_encoding(kind, body, content_type)
+    root: Element | None = None
+    found: list[str] = []
+    for parent, node in _nodes(body, kind, encoding, found.extend):
+        if parent is not None:
+            parent.children.append(node)
+        elif root is None and isinstance(node, Element):
+            root = node
+    return Tree(kind, encoding, root, problems + tuple(found))
+
+
+def walk(body: bytes, content_type: str | None) -> Iterator[Element]:
+    """Go through a page's elements in tree order, keeping none: they know their parents and have no children.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    kind, _ = find_kind(body, content_type)
+    if kind is Kind.OTHER:
+        return
+    for _, node in _nodes(body, kind, _find_encoding(kind, body, content_type), lambda _: None):
+        if isinstance(node, Element):
+            yield node
+
+
+def _find_encoding(kind: Kind, body: bytes, content_type: str | None) -> str:
+    return (find_xml_encoding if kind is Kind.XHTML else find_encoding)(body, content_type)
+
+
+def _nodes(
+    body: bytes, kind: Kind, encoding: str, tell: Callable[[tuple[str, ...]], None]
+) -> Iterator[tuple[Element | None, Element | str]]:
+    """Go through elements and text in tree order, each with its parent.
+
+    tell  is given what is wrong with the page
+    """
+    pairs = _html_nodes(decode(body, encoding)) if kind is Kind.HTML else _xml_nodes(body, encoding, tell)
+    for count, pair in enumerate(pairs):
+        if count > _MOST_ELEMENTS:
+            raise TooComplex(f"more than {_MOST_ELEMENTS} elements and texts; split the page")
+        yield pair
+
+
+def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
+    markup = text.encode()
+    refuse_too_complex(markup, markup.count(b"<"))
+    document = turbohtml.parse(text, positions=False)
+    # The open elements; what is in none of them is the content of a template.
+    path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]
+    places: dict[turbohtml.Node, int] = {document: 0}
+    for node in document.descendants:
+        if not isinstance(node, turbohtml.Element | turbohtml.Text):
+            continue
+        above = node.parent
+        place = places.get(above) if above is not None else None
+        if place is None:
+            continue
+        while len(path) > place + 1:
+            del places[path.pop()[0]]
+        parent = path[-1][1]
+        if isinstance(node, turbohtml.Element):
+            element = _from_turbohtml(node, parent)
+            places[node] = len(path)
+            path.append((node, element))
+            yield parent, element
+        elif parent is not None:
+            yield parent, node.data
+
+
+def _from_turbohtml(node: turbohtml.Element, parent: Element | None) -> Element:
+    names = node.attrs
+    # By name, since the mapping splits the values that are lists of tokens.
+    attributes = {name: node.attr(name) or "" for name in names} if names else _NO_ATTRIBUTES
+    return Element(node.tag, _NAMESPACES[node.namespace], attributes, parent)
+
+
+def _xml_nodes(
+    body: bytes, encoding: str, tell: Callable[[tuple[str, ...]], None]
+) -> Iterator[tuple[Element | None, Element | str]]:
+    events, problems = parse_xml(body, encoding)
+    tell(problems)
+    parents: list[Element | None] = [None]
+    hidden = 0  # how many templates are open
+    for event, node in events:
+        if event == "start":
+            element = _from_lxml(node, parents[-1])
+            if not hidden:
+                yield parents[-1], element
+            parents.append(element)
+            hidden += element.is_html("template")
+            texts = _texts(node.text, node[0] if len(node) else None)
+        else:
+            left = parents.pop()
+            hidden -= left is not None and left.is_html("template")
+            texts = _texts(node.tail, node.getnext())
+        if parents[-1] is not None and not hidden:
+            yield from ((parents[-1], text) for text in texts)
+
+
+def _texts(text: str | None, following: Any) -> Iterator[str]:
+    """Gather the text up to the next element; entities, which stay unknown, are empty text (CI-10)."""
+    if text:
+        yield text
+    while following is not None and not isinstance(following.tag, str):
+        if following.tail:
+            yield following.tail
+        following = following.getnext()
+
+
+def _from_lxml(node: Any, parent: Element | None) -> Element:
+    namespace, _, tag = node.tag.rpartition("}")
+    attributes = {name.replace(_XML, "xml:"): value for name, value in node.attrib.items()}
+    return Element(tag, namespace[1:], attributes or _NO_ATTRIBUTES, parent, is_xml=True)
