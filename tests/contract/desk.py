@@ -134,7 +134,13 @@ class Desk:
         return result
 
     def result(
-        self, task: PageTask, major: str | None = None, *, awareness: bool = True, **changes: Any
+        self,
+        task: PageTask,
+        major: str | None = None,
+        *,
+        awareness: bool = True,
+        body_bytes: int | None = None,
+        **changes: Any,
     ) -> CheckResult:
         """A check that received the page."""
         before, latest = task.state, fields(major)
@@ -154,7 +160,9 @@ class Desk:
             next_at=self.now + DAY,
             next_why="every 24h",
             conditional_run=0,
-            state=NewState(self.now, latest, equal, Validators(f'"{major}"', None, task.url), f"digest {major}"),
+            state=NewState(
+                self.now, latest, equal, Validators(f'"{major}"', None, task.url), f"digest {major}", body_bytes
+            ),
             verdict=verdict,
             received=True,
             render_owed=task.owed,

@@ -84,6 +84,10 @@ BREAKS: dict[str, str] = {
     "requests_done": "update requests set done = 1",
     "requests_wanted": "delete from requests",
     "pages_as_text": "update pages set text = printf('%.300c', 'x') where id = 1",
+    "copies_bounded": "insert into copies select 1, 'http://a/' || key, 'http://b/', null, null, null, 'mset', 0 "
+    "from json_each('[0' || replace(hex(zeroblob(1000)), '00', ',0') || ']')",
+    "copies_of_pages": "insert into copies values (1, 'http://a/', 'file:///b', null, null, null, 'mset', 0)",
+    "bytes_counted": "update pages set saved_bytes = -1 where id = 1",
 }
 
 

@@ -15,6 +15,17 @@ CREATE TABLE claims (
   epoch        integer not null,
   until        integer not null
 ) strict;
+CREATE TABLE copies (
+  page_id   integer not null references pages (id) on delete cascade,
+  target    text not null,                       -- the URL that it is a copy of, without fragment
+  url       text not null,
+  datetime  text,                                -- when the copy was made, as the page says it
+  made_at   integer,                             -- the same as an instant
+  rel       text,
+  kind      text not null,                       -- how the page names it: mset, memento, timemap
+  seen_at   integer not null,
+  primary key (page_id, target, url)
+) strict, without rowid;
 CREATE TABLE deliveries (
   sink          text not null,
   position      integer not null,
@@ -73,7 +84,7 @@ CREATE TABLE pages (
   question_id      integer,
   rule             text,                         -- an instruction given for this page's next occasion, JSON
   rule_id          integer                       -- the rule in force that applies to it
-) strict;
+, body_bytes integer not null default 0, saved_bytes integer not null default 0) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,
   host_id        integer not null references hosts (id),
@@ -169,6 +180,7 @@ CREATE TABLE verdicts (
 ) strict;
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
+CREATE INDEX copies_by_target on copies (target, made_at desc, url);
 CREATE INDEX deliveries_by_alert on deliveries (alert_id);
 CREATE INDEX deliveries_by_state on deliveries (sink, state, position);
 CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting';

@@ -89,6 +89,10 @@ def scans(steps: list[str]) -> list[str]:
         ("watchlist", "history", "states_by_page"),
         ("requests", "done", "INTEGER PRIMARY KEY"),
         ("care", "forget_states", "states_of_the_past"),
+        ("copies", "forget", "PRIMARY KEY"),
+        ("copies", "of_page", "copies_by_target"),
+        ("copies", "of_question", "pages_asked_about"),
+        ("copies", "of_question", "copies_by_target"),
     ],
 )
 def test_a_hot_query_uses_its_index_and_scans_no_table(
@@ -129,7 +133,9 @@ def test_a_filtered_list_uses_an_index(db: sqlite3.Connection, which: PageFilter
     assert not any("TEMP B-TREE" in step for step in steps)
 
 
-@pytest.mark.parametrize(("table", "parent"), [("pages", "hosts"), ("states", "pages"), ("verdicts", "pages")])
+@pytest.mark.parametrize(
+    ("table", "parent"), [("pages", "hosts"), ("states", "pages"), ("verdicts", "pages"), ("copies", "pages")]
+)
 def test_every_reference_to_a_large_table_can_be_followed_back(db: sqlite3.Connection, table: str, parent: str) -> None:
     columns = [row[3] for row in db.execute(f"pragma foreign_key_list({table})") if row[2] == parent]
 

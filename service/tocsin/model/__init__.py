@@ -27,6 +27,7 @@ from tocsin.model.common import (
     JsonObject,
     Validators,
 )
+from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.watching import HistoryEntry, NewPage, PageFilter, PageRow, TableRow
 
@@ -39,6 +40,7 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Claim",
+    "CopyLink",
     "DeliveryResult",
     "DueDelivery",
     "Failure",
@@ -48,6 +50,7 @@ __all__ = [
     "Instant",
     "Instruction",
     "JsonObject",
+    "KnownCopy",
     "NewPage",
     "NewState",
     "PageFilter",

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
+from tocsin.model.copies import KnownCopy
 
 
 class QuestionRow(Struct, frozen=True):
@@ -16,6 +17,7 @@ class QuestionRow(Struct, frozen=True):
                                      them, the one watched longest; None where none is left
     attempts                         of the page that failed first
     page_url, page_group, page_text  of the page that stands for all, as its alert shows them
+    copies                           of that page, the newest first, as far as they are offered
     """
 
     id: int
@@ -39,6 +41,7 @@ class QuestionRow(Struct, frozen=True):
     page_url: str | None = None
     page_group: str = "main"
     page_text: str | None = None
+    copies: tuple[KnownCopy, ...] = ()
 
 
 class RuleRow(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
+from tocsin.model.copies import CopyLink
 
 
 class Claim(Struct, frozen=True, gc=False):
@@ -52,6 +53,9 @@ class PageTask(Struct, frozen=True, gc=False):
     request_id      the request that wants this check now, or None for a scheduled one
     secrets         the page's credentials, or None
     group, text     as alerts show them: the group's name, and the user's own words
+    noindex         the page wants its text kept out of indexes, and
+    nofollow        its links not followed: what it said when it was last read
+    body_bytes      of the answer last stored, on the wire: what a 304 saves
     """
 
     page_id: int
@@ -76,6 +80,9 @@ class PageTask(Struct, frozen=True, gc=False):
     secrets: tuple[str, str] | None = None
     group: str = "main"
     text: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    body_bytes: int = 0
 
 
 class NewState(Struct, frozen=True, gc=False):
@@ -83,6 +90,7 @@ class NewState(Struct, frozen=True, gc=False):
 
     equal      it equals the state before: the run goes on, and no row is added
     validators of the answer it came with; they replace those before
+    body_bytes of that answer, on the wire; None for a 304, which leaves what is known
     """
 
     stored_at: Instant
@@ -90,6 +98,7 @@ class NewState(Struct, frozen=True, gc=False):
     equal: bool
     validators: Validators | None
     body_digest: str | None
+    body_bytes: int | None = None
 
 
 class VerdictRow(Struct, frozen=True, gc=False):
@@ -138,7 +147,11 @@ class AlertDraft(Struct, frozen=True, gc=False):
 
 
 class CheckReport(Struct, frozen=True):
-    """What `tocsin check` says of one page, and what the page's row keeps of its last check."""
+    """What `tocsin check` says of one page, and what the page's row keeps of its last check.
+
+    bytes        on the wire, of all its answers
+    saved_bytes  that a 304 spared
+    """
 
     url: str
     outcome: str
@@ -156,6 +169,7 @@ class CheckReport(Struct, frozen=True):
     next_try: Instant | None = None
     error: tuple[str, str] | None = None
     problem: str | None = None
+    saved_bytes: int = 0
 
 
 class CheckResult(Struct, frozen=True):
@@ -173,6 +187,9 @@ class CheckResult(Struct, frozen=True):
     render_owed   the page was received and its owed rendering is to be queued again
     rule_spent    an `until-major` rule has met its major change, or an `again` was used up
     host_gate_at  the host asked to be left alone until then (it outlives the process)
+    noindex       what the page says to robots, where it was read; else as it was
+    nofollow      the same
+    copies        all that the page names, where it was read whole; None where it was not
     instruction   what the visit was told; one that was given meanwhile is for the next visit
     based_on      the last storing of the state that was compared with, None if there was none; where the page has
                   another one by now, the result is not written, and the page is due again
@@ -197,7 +214,10 @@ class CheckResult(Struct, frozen=True):
     render_owed: bool = False
     disallowed: bool = False
     not_html: bool = False
+    noindex: bool = False
+    nofollow: bool = False
     rule_spent: bool = False
     host_gate_at: Instant | None = None
     instruction: Instruction | None = None
     based_on: Instant | UnsetType | None = UNSET
+    copies: tuple[CopyLink, ...] | None = None

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
+from tocsin.model.copies import CopyLink
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):
@@ -70,6 +71,8 @@ class RenderCommit(Struct, frozen=True):
     prune       records but the most recent leave the table (T70)
     failure     it was not received: the question carries the verdict, and the rendering stays owed
     recovered   it was owed and is given now: the page leaves its question
+    robots      (noindex, nofollow) as the page said them with that state
+    copies      all that the page names; None where it was not received
     """
 
     page_id: int
@@ -82,3 +85,5 @@ class RenderCommit(Struct, frozen=True):
     prune: bool = False
     failure: Failure | None = None
     recovered: bool = False
+    robots: tuple[bool, bool] | None = None
+    copies: tuple[CopyLink, ...] | None = None

@@ -21,7 +21,11 @@ class NewPage(Struct, frozen=True):
 
 
 class PageRow(Struct, frozen=True):
-    """A page as listed."""
+    """A page as listed.
+
+    noindex, nofollow  what it said to robots when it was last read
+    saved_bytes        that its server did not have to send again
+    """
 
     id: int
     url: str
@@ -44,6 +48,9 @@ class PageRow(Struct, frozen=True):
     question_id: int | None
     has_secrets: bool = False
     secrets: tuple[str, str] | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    saved_bytes: int = 0
 
 
 class HistoryEntry(Struct, frozen=True):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DueDelivery,
         Instant,
         Instruction,
+        KnownCopy,
         QuestionRow,
         RuleRow,
         SinkState,
@@ -41,6 +42,12 @@ class AttentionStore(Protocol):
 
     async def question_pages(self, question_id: int) -> list[str]:
         """The URLs of its pages."""
+
+    async def question_copies(self, question_id: int) -> list[KnownCopy]:
+        """Copies of all its pages: those of the page that stands for all first, of each the newest first.
+
+        Each is offered once for a page, at most 100 of a page and 1,000 of all.
+        """
 
     async def answer(
         self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant

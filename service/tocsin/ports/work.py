@@ -74,7 +74,8 @@ class WorkStore(Protocol):
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old.
 
         Returns for each host of the batch when it is due next (None: it has nothing due).
-        A page that was removed meanwhile is left out silently.
+        A page that was removed meanwhile is left out silently. Copies that a page names, where a result brings them,
+        take the place of those that it named before.
         """
 
     async def load_robots(self, origin: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite.answers import Answer, give_answer
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_instruction, read_names, read_object
+from tocsin.adapters.stores.sqlite.copies import copies_of, copies_of_question
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.questions import SQL
 from tocsin.adapters.stores.sqlite.role import Role, ids, touch_hosts
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import AlertDraft, Claim, Instant, Instruction
+    from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
+
+OFFERED = 100
+"""At most so many copies of a page are offered."""
+
+_OFFERED_OF_ALL = 1000
 
 
 class AttentionRole(Role):
@@ -27,8 +33,7 @@ class AttentionRole(Role):
 
     async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
         """Questions whose gathering has ended and that nobody was told of; empty ones are closed instead."""
-        rows = await self._read(lambda db: db.execute(SQL["to_announce"], {"now": now}).fetchall())
-        questions = [_to_question(row) for row in rows]
+        questions = await self._read(lambda db: _questions(db, SQL["to_announce"], {"now": now}))
         if any(not question.pages for question in questions):
             await self._write(lambda db: db.execute(SQL["close_empty"], {"now": now}))
         return [question for question in questions if question.pages]
@@ -59,18 +64,29 @@ class AttentionRole(Role):
 
     async def questions(self, *, closed: bool = False) -> list[QuestionRow]:
         """Open questions, or also those that ended."""
-        rows = await self._read(lambda db: db.execute(SQL["questions"], {"closed": closed}).fetchall())
-        return [_to_question(row) for row in rows]
+        return await self._read(lambda db: _questions(db, SQL["questions"], {"closed": closed}))
 
     async def question(self, question_id: int) -> QuestionRow | None:
         """One question."""
-        row = await self._read(lambda db: db.execute(SQL["one_question"], {"question": question_id}).fetchone())
-        return _to_question(row) if row else None
+        found = await self._read(lambda db: _questions(db, SQL["one_question"], {"question": question_id}))
+        return found[0] if found else None
 
     async def question_pages(self, question_id: int) -> list[str]:
         """The URLs of its pages."""
         place = {"question": question_id}
         return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
+
+    async def question_copies(self, question_id: int) -> list[KnownCopy]:
+        """Copies of all its pages: those of the page that stands for all first, of each the newest first."""
+
+        def read(db: sqlite3.Connection) -> list[KnownCopy]:
+            row = db.execute(SQL["one_question"], {"question": question_id}).fetchone()
+            if row is None:
+                return []
+            first = _to_question(db, row).first_page_id
+            return copies_of_question(db, question_id, first, most=_OFFERED_OF_ALL, most_of_page=OFFERED)
+
+        return await self._read(read)
 
     async def answer(
         self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant
@@ -106,7 +122,11 @@ class AttentionRole(Role):
         return await self._edit(write)
 
 
-def _to_question(row: Sequence[Any]) -> QuestionRow:
+def _questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:
+    return [_to_question(db, row) for row in db.execute(query, place).fetchall()]
+
+
+def _to_question(db: sqlite3.Connection, row: Sequence[Any]) -> QuestionRow:
     (
         question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,
         instruction, pages, sample, first_page_id, attempts, during, pending, last_received, next_occasion,
@@ -134,4 +154,5 @@ def _to_question(row: Sequence[Any]) -> QuestionRow:
         page_url=page_url,
         page_group=page_group,
         page_text=page_text,
+        copies=() if page_url is None or closed_at is not None else copies_of(db, page_url, most=OFFERED),
     )

@@ -38,6 +38,9 @@ SENTENCES = {
     "requests_done": "request {0}: {1} reports are not there, or more than it asked for",
     "requests_wanted": "page {0}: its request {1} is gone",
     "pages_as_text": "page {0}: its text is too long",
+    "copies_bounded": "page {0}: {1} copies are remembered of what it names, which is too many",
+    "copies_of_pages": "page {0}: it names a copy that cannot be one: {1}",
+    "bytes_counted": "page {0}: a count of its bytes is {1}",
 }
 
 

@@ -9,12 +9,13 @@ import msgspec
 
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_object, to_json
+from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import Departure, Questions
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
-from tocsin.adapters.stores.sqlite.tasks import to_task
+from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, to_task
 from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob
 
@@ -81,6 +82,12 @@ def write_rendering(
             db.execute(SQL["note_set"], {**place, "at": result.set_at})
         if result.state is not None:
             state_id = _store(db, result.page_id, result.state, state_id, stored_at)
+        if result.robots is not None:
+            noindex, nofollow = result.robots
+            said = (NOINDEX if noindex else 0) | (NOFOLLOW if nofollow else 0)
+            db.execute(SQL["note_robots"], {**place, "said": said})
+        if result.copies is not None:
+            remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)

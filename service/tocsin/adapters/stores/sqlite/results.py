@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct
 
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
@@ -17,7 +18,7 @@ from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.adapters.stores.sqlite.states import origin, store_state
-from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOT_HTML, OWED
+from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML, OWED
 from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing
             "changed_at": result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
             "conditional_run": result.conditional_run,
             "attempts": to_json_or_null(result.held_attempts),
-            "flags": (DISALLOWED if result.disallowed else 0) | (NOT_HTML if result.not_html else 0),
+            "flags": _flags_of(result),
+            "saved_bytes": result.report.saved_bytes,
         }
         if page.rule_kind == "never":
             # The user said so while the check was under way, or asked for this one by hand.
@@ -147,6 +149,16 @@ def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing
         db.executemany(SQL["note_equal"], equal)
 
 
+def _flags_of(result: CheckResult) -> int:
+    """Give the bits of a page that its check decides: all but that of a rendering which is owed."""
+    return (
+        (DISALLOWED if result.disallowed else 0)
+        | (NOT_HTML if result.not_html else 0)
+        | (NOINDEX if result.noindex else 0)
+        | (NOFOLLOW if result.nofollow else 0)
+    )
+
+
 def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], questions: Questions) -> None:
     """Write new states, verdicts, questions and alerts, page by page: few pages have any."""
     drafts: list[AlertDraft] = []
@@ -155,6 +167,8 @@ def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, St
         if state is not None and not (state.equal and page.state_id is not None):
             page.state_id = store_state(db, page.id, state, stored_at=page.stored_at)
             page.stored_at = max(state.stored_at, page.stored_at or 0)
+        if result.copies is not None:
+            remember_copies(db, page.id, result.copies, result.checked_at)
         if result.verdict is not None:
             _write_verdict(db, result, page)
         drafts.extend(result.alerts)

@@ -41,6 +41,7 @@ def origin(state: NewState) -> JsonObject:
         "last_modified": validators.last_modified if validators else None,
         "hop": validators.hop_url if validators else None,
         "digest": state.body_digest,
+        "body_bytes": state.body_bytes,
     }
 
 

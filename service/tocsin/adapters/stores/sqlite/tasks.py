@@ -17,7 +17,7 @@ from tocsin.model import PageTask, StoredState, Validators
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DISALLOWED, NOT_HTML, OWED = 1, 2, 4
+DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW = 1, 2, 4, 8, 16
 """Bits of pages.flags."""
 
 
@@ -27,7 +27,7 @@ def to_task(row: Sequence[Any]) -> PageTask:
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
-        digest, attempts, flags, question_id, rule, request_id,
+        digest, attempts, flags, question_id, rule, request_id, body_bytes,
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
@@ -60,4 +60,7 @@ def to_task(row: Sequence[Any]) -> PageTask:
         secrets=read_pair(secrets) if secrets else None,
         group=group,
         text=text,
+        noindex=flags & NOINDEX != 0,
+        nofollow=flags & NOFOLLOW != 0,
+        body_bytes=body_bytes,
     )

@@ -10,6 +10,7 @@ from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import Role, ids
 from tocsin.adapters.stores.sqlite.settings import Edit, edit_group_step, edit_step, merge_into
+from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX
 from tocsin.errors import NotWatched
 from tocsin.model import HistoryEntry, PageRow
 
@@ -132,6 +133,7 @@ def _to_page(row: Sequence[Any]) -> PageRow:
     (
         page_id, url, given, host, group, mode, mode_from, paused, text, settings,
         next_at, next_why, checked_at, received_at, changed_at, report, fields, stored_at, question_id, secrets,
+        flags, saved_bytes,
     ) = row  # fmt: skip
     return PageRow(
         id=page_id,
@@ -155,4 +157,7 @@ def _to_page(row: Sequence[Any]) -> PageRow:
         question_id=question_id,
         has_secrets=secrets is not None,
         secrets=read_pair(secrets) if secrets else None,
+        noindex=flags & NOINDEX != 0,
+        nofollow=flags & NOFOLLOW != 0,
+        saved_bytes=saved_bytes,
     )

@@ -105,6 +105,15 @@ where p.request_id is not null and r.id is null;
 -- name: pages_as_text
 select id, text from pages where length(text) > 253;
 
+-- name: copies_bounded
+select page_id, count(*) from copies group by page_id having count(*) > 1000;
+
+-- name: copies_of_pages
+select page_id, url from copies where not (url glob 'http://*' or url glob 'https://*') or instr(target, '#') > 0;
+
+-- name: bytes_counted
+select id, min(body_bytes, saved_bytes) from pages where body_bytes < 0 or saved_bytes < 0;
+
 -- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 
 -- name: forget_states

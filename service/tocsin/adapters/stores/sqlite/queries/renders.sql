@@ -76,6 +76,10 @@ update pages set flags = flags | 4 where id = :page;
 -- name: forgive
 update pages set flags = flags & ~4 where id = :page;
 
+-- What the page says to robots: the bits noindex and nofollow.
+-- name: note_robots
+update pages set flags = (flags & ~24) | :said where id = :page;
+
 -- name: note_set
 update pages set last_set_at = max(coalesce(last_set_at, 0), :at) where id = :page;
 

@@ -9,12 +9,12 @@ insert into states (page_id, first_at, last_at, fields, table_from)
 values (:page, :at, :at, :fields, :at) returning id;
 
 -- name: show_run
-update pages set state_id = :state, stored_at = :at, storings = 1,
+update pages set state_id = :state, stored_at = :at, storings = 1, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
 where id = :page;
 
 -- name: run_on
-update pages set stored_at = max(stored_at, :at), storings = storings + 1,
+update pages set stored_at = max(stored_at, :at), storings = storings + 1, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
 where id = :page;
 

@@ -27,7 +27,7 @@ coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mod
 case when p.settings ->> '$.mode' is not null then 'page' when g.settings ->> '$.mode' is not null then 'group'
   when t.settings ->> '$.mode' is not null then 'all' else 'default' end,
 p.paused, p.text, p.settings, p.next_at, p.next_why, p.last_checked_at, p.last_set_at, p.last_changed_at,
-p.last_report, s.fields, p.stored_at, p.question_id, p.secrets
+p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes
 
 -- name: from
 from pages p

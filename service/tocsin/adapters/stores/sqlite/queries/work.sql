@@ -29,7 +29,7 @@ order by h.revision, h.id limit :limit;
 p.id, p.host_id, h.name, p.url, p.group_id, g.name, p.settings, p.secrets, p.text,
 p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
-p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id
+p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes
 
 -- The limit lies inside, host by host: a crowded host starves nobody. Requested pages first, then the longest due.
 -- name: due_pages
@@ -86,7 +86,8 @@ where p.id in (select value from json_each(:ids));
 update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :checked_at,
   last_set_at = coalesce(:set_at, last_set_at), last_report = :report, outcome = :outcome,
   last_changed_at = coalesce(:changed_at, last_changed_at),
-  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags
+  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
+  saved_bytes = saved_bytes + :saved_bytes
 where id = :id;
 
 -- A check that stored the state before once more: the one row that an unchanged page costs.
@@ -96,6 +97,7 @@ update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :ch
   last_changed_at = coalesce(:changed_at, last_changed_at),
   conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
   stored_at = max(stored_at, :stored_at), storings = storings + 1,
+  saved_bytes = saved_bytes + :saved_bytes, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
 where id = :id;
 

@@ -1,0 +1,24 @@
+-- Copies that pages name, and those that are offered for a page.
+
+-- name: forget
+delete from copies where page_id = :page;
+
+-- name: remember
+insert or ignore into copies (page_id, target, url, datetime, made_at, rel, kind, seen_at)
+values (:page, :target, :url, :datetime, :made_at, :rel, :kind, :at);
+
+-- Newest first; those without a date come last.
+-- name: of_page
+select c.target, c.url, c.datetime, c.rel, c.kind, p.url
+from copies c indexed by copies_by_target join pages p on p.id = c.page_id
+where c.target = :url and c.url <> c.target
+order by c.made_at desc, c.url limit :limit;
+
+-- The page that stands for all first, as its alert and the list show it; then the others.
+-- name: of_question
+select c.target, c.url, c.datetime, c.rel, c.kind, p.url
+from pages q indexed by pages_asked_about
+cross join copies c indexed by copies_by_target on c.target = q.url and c.url <> c.target
+join pages p on p.id = c.page_id
+where q.question_id = :question
+order by q.id <> :first, q.id, c.made_at desc, c.url limit :limit;

@@ -1,0 +1,230 @@
+"""Copies that pages name, what pages say to robots, and bytes that were not sent again."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.desk import DAY, NOW, A, B, C, Desk, fields
+from tocsin.adapters.stores.sqlite.connection import connect, transaction
+from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
+from tocsin.model import CheckReport, CopyLink, KnownCopy, NewState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+LIST = "https://list.example/"
+
+
+def copy(target: str, url: str, day: int | None = None) -> CopyLink:
+    """A copy of this page that was made on this day of 2026."""
+    if day is None:
+        return CopyLink(target, url, None, None, None, "mset")
+    return CopyLink(target, url, f"2026-01-{day:02}", NOW + day * DAY, "memento", "mset")
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """A store with three pages and one that links to them."""
+    desk = await Desk.at(tmp_path)
+    async with desk.store:
+        await desk.watch(A, B, C, LIST)
+        yield desk
+
+
+async def names(desk: Desk, *copies: CopyLink, on: str = LIST) -> None:
+    """Let a page that is read whole name these copies."""
+    await desk.check(on, copies=copies)
+
+
+async def offered(desk: Desk, url: str = A) -> list[KnownCopy]:
+    """The copies that the question of this page offers."""
+    await desk.fail(url)
+    question_id = (await desk.page(url)).question_id
+    assert question_id is not None
+    question = await desk.store.question(question_id)
+    assert question is not None
+    return list(question.copies)
+
+
+async def test_MS12_a_question_offers_the_copies_of_its_page_newest_first(desk: Desk) -> None:
+    await names(
+        desk, copy(A, "https://old.example/"), copy(A, "https://x.example/", 2), copy(A, "https://y.example/", 9)
+    )
+
+    assert await offered(desk) == [
+        KnownCopy(A, "https://y.example/", "2026-01-09", "memento", "mset", LIST),
+        KnownCopy(A, "https://x.example/", "2026-01-02", "memento", "mset", LIST),
+        KnownCopy(A, "https://old.example/", None, None, "mset", LIST),
+    ]
+
+
+async def test_MS13_the_question_that_is_announced_has_the_copies_too(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/", 2))
+    await desk.fail(A)
+
+    (question,) = await desk.store.questions_to_announce(NOW + DAY)
+
+    assert [known.url for known in question.copies] == ["https://x.example/"]
+
+
+async def test_copies_of_other_pages_are_not_offered(desk: Desk) -> None:
+    await names(desk, copy(B, "https://x.example/", 2), copy(f"{A}/", "https://y.example/", 2))
+
+    assert await offered(desk) == []
+
+
+async def test_a_page_read_whole_again_names_only_what_it_names_now(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/", 2), copy(B, "https://x.example/b", 2))
+    await names(desk, copy(A, "https://y.example/", 3))
+
+    assert [known.url for known in await offered(desk)] == ["https://y.example/"]
+
+
+async def test_a_check_that_did_not_read_the_whole_page_leaves_its_copies(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/", 2))
+    await desk.check(LIST)
+
+    assert [known.url for known in await offered(desk)] == ["https://x.example/"]
+
+
+async def test_a_rendering_remembers_the_copies_that_it_found(desk: Desk) -> None:
+    await desk.check(LIST, "1")
+    await desk.check(LIST, "2")
+    await desk.render(LIST, copies=(copy(A, "https://x.example/", 2),))
+
+    assert [known.url for known in await offered(desk)] == ["https://x.example/"]
+
+
+async def test_copies_go_with_the_page_that_named_them(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/", 2))
+    await desk.store.remove_pages([(await desk.page(LIST)).id])
+
+    assert await offered(desk) == []
+
+
+async def test_a_copy_that_several_pages_name_is_offered_once(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/", 2))
+    await names(desk, copy(A, "https://x.example/"), on=C)
+
+    assert [(known.url, known.seen_on) for known in await offered(desk)] == [("https://x.example/", LIST)]
+
+
+async def test_a_page_is_no_copy_of_itself(desk: Desk) -> None:
+    await names(desk, copy(A, A, 2))
+
+    assert await offered(desk) == []
+
+
+async def test_at_most_a_hundred_copies_are_offered(desk: Desk) -> None:
+    await names(desk, *(copy(A, f"https://x.example/{number}", 1 + number % 28) for number in range(300)))
+
+    assert len(await offered(desk)) == 100
+
+
+async def test_T60_a_question_of_many_pages_offers_those_of_the_first_page_first(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/a", 2), copy(B, "https://x.example/b", 9))
+    await desk.fail(A)
+    await desk.fail(B)
+
+    (question,) = await desk.store.questions()
+    of_all = await desk.store.question_copies(question.id)
+
+    assert [known.url for known in question.copies] == ["https://x.example/a"]
+    assert [(known.of, known.url) for known in of_all] == [(A, "https://x.example/a"), (B, "https://x.example/b")]
+
+
+async def test_a_question_that_is_not_there_offers_nothing(desk: Desk) -> None:
+    assert await desk.store.question_copies(77) == []
+
+
+async def test_LM45_what_a_page_says_to_robots_stands_in_its_row_until_it_is_read_again(desk: Desk) -> None:
+    await desk.check(A, noindex=True, nofollow=True)
+    first = await desk.page(A)
+    task = await desk.task(A)
+    await desk.check(A, noindex=False, nofollow=False)
+    second = await desk.page(A)
+
+    assert (first.noindex, first.nofollow) == (task.noindex, task.nofollow) == (True, True)
+    assert (second.noindex, second.nofollow) == (False, False)
+
+
+async def test_LM45_a_rendering_says_what_the_page_says_to_robots_now(desk: Desk) -> None:
+    await desk.check(A, "1", noindex=True)
+    await desk.check(A, "2", noindex=True)
+    await desk.render(A, robots=(False, True))
+
+    row = await desk.page(A)
+    assert (row.noindex, row.nofollow) == (False, True)
+
+
+async def test_bytes_that_were_not_sent_again_are_summed_up_in_the_pages_row(desk: Desk) -> None:
+    await desk.check(A, body_bytes=700)
+    spared = CheckReport(A, "unchanged", not_modified=True, saved_bytes=700)
+    await desk.check(A, report=spared)
+    await desk.check(A, report=spared, state=None)
+
+    assert (await desk.task(A)).body_bytes == 700
+    assert (await desk.page(A)).saved_bytes == 1400
+
+
+async def test_the_length_of_a_body_is_that_of_the_state_stored_last(desk: Desk) -> None:
+    await desk.check(A, body_bytes=700)
+    await desk.check(A, body_bytes=800)
+    of_equal = (await desk.task(A)).body_bytes
+    await desk.check(A, "2", body_bytes=900)
+    of_another = (await desk.task(A)).body_bytes
+    found = NewState(NOW, fields("2"), equal=True, validators=None, body_digest=None, body_bytes=60)
+    await desk.render(A, state=found)
+
+    assert (of_equal, of_another, (await desk.task(A)).body_bytes) == (800, 900, 60)
+
+
+def make_first_version(path: Path) -> None:
+    """A store as the first version of the schema has it, with a page that was checked once."""
+    with closing(connect(str(path), busy=timedelta(), writes=True)) as db, transaction(db, durable=True):
+        for statement in migrations()[0].statements:
+            db.execute(statement)
+        db.execute(f"pragma application_id = {APPLICATION_ID}")
+        db.execute("pragma user_version = 1")
+        db.execute("insert into hosts (id, name, shard) values (1, 'one.example', 7)")
+        db.execute(
+            "insert into pages (id, url, host_id, added_at, next_at, state_id, stored_at, storings, flags, "
+            "body_digest) values (1, ?, 1, 0, 0, 1, 5, 2, 2, '1:abc')",
+            [A],
+        )
+        values = '["2026",null,null,null,null,null,null,null,null,null,null,null]'
+        db.execute(
+            "insert into states (id, page_id, first_at, last_at, fields, table_from) values (1, 1, 4, 4, ?, 4)",
+            [values],
+        )
+
+
+async def test_a_store_of_the_first_version_is_taken_over_whole(tmp_path: Path) -> None:
+    make_first_version(tmp_path / "tocsin.db")
+
+    desk = await Desk.at(tmp_path)
+    async with desk.store:
+        row, task = await desk.page(A), await desk.task(A)
+        await desk.check(A, copies=(copy(A, "https://x.example/", 2),))
+
+        assert row.fields is not None
+        assert (row.fields[0], row.noindex, row.saved_bytes) == ("2026", False, 0)
+        assert (task.not_html, task.body_bytes) == (True, 0)
+        assert await desk.store.check() == []
+        assert [known.url for known in await offered(desk)] == ["https://x.example/"]
+
+
+def test_a_migration_leaves_the_rows_of_the_version_before(tmp_path: Path) -> None:
+    make_first_version(tmp_path / "tocsin.db")
+    with closing(sqlite3.connect(tmp_path / "tocsin.db")) as db:
+        before = db.execute("select * from pages").fetchone()
+        for statement in migrations()[1].statements:
+            db.execute(statement)
+
+        assert db.execute("select * from pages").fetchone() == (*before, 0, 0)
