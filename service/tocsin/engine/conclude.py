@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from tocsin.configuration import show_span
-from tocsin.engine.alerts import changed_data
-from tocsin.engine.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.cadence import next_check
-from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure, NewState, Validators, VerdictRow
-from tocsin.spec.topper.compare import Comparison, Outcome
-from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
+from tocsin.engine.judge import DECLARED, Occasion, assess_received, judge
+from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.engine.alerts import Alerts
+    from tocsin.engine.assess import Assessment
+    from tocsin.engine.judge import Judged
     from tocsin.engine.receive import Disallowed, Received
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, PageTask
+    from tocsin.model import AlertDraft, CopyLink, Instant, NewState, PageTask, VerdictRow
     from tocsin.settings import PageSettings
-
-DECLARED = "declared"
-_REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
-
-
-class Occasion(NamedTuple):
-    """One check of one page: what was asked, under which settings, and when it began."""
-
-    task: PageTask
-    policy: PageSettings
-    began: Instant
-
-
-class Judged(Struct, frozen=True):
-    """What an answer came to: nothing of it is set where nothing is stored."""
-
-    outcome: CheckOutcome
-    comparison: Comparison | None = None
-    state: NewState | None = None
-    verdict: VerdictRow | None = None
-    alerts: tuple[AlertDraft, ...] = ()
 
 
 class Conclusions:
@@ -62,6 +38,7 @@ class Conclusion:
     """The ends that one check can have."""
 
     def __init__(self, occasion: Occasion, alerts: Alerts, time_zone: str) -> None:
+        self._occasion = occasion
         self._task, self._policy, self._began = occasion
         self._alerts, self._time_zone = alerts, time_zone
 
@@ -97,7 +74,8 @@ class Conclusion:
                 ),
             )
         report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)
-        return self._result(report, (at, why), alerts=alerts, disallowed=True)
+        # No request was made for the page: an `again` has not had its try (T60).
+        return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True)
 
     def deferred(
         self,
@@ -154,7 +132,7 @@ class Conclusion:
         """
         task = self._task
         assessment = assess_received(task, received)
-        judged = self._judge(received, assessment, now)
+        judged = judge(self._occasion, received, assessment, now, self._alerts)
         waits_for_major = task.instruction is not None and task.instruction.kind == "until-major"
         is_major = judged.outcome is CheckOutcome.MAJOR
         owed = task.owed and (is_major or not waits_for_major)
@@ -181,65 +159,9 @@ class Conclusion:
             recovery=recovery,
             render_owed=owed,
             not_html=not assessment.is_html,
+            robots=_directives_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
         )
-
-    def _judge(self, received: Received, assessment: Assessment, now: Instant) -> Judged:
-        task, policy, latest, before = self._task, self._policy, assessment.state, self._task.state
-        if not assessment.is_html and before is not None and not task.not_html:
-            # HTML that becomes something else is told, once, and not silently compared.
-            event = self._alerts.suspect_event(
-                task, now, evidence=assessment.problem or "", content_type=received.response.header("content-type")
-            )
-            return Judged(CheckOutcome.SUSPECT, alerts=(event,))
-        was_subject = before is not None and PageState(before.fields).is_subject
-        if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
-            return Judged(CheckOutcome.NOT_SUBJECT)
-        stored_at = max(now, before.last_at) if before is not None else now
-        comparison = decide(before, latest, stored_at, policy)
-        outcome = CheckOutcome(comparison.outcome.value)
-        if comparison.outcome is Outcome.FIRST or before is None:
-            return Judged(outcome, comparison, new_state(task, received, assessment, stored_at))
-        # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
-        is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
-        data = (
-            {}
-            if is_silent
-            else changed_data(
-                page=task,
-                comparison=comparison,
-                before=before,
-                latest=latest.values,
-                stored_at=stored_at,
-                elapsed_s=(stored_at - before.last_at) // 1_000_000,
-                thresholds=thresholds_of(policy),
-                basis=DECLARED,
-            )
-        )
-        if comparison.outcome is Outcome.TOO_SOON:
-            # The record is not kept: the next comparison is again with the state before it.
-            told = () if is_silent else (self._alerts.too_soon_event(task, data, stored_at),)
-            return Judged(outcome, comparison, alerts=told)
-        state = new_state(task, received, assessment, stored_at)
-        if comparison.outcome is Outcome.UNCHANGED:
-            told = () if is_silent else (self._alerts.unchanged_event(task, data, stored_at),)
-            return Judged(outcome, comparison, state, alerts=told)
-        verdict = VerdictRow(
-            at=stored_at,
-            outcome=comparison.outcome.value,
-            reason=comparison.reason.value if comparison.reason else None,
-            rule=comparison.rule,
-            basis=DECLARED,
-            data=data,
-            awareness=self._is_awareness_due(comparison.outcome),
-        )
-        return Judged(outcome, comparison, state, verdict)
-
-    def _is_awareness_due(self, outcome: Outcome) -> bool:
-        instruction = self._task.instruction
-        if instruction is not None and instruction.kind == "until-major" and outcome is not Outcome.MAJOR:
-            return False
-        return is_awareness_due(outcome, Tell(self._policy.tell))
 
     def _report(
         self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
@@ -265,6 +187,7 @@ class Conclusion:
             elapsed_ms=received.elapsed_ms,
             not_modified=received.not_modified,
             problem="; ".join(problems) or None,
+            saved_bytes=self._task.body_bytes if received.not_modified else 0,
         )
 
     def _next(
@@ -317,11 +240,14 @@ class Conclusion:
         render_owed: bool = False,
         disallowed: bool | None = None,
         not_html: bool | None = None,
+        robots: tuple[bool, bool] | None = None,
+        copies: tuple[CopyLink, ...] | None = None,
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
     ) -> CheckResult:
         task = self._task
         instruction = task.instruction
+        noindex, nofollow = robots or (task.noindex, task.nofollow)
         return CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
@@ -343,12 +269,26 @@ class Conclusion:
             # A check that did not come so far leaves it as it was: it is told once.
             disallowed=task.disallowed if disallowed is None else disallowed,
             not_html=task.not_html if not_html is None else not_html,
+            noindex=noindex,
+            nofollow=nofollow,
+            copies=copies,
             host_gate_at=host_gate_at,
             instruction=instruction,
             based_on=task.state.last_at if task.state is not None else None,
             # `again` is used up by any occasion that was not put off; `until-major` by its major change alone.
             rule_spent=instruction is not None and not keeps_rule and (instruction.kind == "again" or received),
         )
+
+
+def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tuple[bool, bool]:
+    """Say whether the page wants its text out of indexes and its links not followed (LM-45, LM-46).
+
+    What an answer says that is not kept is not kept either: the next one is compared with the one before it.
+    """
+    said = assessment.directives
+    if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return task.noindex, task.nofollow
+    return not said.index, not said.follow
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:
@@ -360,29 +300,3 @@ def clock_back(task: PageTask, now: Instant) -> timedelta | None:
 def cause_of(error: FetchError) -> str:
     """What questions are gathered by: the kind of failure, and for a status which one."""
     return f"{error.kind} {error.status}" if error.kind == "status" and error.status is not None else str(error.kind)
-
-
-def assess_received(task: PageTask, received: Received) -> Assessment:
-    """Assess an answer; a 304 stands for the state that its validators belong to (T45 still applies to it)."""
-    if received.not_modified and task.state is not None:
-        return Assessment(PageState(task.state.fields), not task.not_html, None, task.body_digest or "")
-    response = received.response
-    return assess(received.final_url, response.body, response.header("content-type"), task.state, task.body_digest)
-
-
-def new_state(task: PageTask, received: Received, assessment: Assessment, stored_at: Instant) -> NewState:
-    """The storing of a state; its validators are the answer's, or those that a 304 confirmed."""
-    before = task.state
-    equal = before is not None and before.fields == assessment.state.values
-    validators = task.validators if received.not_modified else validators_of(received)
-    return NewState(stored_at, assessment.state.values, equal, validators, assessment.digest or None)
-
-
-def validators_of(received: Received) -> Validators | None:
-    """The validators of an answer, exactly as its last hop wrote them; what is not ASCII might not be given back so."""
-    etag, modified = (_verbatim(received.response.header(name)) for name in ("etag", "last-modified"))
-    return Validators(etag, modified, received.final_url) if etag or modified else None
-
-
-def _verbatim(value: str | None) -> str | None:
-    return value if value and value.isascii() else None
