@@ -48,6 +48,7 @@ def request(
     max_wire: int = 10 * 2**20,
     proxy: str | None = None,
     private: bool = False,
+    cut_at: int | None = None,
 ) -> HopRequest:
     """A request with the usual caps."""
     return HopRequest(
@@ -58,6 +59,7 @@ def request(
         max_wire_bytes=max_wire,
         proxy=proxy,
         private=private,
+        cut_at=cut_at,
     )
 
 

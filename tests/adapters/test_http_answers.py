@@ -161,6 +161,8 @@ BODY = b"<p>bell</p>" * 20_000
         ("identity", BODY),
         ("", BODY),
         ("identity, gzip", zipped(BODY)),
+        ("gzip, gzip", zipped(zipped(BODY))),
+        ("deflate, x-gzip", zipped(zlib.compress(BODY))),
     ],
     ids=short,
 )

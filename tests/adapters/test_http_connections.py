@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import settle
 from tests.nameserver import NameServer
-from tests.origin import Origin, Page, RawOrigin, cut, hang
+from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
 from tests.wire import fetcher, request
 from tocsin.adapters.http import pool
 from tocsin.errors import FetchFailed, FetchRefused
@@ -273,3 +273,20 @@ async def test_what_lies_idle_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         await settle()
 
         assert 5 <= client.shared().connections <= 12
+
+
+async def test_an_endless_body_that_is_cut_is_an_answer_and_its_connection_ends() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
+    async with RawOrigin(endless(head, b"Disallow: /\r\n" * 500)) as origin, fetcher() as client:
+        answer = await client.get(request(origin.url(), cut_at=1000, max_body=10, max_wire=10**6))
+        await settle()
+
+        assert (answer.status, answer.cut, len(answer.body)) == (200, True, 1000)
+        assert client.shared().connections == 0
+
+
+async def test_an_answer_that_is_shorter_than_the_cut_is_whole() -> None:
+    async with RawOrigin(HELLO) as origin, fetcher() as client:
+        answer = await client.get(request(origin.url(), cut_at=5))
+
+    assert (answer.body, answer.cut) == (b"hello", False)

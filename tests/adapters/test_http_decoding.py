@@ -16,11 +16,18 @@ from tocsin.adapters.http.decoding import Body, NotDecodable, TooLong
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CODERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
+CODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "identity": bytes,
+    "deflate, gzip": lambda data: gzip.compress(zlib.compress(data)),
+}
 
 
-def decode(coding: str, pieces: list[bytes], *, max_body: int = 10**6, max_wire: int = 10**6) -> bytes:
-    body = Body(coding, max_wire=max_wire, max_body=max_body)
+def decode(
+    coding: str, pieces: list[bytes], *, max_body: int = 10**6, max_wire: int = 10**6, cut_at: int | None = None
+) -> bytes:
+    body = Body(coding, max_wire=max_wire, max_body=max_body, cut_at=cut_at)
     for piece in pieces:
         body.take(piece)
     return body.whole()
@@ -41,7 +48,7 @@ def test_members_of_gzip_follow_each_other(first: bytes, second: bytes, cuts: li
     assert decode("gzip", cut_up(gzip.compress(first) + gzip.compress(second), cuts)) == first + second
 
 
-@given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate"]), st.integers(0, 10**4))
+@given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate", "deflate, gzip"]), st.integers(0, 10**4))
 def test_cut_off_data_is_never_taken_for_whole(data: bytes, coding: str, cut: int) -> None:
     coded = CODERS[coding](data)
     start = coded[: cut % len(coded)]
@@ -50,7 +57,7 @@ def test_cut_off_data_is_never_taken_for_whole(data: bytes, coding: str, cut: in
             decode(coding, [start])
 
 
-@given(st.binary(max_size=2000), st.sampled_from(["gzip", "deflate"]), st.integers(0, 2000))
+@given(st.binary(max_size=2000), st.sampled_from(["gzip", "deflate", "deflate, gzip"]), st.integers(0, 2000))
 def test_no_bytes_are_too_strange_and_none_go_beyond_the_cap(data: bytes, coding: str, cap: int) -> None:
     try:
         body = decode(coding, [data], max_body=cap)
@@ -67,3 +74,40 @@ def test_a_bomb_is_not_inflated_beyond_its_cap() -> None:
         body.take(bomb)
 
     assert sum(map(len, body._pieces)) <= 1001
+
+
+def test_a_bomb_between_two_codings_is_not_inflated_beyond_the_cap() -> None:
+    nothing = gzip.compress(b"", mtime=0)
+    bomb = gzip.compress(nothing * 1_000_000)
+
+    with pytest.raises(TooLong, match="between its codings"):
+        decode("gzip, gzip", [bomb], max_body=10**5, max_wire=10**5)
+
+
+def test_a_long_run_within_the_cap_comes_out_whole() -> None:
+    assert decode("gzip", [gzip.compress(bytes(3_000_001))], max_body=3_000_001) == bytes(3_000_001)
+
+
+@given(st.binary(max_size=3000), st.sampled_from(sorted(CODERS)), st.integers(0, 3000), st.lists(st.integers(0, 10**4)))
+def test_a_cut_leaves_exactly_the_first_bytes(data: bytes, coding: str, cut_at: int, cuts: list[int]) -> None:
+    assert decode(coding, cut_up(CODERS[coding](data), cuts), cut_at=cut_at) == data[:cut_at]
+
+
+def test_what_follows_a_cut_is_not_judged() -> None:
+    body = Body("gzip", max_wire=100, max_body=1, cut_at=1000)
+
+    body.announce(10**9)
+    body.take(gzip.compress(bytes(10_000))[:-8])
+
+    assert body.is_cut
+    assert body.whole() == bytes(1000)
+
+
+def test_the_cap_on_the_wire_ends_a_body_that_is_cut_anyway() -> None:
+    body = Body(None, max_wire=10, max_body=10, cut_at=1000)
+
+    for _ in range(3):
+        body.take(b"12345678")
+
+    assert body.is_cut
+    assert body.whole() == b"12345678"

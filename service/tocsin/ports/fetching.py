@@ -19,6 +19,8 @@ class HopRequest(Struct, frozen=True):
     total_s   what is left of the set's total deadline
     proxy     the proxy's URL, or None
     private   loopback and private addresses may be dialled (a user typed this URL into a one-shot command)
+    cut_at    of the decoded body only so many bytes are wanted: what follows is left unread, and the answer counts as
+              complete; the two caps then end the body, too, instead of refusing it
     """
 
     url: str
@@ -28,6 +30,7 @@ class HopRequest(Struct, frozen=True):
     max_wire_bytes: int = 10 * 2**20
     proxy: str | None = None
     private: bool = False
+    cut_at: int | None = None
 
 
 class HopResponse(Struct, frozen=True):
@@ -36,6 +39,7 @@ class HopResponse(Struct, frozen=True):
     headers     names in lower case, in order, repeated ones repeated
     body        decoded
     wire_bytes  as received, before decoding
+    cut         something was left unread, as the request's `cut_at` wanted
     """
 
     url: str
@@ -44,6 +48,7 @@ class HopResponse(Struct, frozen=True):
     body: bytes
     wire_bytes: int
     elapsed_ms: int
+    cut: bool = False
 
     def header(self, name: str) -> str | None:
         """Return the first header of this (lower-case) name."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from isal import isal_zlib
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 ACCEPTED = "gzip, deflate"
+MOST_CODINGS = 2
+_AT_ONCE_BYTES = 256 * 1024
 _GZIP_START = 0x1F
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
@@ -34,54 +39,93 @@ class _Inflater(Protocol):
 class Body:
     """Takes the pieces of a body and gives the whole.
 
-    coding      the value of Content-Encoding, or None
+    codings     the value of Content-Encoding, or None
     max_wire    the most bytes to take
     max_body    the most bytes to give
+    cut_at      after so many bytes given nothing more is wanted; then the caps end the body instead of refusing it
     wire_bytes  bytes taken so far
-    Raises NotDecodable for a coding that was not asked for. Pieces are never inflated beyond what the cap leaves.
+    is_cut      nothing more is wanted, though there is more
+    Raises NotDecodable for a coding that was not asked for. Nothing is inflated further than a cap and one step.
     """
 
-    def __init__(self, coding: str | None, *, max_wire: int, max_body: int) -> None:
-        self._coding = _coding(coding)
+    def __init__(self, codings: str | None, *, max_wire: int, max_body: int, cut_at: int | None = None) -> None:
+        self._stages = [_Stage(coding) for coding in reversed(_read_codings(codings))]
         self._max_wire = max_wire
         self._max_body = max_body
-        self._inflater: _Inflater | None = None
+        self._cut_at = cut_at
         self._pieces: list[bytes] = []
         self._body_bytes = 0
         self.wire_bytes = 0
+        self.is_cut = False
 
     def announce(self, wire_bytes: int) -> None:
         """Judge the length that the framing announces, before anything of it is read; raises TooLong."""
+        if self._cut_at is not None:
+            return
         if wire_bytes > self._max_wire:
             raise TooLong(f"{wire_bytes} bytes announced, more than {self._max_wire} (fetch.max_wire)")
-        if self._coding is None and wire_bytes > self._max_body:
+        if not self._stages and wire_bytes > self._max_body:
             raise TooLong(f"{wire_bytes} bytes announced, more than {self._max_body} (fetch.max_body)")
 
     def take(self, piece: bytes) -> None:
         """Take the next piece; raises TooLong or NotDecodable."""
         self.wire_bytes += len(piece)
         if self.wire_bytes > self._max_wire:
-            raise TooLong(f"more than {self._max_wire} bytes before decoding (fetch.max_wire)")
-        if self._coding is None:
-            self._give(piece)
-        else:
-            self._inflate(piece)
+            self._refuse(f"more than {self._max_wire} bytes before decoding (fetch.max_wire)")
+            return
+        for part in self._decoded(piece, 0):
+            self._give(part)
+            if self.is_cut:
+                return
 
     def whole(self) -> bytes:
-        """Give the decoded body; raises NotDecodable if the coding is cut off."""
-        # No bytes at all under a coding is how many servers write an empty body; it is one.
-        if self._coding is not None and self.wire_bytes and (self._inflater is None or not self._inflater.eof):
-            raise NotDecodable(f"{self._coding} data is cut off after {self.wire_bytes} bytes")
+        """Give the decoded body; raises NotDecodable if a coding is cut off by others than us."""
+        for stage in self._stages:
+            if not self.is_cut:
+                stage.refuse_cut()
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
+    def _decoded(self, piece: bytes, depth: int) -> Iterator[bytes]:
+        """Take one coding after the other off a piece."""
+        if depth == len(self._stages):
+            yield piece
+            return
+        for part in self._stages[depth].inflate(piece):
+            yield from self._decoded(part, depth + 1)
+            # What comes out between two codings may be endless as well, and give nothing at all.
+            if self._stages[depth].given_bytes > max(self._max_body, self._max_wire):
+                self._refuse(f"more than {self._max_body} bytes between its codings (fetch.max_body)")
+                return
+
     def _give(self, piece: bytes) -> None:
+        if self._cut_at is not None:
+            wanted = self._cut_at - self._body_bytes
+            self.is_cut = self.is_cut or len(piece) > wanted
+            piece = piece[:wanted]
         self._body_bytes += len(piece)
-        if self._body_bytes > self._max_body:
+        if self._cut_at is None and self._body_bytes > self._max_body:
             raise TooLong(f"more than {self._max_body} bytes after decoding (fetch.max_body)")
         if piece:
             self._pieces.append(piece)
 
-    def _inflate(self, piece: bytes) -> None:
+    def _refuse(self, why: str) -> None:
+        if self._cut_at is None:
+            raise TooLong(why)
+        self.is_cut = True
+
+
+class _Stage:
+    """Takes off one coding; `given_bytes` counts what came out."""
+
+    def __init__(self, coding: str) -> None:
+        self._coding = coding
+        self._inflater: _Inflater | None = None
+        self._taken_bytes = 0
+        self.given_bytes = 0
+
+    def inflate(self, piece: bytes) -> Iterator[bytes]:
+        """Give what a piece inflates to, in steps; raises NotDecodable."""
+        self._taken_bytes += len(piece)
         while piece:
             if self._inflater is None:
                 self._inflater = self._new_inflater(piece)
@@ -90,11 +134,26 @@ class Body:
                 if self._coding != "gzip" or piece[0] != _GZIP_START:
                     raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self._coding} data")
                 self._inflater = self._new_inflater(piece)
-            try:
-                self._give(self._inflater.decompress(piece, self._max_body - self._body_bytes + 1))
-            except _INFLATE_ERROR as exc:
-                raise NotDecodable(f"not {self._coding}: {exc}") from exc
+            while part := self._step(self._inflater, piece):
+                yield part
+                piece = self._inflater.unconsumed_tail
+                if len(part) < _AT_ONCE_BYTES or self._inflater.eof:
+                    break
             piece = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
+
+    def refuse_cut(self) -> None:
+        """Raise NotDecodable if the data has begun, and not ended."""
+        # No bytes at all under a coding is how many servers write an empty body; it is one.
+        if self._taken_bytes and (self._inflater is None or not self._inflater.eof):
+            raise NotDecodable(f"{self._coding} data is cut off after {self._taken_bytes} bytes")
+
+    def _step(self, inflater: _Inflater, piece: bytes) -> bytes:
+        try:
+            part = inflater.decompress(piece, _AT_ONCE_BYTES)
+        except _INFLATE_ERROR as exc:
+            raise NotDecodable(f"not {self._coding}: {exc}") from exc
+        self.given_bytes += len(part)
+        return part
 
     def _new_inflater(self, start: bytes) -> _Inflater:
         if self._coding == "gzip":
@@ -106,14 +165,12 @@ class Body:
         return inflater
 
 
-def _coding(value: str | None) -> str | None:
-    """Read Content-Encoding: "gzip", "deflate", or None for none."""
+def _read_codings(value: str | None) -> list[str]:
+    """Read Content-Encoding: "gzip" and "deflate" in the order in which they were applied."""
     codings = [name for part in (value or "").split(",") if (name := part.strip().lower()) not in ("", "identity")]
-    if not codings:
-        return None
-    if len(codings) > 1:
-        raise NotDecodable(f"coded {len(codings)} times over ({', '.join(codings[:5])}), which was not asked for")
-    coding = codings[0].removeprefix("x-")
-    if coding not in ("gzip", "deflate"):
-        raise NotDecodable(f"coded as {codings[0][:40]!r}, which was not asked for (only {ACCEPTED})")
-    return coding
+    if len(codings) > MOST_CODINGS:
+        raise NotDecodable(f"coded {len(codings)} times over ({', '.join(codings[:5])[:80]}), more than {MOST_CODINGS}")
+    for coding in codings:
+        if coding.removeprefix("x-") not in ("gzip", "deflate"):
+            raise NotDecodable(f"coded as {coding[:40]!a}, which was not asked for (only {ACCEPTED})")
+    return [coding.removeprefix("x-") for coding in codings]

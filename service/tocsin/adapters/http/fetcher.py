@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import aiohttp
 from multidict import CIMultiDict
@@ -73,7 +73,7 @@ class AiohttpSession:
                 )
                 watch.enter(Phase.BODY)
                 try:
-                    body, wire_bytes = await _receive(response, request, watch)
+                    body = await _receive(response, request, watch)
                 finally:
                     response.close()  # nothing, where the body was read to its end
             finally:
@@ -82,9 +82,10 @@ class AiohttpSession:
             url=request.url,
             status=response.status,
             headers=_texts(response.raw_headers),
-            body=body,
-            wire_bytes=wire_bytes,
+            body=body.whole,
+            wire_bytes=body.wire_bytes,
             elapsed_ms=round((self._sweep.now() - began) * 1000),
+            cut=body.is_cut,
         )
 
     async def close(self) -> None:
@@ -195,20 +196,29 @@ class AiohttpFetcher:
         return AiohttpSession(self._names, self._sweep, self._policy, user_agent=self._user_agent, tls=self._tls)
 
 
-async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch: Watch) -> tuple[bytes, int]:
-    """Read the body to its announced end: (decoded, bytes on the wire)."""
+class _Received(NamedTuple):
+    whole: bytes
+    wire_bytes: int
+    is_cut: bool = False
+
+
+async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch: Watch) -> _Received:
+    """Read the body to its announced end, or to where nothing more of it is wanted."""
     if response.status not in _SUCCESS:
-        return b"", await _drain(response)
+        return _Received(b"", await _drain(response))
     body = Body(
-        response.headers.get("Content-Encoding"), max_wire=request.max_wire_bytes, max_body=request.max_body_bytes
+        response.headers.get("Content-Encoding"),
+        max_wire=request.max_wire_bytes,
+        max_body=request.max_body_bytes,
+        cut_at=request.cut_at,
     )
     if response.content_length is not None:
         body.announce(response.content_length)
-    while piece := await response.content.readany():
+    while not body.is_cut and (piece := await response.content.readany()):
         body.take(piece)
-    if response.content_length is None and "Transfer-Encoding" not in response.headers:
+    if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
         _refuse_reset(watch)
-    return body.whole(), body.wire_bytes
+    return _Received(body.whole(), body.wire_bytes, body.is_cut)
 
 
 def _refuse_reset(watch: Watch) -> None:
