@@ -158,20 +158,25 @@ def _judge_chain(url: str, states: Sequence[State], alerts: Sequence[Alert]) -> 
 
 
 def _judge_questions(evidence: Evidence) -> Iterator[str]:
-    """A question is asked at most once, and when it was asked, its end is told once."""
+    """A question is asked at most once, and its end is told at most once.
+
+    Where nobody was asked, only a recovery that carries the awareness still owed tells of the end.
+    """
     asked, ended = _count_questions(evidence, UNREACHABLE), _count_questions(evidence, RECOVERED)
+    owed = _count_questions(evidence, RECOVERED, with_rendering=True)
     for question in evidence.questions:
         if not question.is_closed:
             yield f"question {question.id}: still open, though every page is well"
         if asked[question.id] != question.is_announced:
             yield f"question {question.id}: asked {asked[question.id]} times, announced: {question.is_announced}"
-        if ended[question.id] > question.is_announced:
+        if ended[question.id] > max(question.is_announced, owed[question.id] == 1):
             yield f"question {question.id}: its end was told {ended[question.id]} times"
 
 
-def _count_questions(evidence: Evidence, kind: str) -> Counter[int]:
+def _count_questions(evidence: Evidence, kind: str, *, with_rendering: bool = False) -> Counter[int]:
     """Count the alerts of this type for each question; of recoveries, only those that end one."""
-    told = (alert.event["data"]["question"] for alert in evidence.alerts if alert.type == kind)
+    data = (alert.event["data"] for alert in evidence.alerts if alert.type == kind)
+    told = (each["question"] for each in data if each.get("rendering") or not with_rendering)
     return Counter(int(question["id"]) for question in told if question and question.get("ended", True))
 
 

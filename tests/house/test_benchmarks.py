@@ -66,6 +66,15 @@ class Case:
             for began, (had, version) in enumerate([(None, 1), (1, 2), (2, 5), (5, 5)])
         ]
 
+    def recover(self, data: dict[str, Any]) -> None:
+        again = {**event("A3", 2, 5), "data": data}
+        self.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
+        self.deliveries |= {("A3", sink): "accepted" for sink in SINKS}
+        self.delivered += [
+            Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN)
+        ]
+        self.lines.append(again)
+
     def judged(self, folder: Path) -> list[str]:
         path = folder / "lines"
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
@@ -88,6 +97,10 @@ def lose_a_verdict(case: Case) -> None:
 def tell_twice(case: Case) -> None:
     case.verdicts.append(case.verdicts[1]._replace(id=3, alert_id="A3"))
     case.alerts.append(Alert("A3", 3, 1, CHANGED, event("A3", 2, 5)))
+
+
+def tell_the_end_of_what_nobody_was_asked(case: Case) -> None:
+    case.recover({"question": {"id": "1", "ended": True}, "rendering": None, "rendered": None})
 
 
 def lose_an_alert(case: Case) -> None:
@@ -141,6 +154,7 @@ def ask_about_a_state_never_stored(case: Case) -> None:
 WRONGS: list[Callable[[Case], None]] = [
     lose_a_verdict,
     tell_twice,
+    tell_the_end_of_what_nobody_was_asked,
     lose_an_alert,
     lose_a_delivery,
     never_deliver,
@@ -181,14 +195,16 @@ def test_a_rendering_told_in_two_alerts_is_one_verdict(tmp_path: Path) -> None:
     rendered = {"latest": {**event("", 5, 6)["data"]["latest"], "stored": "2026-01-02T03:04:05.678Z"}}
     for alert in case.alerts[1:]:
         alert.event["data"]["rendered"] = rendered
-    again = {**event("A3", 2, 5), "id": "A3"}
-    again["data"] = {"question": None, "rendering": {"error": None}, "rendered": rendered}
-    case.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
+    case.recover({"question": None, "rendering": {"error": None}, "rendered": rendered})
     case.states.append(State(4, 6, 4))
     case.versions[URL] = 6
-    case.deliveries |= {("A3", sink): "accepted" for sink in SINKS}
-    case.delivered += [Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN)]
-    case.lines.append(again)
+
+    assert case.judged(tmp_path) == []
+
+
+def test_awareness_that_was_owed_may_end_a_question_that_nobody_was_asked(tmp_path: Path) -> None:
+    case = Case()
+    case.recover({"question": {"id": "1", "ended": True}, "rendering": {"error": None}, "rendered": None})
 
     assert case.judged(tmp_path) == []
 
