@@ -1,19 +1,53 @@
-"""The rules of one robots.txt (RFC 9309), read by protego."""
+"""The rules of one robots.txt (RFC 9309): what they allow, and which line of which record said so."""
 
 from __future__ import annotations
 
-from msgspec import Struct
-from protego import Protego
-from protego._utils import _quote_path
+from collections import defaultdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
-LONGEST_ROBOTS_BYTES = 500 * 1024
-_BOM = b"\xef\xbb\xbf"
+from msgspec import Struct
+
+from tocsin.spec.html.urls import host_and_origin, resolve
+from tocsin.spec.robots.patterns import canonical, parse_pattern, path_of
+from tocsin.spec.robots.records import LONGEST_ROBOTS_BYTES, Line, Record, decode_robots, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.spec.robots.patterns import Pattern
+
+__all__ = [
+    "ALLOWED",
+    "LONGEST_ROBOTS_BYTES",
+    "AgentRules",
+    "Policy",
+    "RobotsRules",
+    "Ruling",
+    "decode_robots",
+    "parse_robots",
+    "policy_of",
+    "read_robots",
+    "robots_url",
+]
+
+_MOST_AGENTS = 8
+_OK, _CLIENT_ERRORS, _SERVER_ERRORS, _TOO_MANY_REQUESTS = 200, 400, 500, 429
+
+
+class Policy(StrEnum):
+    """What the status of a robots.txt means."""
+
+    PARSE = "parse"
+    ALLOW_ALL = "allow_all"
+    DISALLOW_ALL = "disallow_all"
 
 
 class Ruling(Struct, frozen=True, gc=False):
     """Whether a URL may be asked for.
 
-    rule  what decided, as the site wrote it, where something did
+    rule  what decided, with its line and its record's, where something did:
+          `line 12: "Disallow: /private/*" for "User-agent: tocsin" (line 10)`
     """
 
     allowed: bool
@@ -21,36 +55,164 @@ class Ruling(Struct, frozen=True, gc=False):
 
 
 ALLOWED = Ruling(allowed=True)
+MOST_STEPS = 64_000_000
+# Deviation: RFC 9309 knows no such case. A site that can redirect us anywhere could hold up all others with it.
+TOO_COSTLY = Ruling(allowed=False, rule="robots.txt has too many wildcards to be matched against so long a URL")
+
+
+class _Rule(NamedTuple):
+    octets: int
+    allows: bool
+    line: Line
+    named: Line
+
+    @property
+    def ruling(self) -> Ruling:
+        line, named = self.line, self.named
+        told = f'line {line.number}: "{line.shown}" for "{named.shown}" (line {named.number})'
+        return Ruling(self.allows, told)
+
+
+class AgentRules:
+    """What a robots.txt says to one robot: the rules of all the records that name it best.
+
+    crawl_delay  seconds that the site asks it to leave between requests; of several the longest
+    size         how many rules these are
+    """
+
+    def __init__(self, records: Sequence[tuple[Record, Line]]) -> None:
+        self.crawl_delay = max((delay for record, _ in records for delay in record.delays), default=None)
+        self._prefixes: dict[str, _Rule] = {}
+        self._exact: dict[str, _Rule] = {}
+        self._wild: list[tuple[_Rule, Pattern]] = []
+        for record, named in records:
+            for line in record.rules:
+                self._add(line, named)
+        self._lengths = tuple(sorted({len(prefix) for prefix in self._prefixes}))
+        self._wild.sort(key=lambda found: found[0][:2], reverse=True)
+        self.size = len(self._prefixes) + len(self._exact) + len(self._wild)
+
+    def allows(self, url: str) -> Ruling:
+        """Say whether the robot may ask for this URL, which is absolute: the rule with most octets says, or nobody."""
+        path = path_of(url)
+        if path.partition("?")[0] == "/robots.txt":
+            return ALLOWED
+        path = canonical(path)
+        best = self._exact.get(path)
+        for length in self._lengths:
+            if length > len(path):
+                break
+            best = _better(best, self._prefixes.get(path[:length]))
+        for number, (rule, pattern) in enumerate(self._wild):
+            if best is not None and rule[:2] <= best[:2]:
+                break
+            if number * len(path) > MOST_STEPS:
+                return TOO_COSTLY
+            if pattern.is_match(path):
+                best = rule
+                break
+        return ALLOWED if best is None else best.ruling
+
+    def _add(self, line: Line, named: Line) -> None:
+        pattern = parse_pattern(line.value)
+        rule = _Rule(pattern.octets, line.field == "allow", line, named)
+        if len(pattern.parts) > 1:
+            self._wild.append((rule, pattern))
+            return
+        known = self._exact if pattern.anchored else self._prefixes
+        literal = pattern.parts[0]
+        better = _better(known.get(literal), rule)
+        if better is not None:
+            known[literal] = better
 
 
 class RobotsRules:
-    """The rules of one robots.txt."""
+    """The rules of one robots.txt.
 
-    def __init__(self, parsed: Protego) -> None:
-        self._parsed = parsed
+    sitemaps  the addresses that it names, as written, in order, each once
+    """
+
+    def __init__(self, records: Sequence[Record], sitemaps: Sequence[Line]) -> None:
+        self._records = records
+        self._of_agent: dict[str, AgentRules] = {}
+        self.sitemaps = tuple(dict.fromkeys(line.value for line in sitemaps))
+
+    def of(self, agent: str) -> AgentRules:
+        """Give what is said to this robot, by its name or as it presents itself: `tocsin`, `Tocsin/1.0`."""
+        name = agent.lower()
+        found = self._of_agent.get(name)
+        if found is None:
+            if len(self._of_agent) >= _MOST_AGENTS:
+                self._of_agent.clear()
+            found = self._of_agent[name] = AgentRules(_records_for(name, self._records))
+        return found
 
     def allows(self, agent: str, url: str) -> Ruling:
-        """Say whether the agent (its product token) may ask for this URL, which is absolute."""
-        if self._parsed.can_fetch(url, agent):
-            return ALLOWED
-        return Ruling(allowed=False, rule=self._deciding_rule(agent, url))
+        """Say whether the agent may ask for this URL, which is absolute."""
+        return self.of(agent).allows(url)
 
     def crawl_delay(self, agent: str) -> float | None:
         """Seconds that the site asks the agent to leave between requests; no part of RFC 9309, but often given."""
-        return self._parsed.crawl_delay(agent)
-
-    def _deciding_rule(self, agent: str, url: str) -> str | None:
-        group = self._parsed._get_matching_rule_set(agent)  # noqa: SLF001 - protego tells whether, not why
-        path = _quote_path(url)
-        rules = (rule.value for rule in (group._rules if group else ()))  # noqa: SLF001 - the same; the longest first
-        deciding = next((pattern for pattern in rules if pattern.match(path)), None)
-        return None if deciding is None else f"Disallow: {deciding._pattern}"  # noqa: SLF001 - the same
+        return self.of(agent).crawl_delay
 
 
-def parse_robots(body: bytes) -> RobotsRules:
-    """Read a robots.txt: UTF-8, at most its first 500 KiB, whatever is wrong with the rest of it. Never raises.
+def parse_robots(body: bytes, *, cut: bool = False) -> RobotsRules:
+    """Read a robots.txt: at most its first 500 KiB, whatever is wrong with the rest of it. Never raises.
 
+    cut  there was more than is given: the line that the cut went through is left out
     Source  RFC 9309, 2.2 to 2.5.
     """
-    text = body[:LONGEST_ROBOTS_BYTES].removeprefix(_BOM).decode("utf-8", "replace")
-    return RobotsRules(Protego.parse(text))
+    return read_robots(decode_robots(body, cut=cut))
+
+
+def read_robots(text: str) -> RobotsRules:
+    """Read a robots.txt that was decoded by `decode_robots`. Never raises."""
+    return RobotsRules(*read_records(text))
+
+
+def policy_of(status: int) -> Policy | None:
+    """Say what the status of a robots.txt means; None for one that is no answer (a redirection, 1xx).
+
+    429 is of the server's errors: it is too busy to say (RFC 9309, 2.3.1.3, leaves us free to stay away).
+    """
+    if status >= _SERVER_ERRORS or status == _TOO_MANY_REQUESTS:
+        return Policy.DISALLOW_ALL
+    if status >= _CLIENT_ERRORS:
+        return Policy.ALLOW_ALL
+    return Policy.PARSE if status // 100 == _OK // 100 else None
+
+
+def robots_url(url: str) -> str | None:
+    """Return where robots.txt is for this URL: at the root of its scheme, host and port (LM-32).
+
+    None for what is no http(s) URL.
+    """
+    found = resolve(url, "/robots.txt")
+    if found is None or not found.startswith(("http://", "https://")):
+        return None
+    return f"{host_and_origin(found)[1]}/robots.txt"
+
+
+def _better(one: _Rule | None, other: _Rule | None) -> _Rule | None:
+    """The rule that decides between two: the one with more octets, then the one that allows, then the first."""
+    if one is None or other is None:
+        return one or other
+    return other if other[:2] > one[:2] else one
+
+
+def _records_for(agent: str, records: Sequence[Record]) -> list[tuple[Record, Line]]:
+    """Find the records that name this robot by the longest name, or else those for every robot."""
+    naming: dict[str, list[tuple[Record, Line]]] = defaultdict(list)
+    for record in records:
+        for name, line in dict(record.names).items():
+            naming[name].append((record, line))
+    best = max((name for name in naming if name != "*" and _is_named(agent, name)), key=len, default="*")
+    return naming.get(best, [])
+
+
+def _is_named(agent: str, name: str) -> bool:
+    """Say whether a name stands in what a robot calls itself, from the beginning of a word on."""
+    at = agent.find(name)
+    while at > 0 and (agent[at - 1].isalnum() or agent[at - 1] in "-_"):
+        at = agent.find(name, at + 1)
+    return at >= 0
