@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
-
 from tocsin.errors import TooComplex
+from tocsin.spec.html.content_type import extract_encoding, read_content_types
 from tocsin.spec.html.decoding import BOMS, encoding_for
 from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.prescan import PRESCAN_BYTES, charset_of, prescan, xml_declaration
+from tocsin.spec.html.prescan import PRESCAN_BYTES, prescan, xml_declaration
 
 DEFAULT = "windows-1252"
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
-_PARAMETER = re.compile(r";[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"?[^;]*|([^;]*)))?", re.DOTALL)
 
 
 def find_encoding(body: bytes, content_type: str | None) -> str:
     """Name the encoding of an HTML page, in lower case: by its BOM, HTTP, its own first bytes, else windows-1252.
 
-    content_type  the value of the HTTP header, None if there was none
+    content_type  the value of the first HTTP header, None if there was none
     Source        HTML, determining the character encoding; the Encoding standard for labels.
     """
     for bom, name in BOMS:
         if body.startswith(bom):
             return name
-    if content_type is not None and (found := encoding_for(charset_parameter(content_type))):
-        return found
+    if (told := _told_by_http(content_type)) is not None:
+        return told
     for start, name in _UTF16_XML:
         if body.startswith(start):
             return name
@@ -40,20 +38,17 @@ def find_xml_encoding(body: bytes, content_type: str | None) -> str:
     for bom, name in BOMS:
         if body.startswith(bom):
             return name
-    declared = encoding_for(charset_parameter(content_type or "")) or encoding_for(xml_declaration(body))
+    if (told := _told_by_http(content_type)) is not None:
+        return told
     for start, name in _UTF16_XML:
         if body.startswith(start):
             return name
-    return declared or "utf-8"
+    return encoding_for(xml_declaration(body)) or "utf-8"
 
 
-def charset_parameter(content_type: str) -> str | None:
-    """Read the `charset` of a Content-Type header, the first one; None if it has none."""
-    for match in _PARAMETER.finditer(content_type):
-        name, quoted, bare = match.groups()
-        if name.lower() == "charset" and (quoted is not None or bare is not None):
-            return re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL) if quoted is not None else bare.strip("\t\n\r ")
-    return None
+def _told_by_http(content_type: str | None) -> str | None:
+    media_type = read_content_types(() if content_type is None else (content_type,)).media_type
+    return encoding_for(media_type.parameter("charset")) if media_type else None
 
 
 def _late_encoding(body: bytes) -> str | None:
@@ -70,7 +65,7 @@ def _late_encoding(body: bytes) -> str | None:
     for meta in metas:
         label = meta.charset
         if label is None and meta.content is not None and (meta.http_equiv or "").lower() == "content-type":
-            label = charset_of(meta.content)
+            label = extract_encoding(meta.content)
         if (found := encoding_for(label)) is not None:
             return found
     return None

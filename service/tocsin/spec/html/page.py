@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from tocsin.spec.html.content_type import read_content_types
 from tocsin.spec.html.document import read_metas, read_whole
 from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
 from tocsin.spec.html.meta import Meta, WholePage
-from tocsin.spec.html.microsyntax import SPACE
+from tocsin.spec.html.sniffing import SNIFFED_BYTES, feed_or_html, sniff
 from tocsin.spec.html.xhtml import read_whole_xhtml, read_xhtml_metas
 
-# What is served without a type, or as no type in particular, is HTML unless its first bytes say otherwise.
-_HTML_TYPES = frozenset({"text/html", "", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
-_XHTML_TYPE = "application/xhtml+xml"
-_SIGNATURES = (
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1f\x8b\x08", "a gzip file"),
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HTML_TYPE = "text/html"
+_NO_TYPES = frozenset({None, "unknown/unknown", "application/unknown", "*/*"})
+# What nobody calls anything and has no other signature is read as a page: a fragment may begin with any tag, or text.
+_MAYBE_HTML = frozenset({"text/html", "text/plain", "text/xml"})
+# Signatures that no page begins with by chance. Deviation: what is called text/html and begins so is text/html to the
+# text too, and parsing it harms nobody, but a page that became a PDF should be told, not be taken for an empty one.
+_NEVER_HTML = frozenset(
+    {"application/pdf", "image/png", "image/gif", "image/jpeg", "application/zip", "application/x-gzip"}
 )
+_NAMES = {
+    "application/atom+xml": "an Atom feed",
+    "application/octet-stream": "binary",
+    "application/pdf": "a PDF document",
+    "application/postscript": "a PostScript document",
+    "application/rss+xml": "an RSS feed",
+    "application/x-gzip": "a gzip file",
+    "application/zip": "a ZIP archive",
+    "image/gif": "a GIF image",
+    "image/jpeg": "a JPEG image",
+    "image/png": "a PNG image",
+}
+_NO_TAG = re.compile(rb"[\t\n\f\r ]*+[^\t\n\f\r <]")
 
 
 class Kind(StrEnum):
@@ -31,6 +47,9 @@ class Kind(StrEnum):
     HTML = "html"
     XHTML = "xhtml"
     OTHER = "other"
+
+
+_KINDS = {_HTML_TYPE: Kind.HTML, "application/xhtml+xml": Kind.XHTML}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +68,14 @@ class PageReading:
     problems: tuple[str, ...]
 
 
-def read_page(body: bytes, content_type: str | None) -> PageReading:
+def read_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> PageReading:
     """Read a page's meta elements by its kind and encoding, whatever its bytes are.
 
-    content_type  the value of the HTTP header, None if there was none
+    content_type  the value of the first HTTP header, None if there was none
+    nosniff       the server forbids to guess, see `is_nosniff`
     Raises TooComplex for a page that no parser may be given.
     """
-    kind, problems = find_kind(body, content_type)
+    kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
         return PageReading(kind, None, (), problems)
     if kind is Kind.XHTML:
@@ -67,12 +87,12 @@ def read_page(body: bytes, content_type: str | None) -> PageReading:
     return PageReading(kind, encoding, reading.metas, problems + reading.problems)
 
 
-def read_whole_page(body: bytes, content_type: str | None) -> WholePage:
+def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> WholePage:
     """Read a page's title and meta elements by its kind and encoding: what a rendering reads.
 
     Raises TooComplex for a page that no parser may be given.
     """
-    kind, problems = find_kind(body, content_type)
+    kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
         return WholePage(None, (), problems)
     if kind is Kind.XHTML:
@@ -82,22 +102,42 @@ def read_whole_page(body: bytes, content_type: str | None) -> WholePage:
     return WholePage(whole.title, whole.metas, problems + whole.problems)
 
 
-def find_kind(body: bytes, content_type: str | None) -> tuple[Kind, tuple[str, ...]]:
-    """Say how a body is to be read, and in words what is wrong with it as a page."""
+def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -> tuple[Kind, tuple[str, ...]]:
+    """Say how a body is to be read, and in words what is wrong with it as a page.
+
+    body          or its first 1,445 bytes at least
+    content_type  the value of the first HTTP header, None if there was none
+    nosniff       the server forbids to guess, see `is_nosniff`
+    Source        infrastructure 2.7 (CT-01, SNF-01): `sniff`, with today's rules.
+    """
     if not body:
         return Kind.OTHER, ("the page is empty",)
-    for signature, what in _SIGNATURES:
-        if body.startswith(signature):
-            return Kind.OTHER, (f"not HTML: {what}",)
-    essence = (content_type or "").partition(";")[0].strip(SPACE).lower()
-    if essence == _XHTML_TYPE:
-        return Kind.XHTML, ()
-    if essence in _HTML_TYPES or "/" not in essence:
-        return Kind.HTML, ()
-    return Kind.OTHER, (f"not HTML: its server calls it {essence[:80]}",)
+    headers = () if content_type is None else (content_type,)
+    told = read_content_types(headers).essence
+    if told in _NO_TYPES:
+        return _kind_of_unlabelled(headers, body, nosniff=nosniff)
+    if told == _HTML_TYPE and _NO_TAG.match(body, 0, SNIFFED_BYTES) and (really := sniff((), body)) in _NEVER_HTML:
+        return Kind.OTHER, (f"not HTML: {_NAMES[really]}",)
+    found = sniff(headers, body, nosniff=nosniff)
+    if found != told:
+        return Kind.OTHER, (f"not HTML: {_NAMES.get(found, found)}, though its server calls it {told}",)
+    kind = _KINDS.get(found, Kind.OTHER)
+    return kind, () if kind is not Kind.OTHER else (f"not HTML: its server calls it {found[:80]}",)
 
 
 def find_page_encoding(body: bytes, content_type: str | None) -> str:
     """Name the encoding of an HTML or XHTML page, in lower case."""
     is_xhtml = find_kind(body, content_type)[0] is Kind.XHTML
     return (find_xml_encoding if is_xhtml else find_encoding)(body, content_type)
+
+
+def _kind_of_unlabelled(headers: Sequence[str], body: bytes, *, nosniff: bool) -> tuple[Kind, tuple[str, ...]]:
+    if nosniff:
+        return Kind.OTHER, (
+            "not HTML: its server names no type and forbids to guess one (nosniff); send Content-Type: text/html",
+        )
+    found = sniff(headers, body)
+    # Binary bytes behind a tag are a page's too, to HTML.
+    if found in _MAYBE_HTML or (found == "application/octet-stream" and not _NO_TAG.match(body, 0, SNIFFED_BYTES)):
+        found = feed_or_html(body[:SNIFFED_BYTES])
+    return (Kind.HTML, ()) if found == _HTML_TYPE else (Kind.OTHER, (f"not HTML: {_NAMES.get(found, found)}",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tocsin.spec.html.content_type import extract_encoding
 from tocsin.spec.html.decoding import encoding_for
 from tocsin.spec.html.tags import next_attribute
 
@@ -11,9 +12,6 @@ PRESCAN_BYTES = 1024
 
 _TAG = re.compile(rb"</?[A-Za-z][^\t\n\f\r >]*")
 _META = re.compile(rb"<meta[\t\n\f\r /]", re.IGNORECASE)
-_CHARSET = re.compile(
-    r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^\t\n\f\r ;]*))", re.IGNORECASE
-)
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)\"|'([^'>]*)')")
 
 
@@ -56,17 +54,6 @@ def xml_declaration(body: bytes) -> str | None:
     return (match[1] if match[1] is not None else match[2]).decode("latin-1")
 
 
-def charset_of(content: str) -> str | None:
-    """Extract the label of a `content` such as `text/html; charset=utf-8`.
-
-    Source  HTML, algorithm for extracting a character encoding from a meta element.
-    """
-    match = _CHARSET.search(content)
-    if match is None:
-        return None
-    return next(group for group in match.groups() if group is not None)
-
-
 def _read_meta(head: bytes, place: int) -> tuple[str | None, int]:
     seen: set[bytes] = set()
     is_pragma, needs_pragma, found = False, False, None
@@ -79,7 +66,7 @@ def _read_meta(head: bytes, place: int) -> tuple[str | None, int]:
         if name == b"http-equiv":
             is_pragma = value == "content-type"
         elif name == b"content" and b"charset" not in seen:
-            found = encoding_for(charset_of(value))
+            found = encoding_for(extract_encoding(value))
             needs_pragma = True
         elif name == b"charset":
             found, needs_pragma = encoding_for(value), False
