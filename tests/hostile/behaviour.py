@@ -1,0 +1,88 @@
+"""What a behaviour is: bytes and timing of a server, and the end that a check of its page must come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from tests.origin import Talk
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Mapping
+
+Answer: TypeAlias = bytes | Talk
+"""Bytes, in which @ORIGIN@, @PORT@ and @HOST@ stand for the site itself, or a function that does the talking."""
+
+KIBI, MEBI = 2**10, 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the check of a misbehaving page ends.
+
+    kind    the error kind, None where the page was received
+    status  of the answer that is told, where it matters
+    fields  what the page declares by then, where it was received: these, and no others
+    held    the least and the most seconds for which the host's gate is then closed to everybody
+    problem what the report's problem says
+    """
+
+    outcome: str
+    kind: str | None = None
+    status: int | None = None
+    fields: Mapping[str, str] | None = None
+    held: tuple[float, float] | None = None
+    problem: str | None = None
+
+    @property
+    def is_received(self) -> bool:
+        """The page was received, and its state stored."""
+        return self.kind is None and self.outcome not in {"disallowed", "deferred", "suspect", "too-soon"}
+
+
+def fails(kind: str, status: int | None = None, *, held: tuple[float, float] | None = None) -> Ending:
+    """The page is not received, and the error is of this kind."""
+    return Ending("unreachable", kind, status, held=held)
+
+
+def reads(outcome: str = "minor", **fields: str) -> Ending:
+    """The page is received all the same, and declares this; `topper_major="2026"` gives the name `topper-major`."""
+    return Ending(outcome, fields={name.replace("_", "-"): value for name, value in fields.items()})
+
+
+def suspect(problem: str) -> Ending:
+    """What came is no page: it is told, and not compared."""
+    return Ending("suspect", problem=problem)
+
+
+UNCHANGED = Ending("unchanged")
+DISALLOWED = Ending("disallowed")
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One way to misbehave, once the page had its first good state.
+
+    page      what the page answers then
+    robots    what robots.txt answers then
+    paths     what other paths answer, all the time
+    good      what the page answered before; None: the usual good page with both validators
+    greeting  what happens on each new connection then, before a request is read
+    keep      connections stay open after an answer
+    tls       the context that the server shows then; until then, a good one
+    """
+
+    name: str
+    page: Answer
+    ends: Ending
+    robots: Answer | None = None
+    paths: Mapping[str, Answer] = field(default_factory=dict)
+    good: bytes | None = None
+    greeting: Talk | None = None
+    keep: bool = False
+    tls: Callable[[], ssl.SSLContext | None] | None = None
+    total_s: float = 8.0
+    phase_s: float = 5.0
+    max_body: int = 256 * KIBI
+    max_wire: int = 256 * KIBI

@@ -1,0 +1,56 @@
+"""One page, once received well, is checked again while its server misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.hostile.certificates import client_tls, server_tls
+from tests.hostile.rig import Kept, Rig, limits, without_robots
+from tests.hostile.site import Site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.hostile.behaviour import Behaviour
+    from tocsin.model import CheckReport, PageRow
+
+HOST = "127.0.0.1"
+GRACE_S = 1.0
+"""How much longer than its total deadline a check may take, with all that belongs to it."""
+
+
+class Met(NamedTuple):
+    """How a check ended.
+
+    page    as it is listed then
+    before  what was kept of the good answer before it
+    after   what is kept now
+    held_s  for how long its host's gate is closed
+    heads   the requests that were made meanwhile: path and header
+    """
+
+    report: CheckReport
+    page: PageRow
+    before: Kept
+    after: Kept
+    held_s: float
+    heads: list[tuple[str, bytes]]
+
+
+async def meet(behaviour: Behaviour, folder: Path) -> Met:
+    """Let the page's server be well, then misbehave; TimeoutError if the check does not end soon enough."""
+    calm = server_tls() if behaviour.tls is not None else None
+    async with Rig.at(folder) as rig, Site(behaviour, calm=calm) as site:
+        rig.tls = client_tls() if calm else None
+        await rig.watch(site.url)
+        # What its robots.txt says is remembered for a day: one that is to misbehave must not have been asked before.
+        hosts = without_robots(HOST) if behaviour.robots is not None else rig.settings.hosts
+        (first,) = await rig.check(hosts=hosts)
+        assert (first.outcome, first.error) == ("first", None)
+        before, asked = await rig.kept(site.url), len(site.heads)
+        await site.misbehave()
+        async with asyncio.timeout(behaviour.total_s + GRACE_S):
+            (report,) = await rig.check(fetch=limits(behaviour))
+        page, after = await rig.page(site.url), await rig.kept(site.url)
+        return Met(report, page, before, after, rig.held_s[HOST], site.heads[asked:])
