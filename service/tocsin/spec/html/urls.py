@@ -84,8 +84,8 @@ def host_and_origin(url: str) -> tuple[str, str]:
     return host, f"{scheme}://{netloc}"
 
 
-def resolve(base: str, reference: str) -> str | None:
-    """Resolve a reference found at `base`; None if the URL standard calls that a failure.
+def resolve(base: str | None, reference: str) -> str | None:
+    """Resolve a reference found at `base`, or nowhere; None if the URL standard calls that a failure.
 
     The result may have any scheme and a fragment: who asks, judges.
     """

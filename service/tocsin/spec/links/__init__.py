@@ -1,0 +1,1 @@
+"""What a page links to, and as what."""
