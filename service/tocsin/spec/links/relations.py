@@ -1,0 +1,149 @@
+"""What the link types of an element make of it, and whether they may stand there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
+from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.links.registry import REGISTRY, SYNONYMS, TEXT, Effect, LinkType, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})
+
+
+@dataclass(frozen=True, slots=True)
+class MadeLink:
+    """A link that an element makes.
+
+    kind         HYPERLINK or RESOURCE
+    types        its keywords, synonyms under their canonical name; none for the implied hyperlink of an a or area
+    up           how many levels above the page its target stands; 0 if it does not say
+    feed         whether its target is a feed
+    alternative  whether it is an alternative style sheet
+    """
+
+    kind: Effect
+    types: tuple[str, ...]
+    up: int = 0
+    feed: bool = False
+    alternative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What an element with an href means by its rel and rev.
+
+    links        in the order of their first keywords, an implied hyperlink last
+    annotations  what modifies its hyperlinks
+    unknown      keywords that mean nothing here, as compared
+    not_allowed  known keywords that do not go with this element, and are ignored
+    """
+
+    links: tuple[MadeLink, ...]
+    annotations: tuple[str, ...]
+    unknown: tuple[str, ...]
+    not_allowed: tuple[str, ...]
+
+
+def split_relations(rel: str) -> list[str]:
+    """Split a rel or rev into its keywords, in lower case but for those with a colon (LM-07, LK-12)."""
+    return [token if ":" in token else lower_ascii(token) for token in split_tokens(rel)]
+
+
+def canonical(keyword: str) -> str:
+    """Give the keyword that a synonym stands for, any other keyword as it is (LK-14)."""
+    return SYNONYMS.get(keyword, keyword)
+
+
+def is_feed_type(media_type: str | None) -> bool:
+    """Say whether a type attribute names a syndication feed (LK-15)."""
+    return media_type is not None and lower_ascii(media_type.strip(SPACE)) in FEEDS
+
+
+def classify(
+    element: str,
+    rel: str | None,
+    rev: str | None = None,
+    media_type: str | None = None,
+    *,
+    types: Mapping[str, LinkType] = TEXT,
+) -> Relations:
+    """Say which links an element with an href makes.
+
+    element     `link`, `a` or `area`
+    media_type  the value of its type attribute
+    types       what is known: text 003's alone, or all of REGISTRY (LK-44)
+    Source      text 003, links and link types (LK-01, LK-02, LK-12 to LK-38)
+    """
+    keywords = [canonical(keyword) for keyword in split_relations(rel or "")]
+    ups = keywords.count("up")
+    if "made" in split_relations(rev or ""):
+        keywords.append("author")
+    unique = dict.fromkeys(keywords)
+    made: dict[str, MadeLink] = {}
+    annotations, unknown, not_allowed = [], [], []
+    for keyword in unique:
+        known = types.get(keyword)
+        effect = None if known is None else known.on(element)
+        if known is None:
+            unknown.append(keyword)
+        elif effect is None:
+            not_allowed.append(keyword)
+        elif effect is Effect.ANNOTATION:
+            annotations.append(keyword)
+        elif keyword in {"index", "up"} and ups:  # one link for both (LK-38)
+            joint = tuple(word for word in unique if word in {"index", "up"})
+            made.setdefault("up", MadeLink(effect, joint, up=ups))
+        elif keyword != "alternate" or element != "link" or "stylesheet" not in unique:
+            made[keyword] = MadeLink(
+                effect,
+                (keyword,),
+                feed=keyword == "alternate" and is_feed_type(media_type),
+                alternative=keyword == "stylesheet" and "alternate" in unique,
+            )
+    links = list(made.values())
+    if element != "link" and not any(link.kind is Effect.HYPERLINK for link in links):
+        links.append(MadeLink(Effect.HYPERLINK, ()))
+    return Relations(tuple(links), tuple(annotations), tuple(unknown), tuple(not_allowed))
+
+
+class RelProblem(NamedTuple):
+    """A keyword that may not stand where it does.
+
+    code  `duplicate`, `synonym`, `not-allowed` or `unregistered`
+    """
+
+    code: Literal["duplicate", "synonym", "not-allowed", "unregistered"]
+    keyword: str
+
+
+def check_rel(element: str, rel: str, registry: Mapping[str, LinkType] = REGISTRY) -> list[RelProblem]:
+    """Find what is wrong with the rel of an element, keyword by keyword.
+
+    element   `link`, `a` or `area`
+    registry  what may be used beside the types of text 003, whose own entries stand above it
+    Source    text 003, link types and RelExtensions (LK-13, LK-14, LK-40, LK-42)
+    """
+    problems: list[RelProblem] = []
+    seen: set[str] = set()
+    for keyword in split_relations(rel):
+        if keyword in seen:
+            if keyword != "up":
+                problems.append(RelProblem("duplicate", keyword))
+            continue
+        seen.add(keyword)
+        known = TEXT.get(keyword) or registry.get(keyword)
+        if known is None:
+            if ":" in keyword and is_absolute_url(keyword):
+                continue
+            is_synonym = keyword in SYNONYMS or any(keyword in each.synonyms for each in registry.values())
+            problems.append(RelProblem("synonym" if is_synonym else "unregistered", keyword))
+        elif known.standing is Standing.DISCONTINUED:
+            problems.append(RelProblem("unregistered", keyword))
+        elif known.on(element) is None:
+            problems.append(RelProblem("not-allowed", keyword))
+    return problems
