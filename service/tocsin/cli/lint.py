@@ -10,8 +10,9 @@ import click
 from tocsin.cli import output
 from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
+from tocsin.spec.html.findings import Finding, Level
+from tocsin.spec.lint.check import lint
 from tocsin.spec.topper.authored import why_no_page
-from tocsin.spec.topper.lint import Finding, Level, lint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,9 +1,13 @@
-"""Where in a page's text its meta elements stand, for those who write pages."""
+"""Where in a page's text its elements stand, for those who write pages."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tocsin.spec.html.microsyntax import SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +16,8 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 """Start and end in code points of the text."""
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,80 @@ class Layout:
     html: Span | None
 
 
-def position_of(text: str, place: int) -> tuple[int, int]:
-    """Give line and column, both from 1, of a place in a text; LF, CR LF and CR each end a line."""
-    before = text[:place].replace("\r\n", "\n").replace("\r", "\n")
-    if text[place - 1 : place + 1] == "\r\n":  # between the two: still on the line that they end
-        before = before[:-1] + " "
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
+@dataclass(frozen=True, slots=True)
+class PlacedElement:
+    """An element with its attributes, each with its place.
+
+    tag      its name, in lower case in HTML; with a prefix (`svg:a`) outside of HTML's namespace
+    values   of its attributes by name, "" for one without a value
+    span     of the whole start tag
+    spans    of each attribute that stands in this tag, name included
+    in_head  whether it is a child of the page's head
+    text     of a time element, None if it is not one, or is no simple one
+    """
+
+    tag: str
+    values: Mapping[str, str]
+    span: Span
+    spans: Mapping[str, Span]
+    in_head: bool
+    text: str | None = None
+
+    def get(self, name: str) -> str | None:
+        """Give the value of an attribute, None if there is none."""
+        return self.values.get(name)
+
+    def place_of(self, name: str) -> int:
+        """Say where an attribute stands; the start of the tag, if it is not there or comes from another one."""
+        return self.spans.get(name, self.span)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What stopped a reader before the end of a text, and where."""
+
+    place: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What a checker looks at in a page, in tree order, without template content.
+
+    elements  those that the page declares something with, and all with an id or a language
+    stop      why nothing behind it was read; None if all was
+    """
+
+    elements: tuple[PlacedElement, ...]
+    stop: Stop | None = None
+
+
+def value_span(text: str, span: Span) -> tuple[int, int, str]:
+    """Find the value within the place of an attribute.
+
+    Returns its start and end, without quotation marks, and the quotation mark, empty if there is none; start and end
+    are equal, and behind the name, for an attribute without a value.
+    """
+    start, end = span
+    if "=" not in text[start:end]:
+        return end, end, ""
+    value = end - len(text[start:end].partition("=")[2].lstrip(SPACE))
+    quote = text[value : value + 1]
+    if quote in ('"', "'"):
+        return value + 1, end - 1, quote
+    return value, end, ""
+
+
+class Lines:
+    """Turns places in a text into lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [match.end() for match in _LINE_END.finditer(text)]
+
+    def position_of(self, place: int) -> tuple[int, int]:
+        """Give line and column of a place, both from 1, the column in code points.
+
+        LF, CR LF and CR each end a line; what stands between the two of CR LF is on the line that they end.
+        """
+        line = bisect_right(self._ends, place)
+        return line + 1, place - (self._ends[line - 1] if line else 0) + 1

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import turbohtml
 
 from tocsin.spec.html.document import in_template, refuse_too_complex, to_meta
-from tocsin.spec.html.layout import Layout, PlacedMeta, Span
+from tocsin.spec.html.layout import Layout, PlacedElement, PlacedMeta, Places, Span
+
+CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link", "map", "meta", "object"})
+"""The elements that a checker looks at whatever their attributes are, beside time."""
+
+_ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"})
+_TIME = "time"
+_MOST_PIECES = 8
 
 
 def read_layout(text: str) -> Layout:
@@ -13,19 +22,14 @@ def read_layout(text: str) -> Layout:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
-    even = text.replace("\r\n", " \n").replace("\r", "\n")
-    markup = even.encode()
-    refuse_too_complex(markup, markup.count(b"<"))
-    document = turbohtml.parse(even, source_locations=True)
+    document = _parse(text)
     metas = []
     for node in document.find_all("meta"):
         location = node.source_location
         if location is None or in_template(node):
             continue
-        spans = {name: (span.start_offset, span.end_offset) for name, span in location.attrs.items()}
         tag = (location.start_tag.start_offset, location.start_tag.end_offset)
-        metas.append(PlacedMeta(to_meta(node.attrs.get), tag, spans, in_head=_in_head(node)))
+        metas.append(PlacedMeta(to_meta(node.attrs.get), tag, _spans(location), in_head=_in_head(node)))
     titles = [node for node in document.find_all("title") if _in_head(node)]
     return Layout(
         metas=tuple(metas),
@@ -33,6 +37,57 @@ def read_layout(text: str) -> Layout:
         head=_tag_span(document.find("head")),
         html=_tag_span(document.find("html")),
     )
+
+
+def read_places(text: str) -> Places:
+    """Read every element of an HTML page that a checker looks at.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    document = _parse(text)
+    has_templates = "<template" in text.lower()
+    elements = []
+    for node in document.iter_elements():
+        attributes = node.attrs
+        is_html = node.namespace == turbohtml.Namespace.HTML
+        if not (is_html and (node.tag in CHECKED or node.tag == _TIME)) and _ANYWHERE.isdisjoint(attributes):
+            continue
+        location = node.source_location
+        if location is None or (has_templates and in_template(node)):
+            continue
+        elements.append(
+            PlacedElement(
+                tag=node.tag if is_html else f"{node.namespace.value}:{node.tag}",
+                values={name: _whole(value) for name, value in attributes.items()},
+                span=(location.start_tag.start_offset, location.start_tag.end_offset),
+                spans=_spans(location),
+                in_head=_in_head(node),
+                text=_text_of(node) if node.tag == _TIME else None,
+            )
+        )
+    return Places(tuple(elements))
+
+
+def _parse(text: str) -> turbohtml.Document:
+    # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
+    even = text.replace("\r\n", " \n").replace("\r", "\n")
+    refuse_too_complex(even.encode(), even.count("<"))
+    return turbohtml.parse(even, source_locations=True)
+
+
+def _whole(value: str | list[str] | None) -> str:
+    """Give a value as one text: lists of tokens come taken apart."""
+    return value or "" if value is None or isinstance(value, str) else " ".join(value)
+
+
+def _text_of(node: turbohtml.Element) -> str | None:
+    """Give an element's text; None for more pieces than a time has, since such elements may hold one another."""
+    pieces = list(islice(node.strings, _MOST_PIECES + 1))
+    return "".join(pieces) if len(pieces) <= _MOST_PIECES else None
+
+
+def _spans(location: turbohtml.SourceLocation) -> dict[str, Span]:
+    return {name: (span.start_offset, span.end_offset) for name, span in location.attrs.items()}
 
 
 def _in_head(node: turbohtml.Element) -> bool:

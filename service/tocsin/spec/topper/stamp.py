@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.errors import UsageError
 from tocsin.spec.html.decoding import NOT_ASCII, decode
+from tocsin.spec.html.layout import value_span
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page
 from tocsin.spec.html.positions import read_layout
 from tocsin.spec.topper.authored import why_no_page
 from tocsin.spec.topper.dates import granularity, parse_token
 from tocsin.spec.topper.state import read_dates, read_state
-from tocsin.spec.topper.written import WrittenElement, find_elements, value_span
+from tocsin.spec.topper.written import WrittenElement, find_elements
 
 if TYPE_CHECKING:
     from tocsin.spec.html.layout import Layout, PlacedMeta
@@ -124,7 +125,7 @@ def _with(text: str, element: WrittenElement, at: str) -> Edit:
     if "content" not in placed.attributes:
         end = max(span[1] for span in placed.attributes.values())
         return Edit(end, end, f' content="{at}"')
-    start, end, quote = value_span(text, placed)
+    start, end, quote = value_span(text, placed.attributes["content"])
     if not quote:
         # What is not quoted cannot hold a space; the whole attribute is written anew.
         content = " ".join(filter(None, (text[start:end], at)))
@@ -142,7 +143,7 @@ def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
         kept = ["true"]  # which is what its tokens implied (T04)
     if not kept:
         return _removed(text, element.placed)
-    start, end, quote = value_span(text, element.placed)
+    start, end, quote = value_span(text, element.placed.attributes["content"])
     raw = text[start:end]
     if "&" in raw or not quote or kept == ["true"]:
         content = " ".join(token.replace("&", "&amp;").replace("<", "&lt;") for token in kept)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tocsin.spec.html.layout import value_span
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
 from tocsin.spec.topper.dates import parse_token
 from tocsin.spec.topper.state import TOPPER_FIELDS
@@ -59,27 +60,11 @@ def find_elements(text: str, metas: Iterable[PlacedMeta]) -> tuple[WrittenElemen
     )
 
 
-def value_span(text: str, placed: PlacedMeta) -> tuple[int, int, str]:
-    """Find the value of an element's content attribute.
-
-    Returns its start and end, without quotation marks, and the quotation mark, empty if there is none; start and end
-    are equal, and behind the name, for an attribute without a value.
-    """
-    start, end = placed.attributes["content"]
-    if "=" not in text[start:end]:
-        return end, end, ""
-    value = end - len(text[start:end].partition("=")[2].lstrip(SPACE))
-    quote = text[value : value + 1]
-    if quote in ('"', "'"):
-        return value + 1, end - 1, quote
-    return value, end, ""
-
-
 def _tokens(text: str, placed: PlacedMeta) -> tuple[WrittenToken, ...]:
     if placed.meta.content is None:
         return ()
     tokens = split_tokens(placed.meta.content)
-    start, end, _ = value_span(text, placed)
+    start, end, _ = value_span(text, placed.attributes["content"])
     places = [start + match.start() for match in _RAW_TOKEN.finditer(text[start:end])]
     if len(places) != len(tokens):  # references to spaces
         places = [start] * len(tokens)

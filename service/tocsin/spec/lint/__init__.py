@@ -1,0 +1,1 @@
+"""The checker: what a page's author did that a text forbids, calls unwise, or gives no effect."""

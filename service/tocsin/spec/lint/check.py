@@ -1,0 +1,80 @@
+"""A page in, everything out that its author should mend."""
+
+from __future__ import annotations
+
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Final
+
+from tocsin.spec.html.document import to_meta
+from tocsin.spec.html.findings import Finding, Found, Level
+from tocsin.spec.html.layout import Lines, PlacedMeta
+from tocsin.spec.lint.base import check_bases
+from tocsin.spec.lint.dates import check_fields, check_times
+from tocsin.spec.lint.languages import check_languages
+from tocsin.spec.lint.links import check_links
+from tocsin.spec.lint.metas import check_encodings, check_metas
+from tocsin.spec.lint.msets import check_msets
+from tocsin.spec.lint.names import check_names, check_references
+from tocsin.spec.lint.page import WrittenPage, open_page
+from tocsin.spec.lint.robots import check_robots
+from tocsin.spec.lint.urls import check_urls
+from tocsin.spec.topper.lint import find_topper_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MOST_FINDINGS: Final = 1000
+"""So many findings of a page are told one by one; then how many more there are."""
+
+_CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
+    check_metas,
+    check_encodings,
+    check_robots,
+    check_bases,
+    check_names,
+    check_references,
+    check_links,
+    check_urls,
+    check_languages,
+    check_msets,
+    check_fields,
+    check_times,
+)
+
+
+def lint(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
+    """Find every rule that a page breaks, in the order of its text; `RULES` tells what they are.
+
+    content_type  the value of the HTTP header, None if there was none
+    Returns at most MOST_FINDINGS findings, and then one, of rule CI-08, that says how many more there are.
+    Raises TooComplex for a page that no parser may be given.
+    """
+    page = open_page(body, content_type)
+    if page is None:
+        return ()
+    found = set(_find_all(page))
+    lines = Lines(page.text)
+    told = [
+        Finding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in nsmallest(MOST_FINDINGS, found)
+    ]
+    if len(found) > MOST_FINDINGS:
+        told.append(_more(told[-1], sorted(found)[MOST_FINDINGS:]))
+    return tuple(told)
+
+
+def _find_all(page: WrittenPage) -> Iterator[Found]:
+    metas = [
+        PlacedMeta(to_meta(element.get), element.span, element.spans, in_head=element.in_head)
+        for element in page.named("meta")
+    ]
+    yield from find_topper_faults(page.text, metas)
+    for check in _CHECKS:
+        yield from check(page)
+
+
+def _more(last: Finding, untold: list[Found]) -> Finding:
+    """Say how many findings are not told, at the place of the last one that is."""
+    errors = sum(at.level is Level.ERROR for at in untold)
+    level = Level.ERROR if errors else Level.WARNING
+    message = f"{len(untold)} more findings, {errors} of them errors, are not shown; mend these, then look again"
+    return Finding(last.line, last.column, "CI-08", level, message)

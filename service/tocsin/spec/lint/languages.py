@@ -1,0 +1,52 @@
+"""The shape of language tags."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tocsin.spec.html.findings import Found, Level
+from tocsin.spec.lint.page import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.spec.lint.page import WrittenPage
+
+_TAG = re.compile(
+    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # language
+    r"(?:-[a-z]{4})?"  # script
+    r"(?:-(?:[a-z]{2}|[0-9]{3}))?"  # region
+    r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"  # variants
+    r"(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*"  # extensions
+    r"(?:-x(?:-[a-z0-9]{1,8})+)?"
+    r"|x(?:-[a-z0-9]{1,8})+"
+    r"|i-[a-z]{3,8}|en-gb-oed|sgn-(?:be-(?:fr|nl)|ch-de)|art-lojban|cel-gaulish|no-(?:bok|nyn)|zh-(?:guoyu|hakka|min|min-nan|xiang)"
+)
+_LONGEST = 100
+
+
+def is_language_tag(text: str) -> bool:
+    """Say whether a text has the shape of a language tag; which languages there are is not asked.
+
+    Source  BCP 47 (RFC 5646, 2.1).
+    """
+    return len(text) <= _LONGEST and text.isascii() and _TAG.fullmatch(text.lower()) is not None
+
+
+def check_languages(page: WrittenPage) -> Iterator[Found]:
+    """Judge the languages of elements and of links' targets (LM-26, LK-17)."""
+    for element in page.places.elements:
+        for attribute in ("lang", "xml:lang"):
+            value = element.get(attribute)
+            if value and not is_language_tag(value):  # an empty one says that the language is unknown
+                yield Found(page.place_in(element, attribute), "LM-26", Level.WARNING, _message(value))
+        value = element.get("hreflang") if element.tag in {"a", "area", "link"} else None
+        if value is not None and not is_language_tag(value):
+            yield Found(page.place_in(element, "hreflang"), "LK-17", Level.WARNING, _message(value))
+
+
+def _message(value: str) -> str:
+    mend = value.replace("_", "-")
+    example = f'"{mend}"' if mend != value and is_language_tag(mend) else '"en", "en-GB" or "zh-Hans"'
+    return f"{shown(value)} is no language tag; write such as {example}"

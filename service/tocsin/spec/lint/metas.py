@@ -1,0 +1,141 @@
+"""What meta elements say: pairs of name and value, refresh pragmas, headers, encodings."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tocsin.spec.html.content_type import extract_encoding
+from tocsin.spec.html.decoding import BOMS, encoding_for
+from tocsin.spec.html.findings import Found, Level
+from tocsin.spec.html.microsyntax import SPACE, lower_ascii, read_refresh
+from tocsin.spec.html.page import Kind
+from tocsin.spec.html.prescan import PRESCAN_BYTES, prescan
+from tocsin.spec.links.http_dates import read_http_date
+from tocsin.spec.lint.page import shown
+from tocsin.spec.topper.state import TOPPER_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.spec.html.layout import PlacedElement
+    from tocsin.spec.lint.page import WrittenPage
+
+_NAMING = ("name", "http-equiv", "property", "itemprop", "charset")
+_UNQUOTED_REST = re.compile(r"charset[\t\n\f\r ]*=", re.IGNORECASE)
+
+
+def check_metas(page: WrittenPage) -> Iterator[Found]:
+    """Judge each meta element by itself, and refresh pragmas beside one another (LM-16, LM-17, LM-19, ENUM-02)."""
+    refreshes = 0
+    for element in page.named("meta"):
+        yield from _check_pair(page, element)
+        equiv = element.get("http-equiv")
+        if equiv is None:
+            continue
+        pragma = lower_ascii(equiv.strip(SPACE))
+        if equiv != equiv.strip(SPACE):
+            message = f"http-equiv {shown(pragma)} has white space around it, so nobody knows it; take that away"
+            yield Found(page.place_in(element, "http-equiv"), "ENUM-02", Level.ERROR, message)
+        elif pragma == "refresh":
+            refreshes += _counts(element)
+            yield from _check_refresh(page, element, refreshes)
+        elif pragma == "expires":
+            yield from _check_expires(page, element)
+
+
+def _check_pair(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+    name = lower_ascii(element.get("name") or "")
+    if not any(element.get(attribute) for attribute in _NAMING):
+        message = "a meta element without a name, http-equiv or charset says nothing; name what its content is"
+        yield Found(element.span[0], "LM-16", Level.WARNING, message)
+    elif name and element.get("content") is None and name not in TOPPER_FIELDS:
+        message = f"the property {shown(name)} has no value; write it into a content attribute"
+        yield Found(page.place_in(element, "name"), "LM-16", Level.WARNING, message)
+    if name == "refresh":
+        message = "no program obeys name=refresh; write http-equiv=refresh"
+        yield Found(page.place_in(element, "name"), "LM-19", Level.WARNING, message)
+
+
+def _counts(element: PlacedElement) -> bool:
+    return read_refresh(element.get("content") or "") is not None
+
+
+def _check_refresh(page: WrittenPage, element: PlacedElement, valid_so_far: int) -> Iterator[Found]:
+    content = element.get("content") or ""
+    if not _counts(element):
+        message = f'{shown(content)} is no refresh; write seconds, and a URL if need be, such as "30; url=next.html"'
+        yield Found(page.place_in(element, "content"), "LM-19", Level.WARNING, message)
+    elif valid_so_far > 1:
+        message = "only the first refresh of a page counts; remove this one"
+        yield Found(element.span[0], "LM-19", Level.WARNING, message)
+
+
+def _check_expires(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+    content = (element.get("content") or "").strip(SPACE)
+    if read_http_date(content) is None:
+        message = (
+            f"{shown(content)} is no date of HTTP, so the page counts as expired; "
+            f'write such as "Tue, 20 Aug 1996 14:25:27 GMT", or leave the element out'
+        )
+        yield Found(page.place_in(element, "content"), "LM-17", Level.WARNING, message)
+
+
+def check_encodings(page: WrittenPage) -> Iterator[Found]:
+    """Judge what the page declares its encoding to be (CT-03 to CT-05)."""
+    if page.kind is not Kind.HTML:
+        return
+    declared = 0
+    for element in page.named("meta"):
+        attribute, label = _declared_label(element)
+        if attribute is None:
+            continue
+        place = page.place_in(element, attribute)
+        if label is None:
+            message = "the quotation mark behind charset= is not closed, so no encoding is declared; close it"
+            yield Found(place, "CT-04", Level.WARNING, message)
+            continue
+        declared += 1
+        encoding = encoding_for(label)
+        if declared > 1:
+            message = "only the first declaration of an encoding counts; remove this one"
+            yield Found(place, "CT-03", Level.WARNING, message)
+        elif encoding is None:
+            message = f'{shown(label)} is the name of no encoding; write "utf-8", and save the page so'
+            yield Found(place, "CT-05", Level.WARNING, message)
+        elif _as_declared(encoding) != page.encoding:
+            message = (
+                f"the page says {encoding}, but is read as {page.encoding}, as {_who_decides(page)} says; "
+                f"let both say the same"
+            )
+            yield Found(place, "CT-05", Level.WARNING, message)
+        elif prescan(page.body) is None:
+            message = (
+                f"the encoding is declared behind the first {PRESCAN_BYTES} bytes, where not every reader looks; "
+                f"let it be the first element of the head"
+            )
+            yield Found(place, "CT-03", Level.WARNING, message)
+
+
+def _declared_label(element: PlacedElement) -> tuple[str | None, str | None]:
+    """Give the attribute that declares an encoding, and the label in it; no label if its quotation is broken."""
+    if (label := element.get("charset")) is not None:
+        return "charset", label
+    content = element.get("content")
+    if content is None or lower_ascii(element.get("http-equiv") or "") != "content-type":
+        return None, None
+    label = extract_encoding(content)
+    if label is None and not _UNQUOTED_REST.search(content):
+        return None, None
+    return "content", label
+
+
+def _as_declared(encoding: str) -> str:
+    """Give the encoding that a declaration stands for: one that could be read is not in UTF-16."""
+    if encoding.startswith("utf-16"):
+        return "utf-8"
+    return "windows-1252" if encoding == "x-user-defined" else encoding
+
+
+def _who_decides(page: WrittenPage) -> str:
+    return "its byte order mark" if page.body.startswith(tuple(bom for bom, _ in BOMS)) else "its server"

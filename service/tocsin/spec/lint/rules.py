@@ -1,0 +1,244 @@
+"""Every rule that the checker knows, for those who document it, and for programs that show its findings."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tocsin.spec.html.findings import Level
+
+_AWARENESS: Final = "awareness specification, 2.1"
+_META: Final = "LINK, META and PROFILE"
+_LINKS: Final = "links and link types"
+_MSET: Final = "the mset attribute"
+_COMMON: Final = "HTML's common infrastructure"
+
+
+class Rule(NamedTuple):
+    """A rule, by the requirement that it checks.
+
+    level    of most of its findings; some may be milder
+    promise  what a page does that keeps the rule
+    help     why, and how to keep it
+    source   the text that asks for it
+    """
+
+    level: Level
+    promise: str
+    help: str
+    source: str
+
+
+def _error(promise: str, why: str, source: str) -> Rule:
+    return Rule(Level.ERROR, promise, why, source)
+
+
+def _warning(promise: str, why: str, source: str) -> Rule:
+    return Rule(Level.WARNING, promise, why, source)
+
+
+RULES: Final[dict[str, Rule]] = {
+    "T01": _error(
+        "A topper element says true, false, or dates.",
+        "What else it says tells no reader anything.",
+        _AWARENESS,
+    ),
+    "T05": _error(
+        "Dates of topper elements are those of the W3C note on dates and times.",
+        "Write 2026, 2026-11, 2026-11-21 or 2026-11-21T08:20Z, down to fractions of a second.",
+        _AWARENESS,
+    ),
+    "T06": _error("A date stands once in a value.", "Twice counts as once; remove one.", _AWARENESS),
+    "T07": _error(
+        "A page does not say topper false beside topper true or dates.",
+        "Either its author wants readers to be told of changes, or not.",
+        _AWARENESS,
+    ),
+    "T08": _error(
+        "topper-major and topper-minor hold dates alone.",
+        "true and false belong into a topper element.",
+        _AWARENESS,
+    ),
+    "T10": _warning(
+        "The dates of a value are all as fine.",
+        "A day beside a month leaves open which of them is later.",
+        _AWARENESS,
+    ),
+    "T11": _warning(
+        "A date with a major change stands in topper-major alone.",
+        "Whoever looks for minor changes would take it for one.",
+        _AWARENESS,
+    ),
+    "T12": _error(
+        "A topper element has a value.",
+        "Without one it counts as absent.",
+        _AWARENESS,
+    ),
+    "LM-03": _warning(
+        "A reference within the page is written as its target is.",
+        "Only some readers ignore case when they look for the target.",
+        _META,
+    ),
+    "LM-04": _error(
+        "No two elements share an id, no two anchors a name.",
+        "A link leads to the first of them. That two differ in case alone is only unwise.",
+        _META,
+    ),
+    "LM-05": _warning(
+        'An id is a letter, then letters, digits, "-" or ".".',
+        "Readers of today take any text without white space; older ones do not.",
+        _META,
+    ),
+    "LM-16": _warning(
+        "A meta element names its property, and says its value.",
+        "With one of them missing it says nothing.",
+        _META,
+    ),
+    "LM-17": _warning(
+        "Expires holds a date of HTTP.",
+        "Anything else says that the page has expired already.",
+        _META,
+    ),
+    "LM-19": _warning(
+        "A page has one refresh at most, in http-equiv, with a number of seconds.",
+        'Write <meta http-equiv="refresh" content="30; url=next.html">. Further ones are ignored, as is name=refresh.',
+        _META,
+    ),
+    "LM-24": _error("A profile is named by an absolute URL.", "It is compared, never fetched.", _META),
+    "LM-25": _warning("A page names one profile.", "Only the first of several counts.", _META),
+    "LM-26": _warning(
+        "A language is given by its tag.",
+        "Write such as en, en-GB or zh-Hans, with hyphens.",
+        _META,
+    ),
+    "LM-49": _warning(
+        "Robots are told what they know, and one thing.",
+        "Unknown terms are ignored; of contradicting ones the strictest counts.",
+        _META,
+    ),
+    "LK-01": _warning("A link element has rel and href.", "Without one of them it links to nothing.", _LINKS),
+    "LK-03": _warning(
+        "Only an element with href has a rel.",
+        "An a or area element without href is no link.",
+        _LINKS,
+    ),
+    "LK-04": _error(
+        "The href of a link is a valid URL, perhaps with white space around it.",
+        "Percent-encode what may not stand in a URL: readers repair it in different ways.",
+        _LINKS,
+    ),
+    "LK-09": _warning("What a link pings is a valid URL.", "Others are skipped.", _LINKS),
+    "LK-13": _error("A link type stands once in a rel, but for up.", "Remove the others.", _LINKS),
+    "LK-14": _error(
+        "A link type is called by its own name.",
+        "Readers know the synonyms, but a page must not use them.",
+        _LINKS,
+    ),
+    "LK-17": _warning(
+        "hreflang is a language tag.",
+        "Write such as en, en-GB or zh-Hans, with hyphens.",
+        _LINKS,
+    ),
+    "LK-25": _error(
+        "The sizes of an icon are WIDTHxHEIGHT or any.",
+        "Write such as 16x16, without leading zeros; a capital X is not read by all.",
+        _LINKS,
+    ),
+    "LK-33": _error("An alternate stylesheet has a title.", "It is chosen by that.", _LINKS),
+    "LK-40": _error(
+        "A link type is known, and stands on an element that it is meant for.",
+        "An unknown one is only unwise: register it at microformats.org/wiki/existing-rel-values, or use a URL.",
+        _LINKS,
+    ),
+    "LK-42": _error("A link type with a colon is an absolute URL.", "Write the URL that defines it.", _LINKS),
+    "LK-44": _warning(
+        "Link types are those of today.",
+        "HTML has given up first, last, index, up, archives, sidebar and rev; they are still read here.",
+        "HTML, link types",
+    ),
+    "MS-01": _error(
+        "mset stands on a elements with href alone.",
+        "It says when a link was made, and where copies of its target are.",
+        _MSET,
+    ),
+    "MS-02": _error(
+        "The candidates of an mset value stand between commas.",
+        "Write %2C for a comma within a URL.",
+        _MSET,
+    ),
+    "MS-03": _error(
+        "A candidate is a date of reference or a copy, never both.",
+        "The date of a copy stands behind its URL.",
+        _MSET,
+    ),
+    "MS-05": _error("A copy is its URL, then a date, then one link type.", "The latter two may be missing.", _MSET),
+    "MS-07": _error("The URL of a copy is valid, and leads somewhere.", "Write it whole.", _MSET),
+    "MS-08": _warning("The link type of a copy is known.", "Write memento for a copy in an archive.", _MSET),
+    "MS-16": _warning("mset is left out where nothing is known.", "An empty one says nothing.", _MSET),
+    "CT-03": _warning(
+        "The encoding is declared once, within the first 1,024 bytes.",
+        "Let it be the first element of the head.",
+        _COMMON,
+    ),
+    "CT-04": _warning("The encoding's name is quoted whole, or not at all.", "Close the quotation.", _COMMON),
+    "CT-05": _warning(
+        "The declared encoding exists, and is the one that the page is in.",
+        "The byte order mark and the server's header stand above the page's own word.",
+        _COMMON,
+    ),
+    "CI-09": _error(
+        "A page that is served as XML is well-formed.",
+        "Readers stop at the first error, or show it instead of the page.",
+        _COMMON,
+    ),
+    "CI-11": _error(
+        "media holds media queries.",
+        "An invalid one counts as none that ever applies.",
+        "Media Queries, as HTML uses them",
+    ),
+    "DT-02": _error(
+        "The datetime of ins and del is a moment, or a date.",
+        "Write 2026-11-21 or 2026-11-21T08:20:00Z.",
+        _COMMON,
+    ),
+    "DT-06": _error(
+        "A time element gives a date, a time, or both.",
+        "Write 2026-11-21, 08:20 or 2026-11-21T08:20:00Z. Forms that HTML added later are told once a page.",
+        _COMMON,
+    ),
+    "DT-09": _warning(
+        "The dates that a page declares for its readers are valid.",
+        "They are compared as text, but shown to people as dates.",
+        _COMMON,
+    ),
+    "ENUM-02": _error(
+        "Where an attribute knows certain words, its value is one of them, with nothing around it.",
+        "Others are ignored.",
+        _COMMON,
+    ),
+    "NUM-03": _error("An attribute that is true by standing there has no other value.", "Write it bare.", _COMMON),
+    "REF-02": _error(
+        "usemap is # and the name of a map of the page, letter by letter.",
+        "Only some readers ignore case.",
+        _COMMON,
+    ),
+    "TOK-02": _error("A token stands once in a value where order means nothing.", "Remove the others.", _COMMON),
+    "URL-01": _error("The href of link and base elements is a valid URL.", "See LK-04.", _COMMON),
+    "URL-07": _warning(
+        "A page has one base element, in its head, before all URLs.",
+        "Others have no effect; URLs before it are changed by it all the same.",
+        _COMMON,
+    ),
+    "URL-13": _warning("A URL is as its scheme wants it.", "Readers repair it, not all in one way.", _COMMON),
+    "CI-08": _warning(
+        "A page breaks few rules.",
+        "Of very many findings only the first are told; this one says how many more there are.",
+        _COMMON,
+    ),
+}
+"""By id, which is that of the requirement."""
+
+AREAS: Final = ("topper elements", "meta", "base", "identifiers", "links and link types", "mset", "dates and times")
+"""What of a page is checked; the rest of it is not."""
+
+NOT_CHECKED: Final = "the page as scripts would leave it"
+"""What a conformance checker should look at too, and this one does not (CI-06)."""
