@@ -12,7 +12,7 @@ from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of
 from tests.fakes import SeededChance
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.awareness import Awareness
-from tocsin.model import Attempt, JsonObject, QuestionRow
+from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow
 
 DECIDED = 1_795_249_325_123_000
 """2026-11-21T08:22:05.123Z."""
@@ -26,10 +26,8 @@ def examples() -> list[JsonObject]:
     attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]
     pending = verdict_of(task, OLD, NEW, DECIDED)
     later = DECIDED + 60 * SECOND
-    changed = awareness.given(
-        job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later, ends_question=True
-    )
-    owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later, ends_question=True)
+    changed = awareness.given(job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later)
+    owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later)
     same = verdict_of(task, NEW, NEW, DECIDED).data
     soon = verdict_of(task, fields(refresh="172800"), fields(refresh="172800", page_version="2"), DECIDED).data
     question = QuestionRow(
@@ -50,6 +48,11 @@ def examples() -> list[JsonObject]:
         last_received=DECIDED - DAY,
         next_occasion=DECIDED + DAY,
         page_url=task.url,
+        copies=(
+            KnownCopy(
+                task.url, "https://archive.example/a", "2026-01-02", "memento", "mset", "https://example.net/list"
+            ),
+        ),
     )
     drafts = [
         *changed.alerts,

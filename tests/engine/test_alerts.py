@@ -10,7 +10,7 @@ import pytest
 from tests.awareness import DAY, NEW, OLD, job_of, task_of, verdict_of
 from tests.fakes import START, SeededChance
 from tocsin.engine.alerts import Alerts
-from tocsin.model import Attempt, QuestionRow, RenderingRow
+from tocsin.model import Attempt, KnownCopy, QuestionRow, RenderingRow
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
@@ -187,16 +187,43 @@ def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: Alerts)
     assert event["data"]["error"] == {"kind": "status", "status": None, "message": "status 404"}
 
 
-def test_a_recovery_says_which_question_it_ends(alerts: Alerts) -> None:
-    ended = alerts.recovered_event(task_of(), 77, START).event["data"]
-    left = alerts.recovered_event(task_of(), 77, START, ended=False).event["data"]
+def test_a_recovery_says_which_question_it_leaves(alerts: Alerts) -> None:
+    left = alerts.recovered_event(task_of(), 77, START).event["data"]
     answered = alerts.recovered_event(task_of(), None, START).event["data"]
 
-    assert [data["question"] for data in (ended, left, answered)] == [
-        {"id": "77", "ended": True},
-        {"id": "77", "ended": False},
-        None,
+    assert (left["question"]["id"], answered["question"]) == ("77", None)
+
+
+def copies(count: int, *, length: int = 0) -> tuple[KnownCopy, ...]:
+    page = "https://example.org/812"
+    return tuple(
+        KnownCopy(page, f"https://archive.example/{number}{'x' * length}", "2026-01-02", "memento", "mset", f"{page}0")
+        for number in range(count)
+    )
+
+
+def test_MS12_the_question_offers_the_copies_that_are_known(alerts: Alerts) -> None:
+    event = alerts.unreachable_event(question(copies=copies(2)), START).event
+
+    assert event["data"]["copies"] == [
+        {
+            "url": f"https://archive.example/{number}",
+            "datetime": "2026-01-02",
+            "rel": "memento",
+            "from": "https://example.org/8120",
+        }
+        for number in range(2)
     ]
+
+
+def test_copies_leave_room_for_the_rest_of_the_event(alerts: Alerts) -> None:
+    event = alerts.unreachable_event(question(copies=copies(100, length=8000)), START).event
+
+    assert len(msgspec.json.encode(event)) <= 256 * 1024
+    shown = [copy["url"] for copy in event["data"]["copies"]]
+    assert 0 < len(shown) < 100
+    assert shown == [copy.url for copy in copies(len(shown), length=8000)]
+    assert event["data"]["page"]["url"] == "https://example.org/812"
 
 
 def test_a_page_without_a_state_can_be_suspect(alerts: Alerts) -> None:

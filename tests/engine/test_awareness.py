@@ -50,11 +50,10 @@ def render(
     after: int = MINUTE,
     body: bytes | None = None,
     policy: PageSettings = POLICY,
-    ends_question: bool = True,
 ) -> RenderCommit:
     """Conclude a rendering that began so long after the check's set and found this state."""
     rendered = rendered_of(job.task, found, at=START + after, body=body)
-    return awareness.given(job, rendered, policy, START + after + SECOND, ends_question=ends_question)
+    return awareness.given(job, rendered, policy, START + after + SECOND)
 
 
 def test_T70_a_page_that_was_rendered_is_pruned(awareness: Awareness) -> None:
@@ -175,13 +174,24 @@ def test_one_rendering_answers_every_verdict_and_the_last_alert_goes_on_with_the
 def test_T60_what_was_owed_is_told_in_a_recovered_event_of_its_question(awareness: Awareness) -> None:
     job = job_of(task_of(question_id=77), owed=True)
 
-    result = render(awareness, job, ends_question=False)
+    result = render(awareness, job)
 
     (alert,) = result.alerts
     assert alert.type == "tocsin.page.recovered.v1"
-    assert alert.event["data"]["question"] == {"id": "77", "ended": False}
+    assert alert.event["data"]["question"]["id"] == "77"
     assert alert.event["data"]["rendering"]["status"] == 200
     assert result.recovered
+
+
+def test_T60_what_a_rendering_stored_is_told_once(awareness: Awareness) -> None:
+    task = task_of(question_id=77)
+    both = render(awareness, job_of(task, verdict_of(task, OLD, NEW, START), owed=True), NEWER)
+    owed_only = render(awareness, job_of(task, owed=True), NEWER)
+
+    changed, recovered = (draft.event["data"]["rendered"] for draft in both.alerts)
+    assert changed["latest"]["fields"]["topper-major"] == "2026-01-02 2026-03-04 2026-05-06"
+    assert recovered is None
+    assert owed_only.alerts[0].event["data"]["rendered"] == changed
 
 
 def test_T60_a_rendering_that_failed_stays_owed_and_says_why(awareness: Awareness) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tocsin import events
-from tocsin.engine.event_size import fit_event
+from tocsin.engine.event_size import MAX_EVENT_BYTES, fit_event
 from tocsin.events import cloud_event, to_rfc3339
 from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import FIELDS
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         FieldValues,
         Instant,
         JsonObject,
+        KnownCopy,
         PageTask,
         PendingVerdict,
         QuestionRow,
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = ("again", "never", "until-major")
 """What T60 lets the user answer; our own ones besides stand in the documentation."""
+
+_MOST_OF_COPIES = MAX_EVENT_BYTES // 2
 
 
 def page_data(page_id: int, url: str, group: str, text: str | None) -> JsonObject:
@@ -190,15 +195,14 @@ class Alerts:
         rendering: RenderingRow | None = None,
         *,
         rendered: JsonObject | None = None,
-        ended: bool = True,
     ) -> AlertDraft:
         """Tell that the page was received again.
 
         question_id  the question that it leaves; None where the user had answered it before
         rendering    the one that was owed, given now; of kind "copy" where the user chose a copy
-        ended        the question is over for all its pages
+        That the question is over for all its pages is only known when this is written: the store says it in the event.
         """
-        question = {"id": str(question_id), "ended": ended} if question_id is not None else None
+        question = {"id": str(question_id), "ended": True} if question_id is not None else None
         data = {
             "question": question,
             "page": page_data(page.page_id, page.url, page.group, page.text),
@@ -231,7 +235,7 @@ class Alerts:
             "last_received": _time_or_none(question.last_received),
             "next_occasion": _time_or_none(question.next_occasion),
             "instructions": list(INSTRUCTIONS),
-            "copies": [],
+            "copies": _copies_data(question.copies),
             "pending_change": question.pending_change,
         }
         subject = url or question.host
@@ -276,6 +280,19 @@ def _error_data(question: QuestionRow) -> JsonObject:
         return {"kind": question.cause.partition(" ")[0], "status": None, "message": question.cause}
     last = question.attempts[-1]
     return {"kind": last.kind, "status": last.status, "message": last.message}
+
+
+def _copies_data(copies: tuple[KnownCopy, ...]) -> list[JsonObject]:
+    """Show the copies that are offered, as many of the newest as leave room for the rest of the event."""
+    shown: list[JsonObject] = []
+    left = _MOST_OF_COPIES
+    for copy in copies:
+        entry = {"url": copy.url, "datetime": copy.datetime, "rel": copy.rel, "from": copy.seen_on}
+        left -= len(msgspec.json.encode(entry))
+        if left < 0:
+            break
+        shown.append(entry)
+    return shown
 
 
 def _time_or_none(at: Instant | None) -> str | None:

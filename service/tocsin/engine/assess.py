@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from datetime import timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
 from tocsin.engine.robots import AGENT
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import FailureKind
+from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.robots.directives import Directives, read_directives
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare
 from tocsin.spec.topper.state import EMPTY, PageState, read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import TypeAlias
 
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
+
+    Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 # Changes whenever the readers read otherwise than before: equal bytes then no longer mean an equal state.
 READERS = "2"
@@ -43,11 +46,30 @@ class Assessment(Struct, frozen=True):
     directives: Directives | None = None
 
 
-def digest_of(body: bytes, content_type: str | None, x_robots_tag: Sequence[str] = ()) -> str:
-    """Name a body as it would be read: bytes, type, headers that speak to robots, and readers."""
+class _Said(NamedTuple):
+    """What the headers of an answer say of its body, beside its type.
+
+    robots    values of X-Robots-Tag
+    nosniff   no type may be guessed
+    types     how many Content-Type headers there are
+    """
+
+    robots: tuple[str, ...] = ()
+    nosniff: bool = False
+    types: int = 1
+
+
+def digest_of(body: bytes, content_type: str | None, headers: Headers = ()) -> str:
+    """Name a body as it would be read: bytes, type, other headers that matter, and readers."""
+    return _digest_of(body, content_type, _read_headers(headers))
+
+
+def _digest_of(body: bytes, content_type: str | None, said: _Said) -> str:
     digest = sha256(body)
     digest.update(f"|{content_type or ''}".encode(errors="replace"))
-    for value in x_robots_tag:
+    if said.nosniff:
+        digest.update(b"|nosniff")
+    for value in said.robots:
         digest.update(f"|{value}".encode(errors="replace"))
     return f"{READERS}:{digest.hexdigest()[:32]}"
 
@@ -59,29 +81,54 @@ def assess(
     previous: StoredState | None,
     digest: str | None,
     *,
-    x_robots_tag: Sequence[str] = (),
+    headers: Headers = (),
 ) -> Assessment:
     """Read the state of a page that was received.
 
+    content_type  the first header's value (CT-01)
     previous      the state before, and
     digest        the digest of the body that it came with: where the body is the same, the state is, unread
-    x_robots_tag  the values of the headers of that name (LM-45, LM-46)
+    headers       all of the answer's: some forbid to guess a type, some speak to robots (LM-45, LM-46)
     Raises FetchRefused (too-complex) for a page that no parser may be given.
     """
-    new_digest = digest_of(body, content_type, x_robots_tag)
-    kind, problems = find_kind(body, content_type)
+    said = _read_headers(headers)
+    new_digest = _digest_of(body, content_type, said)
+    kind, problems = find_kind(body, content_type, nosniff=said.nosniff)
     if kind is Kind.OTHER:
-        said = read_directives((), x_robots_tag, AGENT)
-        return Assessment(EMPTY, is_html=False, problem="; ".join(problems), digest=new_digest, directives=said)
+        directives = read_directives((), said.robots, AGENT)
+        problem = "; ".join(problems)
+        return Assessment(EMPTY, is_html=False, problem=problem, digest=new_digest, directives=directives)
     if previous is not None and digest == new_digest:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
-        reading = read_page(body, content_type)
+        reading = read_page(body, content_type, nosniff=said.nosniff)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
-    problem = "; ".join(reading.problems) or None
-    said = read_directives(((meta.name, meta.content) for meta in reading.metas), x_robots_tag, AGENT)
-    return Assessment(read_state(reading.metas), is_html=True, problem=problem, digest=new_digest, directives=said)
+    odd = reading.problems
+    if said.types > 1:
+        odd = (*odd, f"{said.types} Content-Type headers; the first one counts; send one")
+    directives = read_directives(((meta.name, meta.content) for meta in reading.metas), said.robots, AGENT)
+    return Assessment(
+        read_state(reading.metas),
+        is_html=True,
+        problem="; ".join(odd) or None,
+        digest=new_digest,
+        directives=directives,
+    )
+
+
+def _read_headers(headers: Headers) -> _Said:
+    robots: list[str] = []
+    sniffing: list[str] = []
+    types = 0
+    for name, value in headers:
+        if name == "content-type":
+            types += 1
+        elif name == "x-robots-tag":
+            robots.append(value)
+        elif name == "x-content-type-options":
+            sniffing.append(value)
+    return _Said(tuple(robots), is_nosniff(sniffing), types)
 
 
 def thresholds_of(policy: PageSettings) -> Thresholds:

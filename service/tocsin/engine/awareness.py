@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
+from tocsin.engine.copies import find_copies, values_of
 from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Validators
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.policy import Mode, is_stored
@@ -45,28 +46,30 @@ class Awareness:
     def __init__(self, alerts: Alerts, kind: str) -> None:
         self._alerts, self._kind = alerts, kind
 
-    def given(
-        self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant, *, ends_question: bool
-    ) -> RenderCommit:
+    def given(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderCommit:
         """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
 
-        now            the moment of assessing: what a state is stored under
-        ends_question  the page is the last one that its question was about
+        now  the moment of assessing: what a state is stored under
         Raises FetchRefused (too-complex) for a page that no parser may be given.
         """
         if job.copy_url is not None:
             return self._copied(job, rendered, now)
         task = job.task
-        assessment = assess(rendered.final_url, rendered.body, rendered.content_type, task.state, task.body_digest)
+        assessment = assess(
+            rendered.final_url,
+            rendered.body,
+            rendered.content_type,
+            task.state,
+            task.body_digest,
+            headers=rendered.headers,
+        )
         found = _find(job, rendered, assessment, policy, now)
         row = self._row(rendered, self._kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered)
         if job.owed:
-            alerts.append(
-                self._alerts.recovered_event(
-                    task, task.question_id, now, row, rendered=found.rendered, ended=ends_question
-                )
-            )
+            # What the rendering stored is told once: by the last verdict's alert, if there is one.
+            rendered_state = None if job.verdicts else found.rendered
+            alerts.append(self._alerts.recovered_event(task, task.question_id, now, row, rendered=rendered_state))
         return RenderCommit(
             page_id=job.page_id,
             host_id=task.host_id,
@@ -77,6 +80,10 @@ class Awareness:
             state=found.state,
             prune=True,
             recovered=job.owed,
+            robots=_directives_of(assessment) if found.state is not None else None,
+            copies=find_copies(
+                task.url, rendered.final_url, rendered.body, rendered.content_type, values_of(rendered.headers, "link")
+            ),
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -174,6 +181,11 @@ class Awareness:
         )
 
 
+def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
+    said = assessment.directives
+    return (not said.index, not said.follow) if said is not None else None
+
+
 def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: PageSettings, now: Instant) -> Found:
     """Decide what becomes of the state that a rendering found (T20, T21)."""
     task, before, latest = job.task, job.task.state, assessment.state
@@ -193,7 +205,7 @@ def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: Pa
         return Found(same, None, None)
     etag, modified = rendered.validators
     validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
-    state = NewState(stored_at, latest.values, same, validators, assessment.digest or None)
+    state = NewState(stored_at, latest.values, same, validators, assessment.digest or None, rendered.wire_bytes)
     if same or before is None:
         return Found(same, state, None)
     shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.configuration import show_span
 from tocsin.engine.cadence import next_check
+from tocsin.engine.copies import find_copies, values_of
 from tocsin.engine.judge import DECLARED, Occasion, assess_received, judge
 from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
@@ -160,6 +161,7 @@ class Conclusion:
             render_owed=owed,
             not_html=not assessment.is_html,
             robots=_directives_of(task, assessment, judged),
+            copies=_copies_of(task, received, judged),
             keeps_rule=waits_for_major and not is_major,
         )
 
@@ -289,6 +291,15 @@ def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tu
     if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return task.noindex, task.nofollow
     return not said.index, not said.follow
+
+
+def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:
+    """Read which copies a page names at its first check; its renderings do it anew, the other checks need not."""
+    if task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST:
+        return None
+    response = received.response
+    content_type, links = response.header("content-type"), values_of(response.headers, "link")
+    return find_copies(task.url, received.final_url, response.body, content_type, links)
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:

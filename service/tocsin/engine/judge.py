@@ -55,7 +55,7 @@ def assess_received(task: PageTask, received: Received) -> Assessment:
         response.header("content-type"),
         task.state,
         task.body_digest,
-        x_robots_tag=values_of(response.headers, "x-robots-tag"),
+        headers=response.headers,
     )
 
 
@@ -141,8 +141,3 @@ def _validators_of(received: Received) -> Validators | None:
 
 def _verbatim(value: str | None) -> str | None:
     return value if value and value.isascii() else None
-
-
-def values_of(headers: tuple[tuple[str, str], ...], name: str) -> tuple[str, ...]:
-    """Give the values of all headers of this (lower-case) name, in order."""
-    return tuple([value for key, value in headers if key == name])

@@ -5,11 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
+from tocsin.engine.copies import values_of
 from tocsin.engine.receive import PageRequest
 from tocsin.engine.retry import Postponed
 from tocsin.errors import FetchRefused, StoreError, TooComplex
 from tocsin.model import FailureKind
 from tocsin.ports import Rendered
+from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
 
@@ -44,16 +48,19 @@ class HttpRenderer:
 
     async def render(self, job: RenderJob) -> Rendered:
         """Receive the page, or the copy chosen for it, completely and process it; one set of requests."""
-        policy = self._policies.of(job.task)
+        policy, secrets = self._policies.of(job.task), job.task.secrets
         url = job.copy_url or job.task.url
-        secrets = None if job.copy_url else job.task.secrets
+        if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
+            # What is meant for the page's own origin is never sent to another one, which holds a copy.
+            policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
         wanted = partial(self._is_wanted, job.page_id)
         request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets, is_wanted=wanted)
         received = await self._receiver.receive(request, self._fetcher.shared())
         response = received.response
         content_type = response.header("content-type")
         try:
-            title = read_whole_page(response.body, content_type).title
+            nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
+            title = read_whole_page(response.body, content_type, nosniff=nosniff).title
         except TooComplex as exc:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
         return Rendered(
@@ -66,6 +73,8 @@ class HttpRenderer:
             body=response.body,
             validators=(response.header("etag"), response.header("last-modified")),
             hop_url=received.final_url,
+            headers=response.headers,
+            wire_bytes=response.wire_bytes,
         )
 
     async def _is_wanted(self, page_id: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.engine.containment import contained
 from tocsin.engine.receive import Disallowed, Withdrawn
@@ -24,12 +24,8 @@ if TYPE_CHECKING:
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.model import Claim, Instant, JsonObject, RenderCommit, RenderJob
-    from tocsin.ports import AttentionStore, Chance, Clock, Renderer, RenderStore, Telemetry
+    from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
     from tocsin.settings import RenderSettings
-
-    class QueueStore(RenderStore, AttentionStore, Protocol):
-        """What the queue needs of the store."""
-
 
 Result = TypeVar("Result")
 
@@ -52,7 +48,7 @@ class RenderQueue:
 
     def __init__(
         self,
-        store: QueueStore,
+        store: RenderStore,
         renderer: Renderer,
         awareness: Awareness,
         *,
@@ -193,10 +189,9 @@ class RenderQueue:
             await self._commit(job, claim, self._awareness.declined(job, began))
             return
         try:
-            ends_question = await self._ends_question(job)
             with contained(job.task.url, self._telemetry):
                 rendered = await self._renderer.render(job)
-                result = self._awareness.given(job, rendered, policy, self._clock.now(), ends_question=ends_question)
+                result = self._awareness.given(job, rendered, policy, self._clock.now())
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except Postponed as exc:
@@ -222,13 +217,6 @@ class RenderQueue:
                 return
             result = self._awareness.failed(job, attempts, exc)
         await self._commit(job, claim, result)
-
-    async def _ends_question(self, job: RenderJob) -> bool:
-        question_id = job.task.question_id
-        if not job.owed or question_id is None:
-            return True
-        question = await self._patiently(lambda: self._store.question(question_id))
-        return question is None or question.pages <= 1
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give the slot up until the next try (T55, T58)."""

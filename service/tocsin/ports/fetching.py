@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -11,11 +12,13 @@ if TYPE_CHECKING:
 
     from tocsin.model import JsonObject, RenderJob
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
 
 class HopRequest(Struct, frozen=True):
     """One GET, without redirection.
 
-    headers   in order, beside those that the client sends of itself
+    headers   in order, beside those that the client sends of itself; a value's characters are bytes, 0 to 255
     total_s   what is left of the set's total deadline
     proxy     the proxy's URL, or None
     private   loopback and private addresses may be dialled (a user typed this URL into a one-shot command)
@@ -36,7 +39,8 @@ class HopRequest(Struct, frozen=True):
 class HopResponse(Struct, frozen=True):
     """A complete answer: its framing and coding ended as announced.
 
-    headers     names in lower case, in order, repeated ones repeated
+    headers     names in lower case, in order, repeated ones repeated; each character of a value is one byte, so that
+                nothing is lost, whatever the server means by it
     body        decoded
     wire_bytes  as received, before decoding
     cut         something was left unread, as the request's `cut_at` wanted
@@ -53,6 +57,15 @@ class HopResponse(Struct, frozen=True):
     def header(self, name: str) -> str | None:
         """Return the first header of this (lower-case) name."""
         return next((value for key, value in self.headers if key == name), None)
+
+    @property
+    def location(self) -> str | None:
+        """Where a redirect leads, as a reference to be resolved: bytes that are not ASCII are percent-encoded.
+
+        Source  the Fetch standard, "location URL", and what browsers do with unescaped UTF-8.
+        """
+        value = self.header("location")
+        return value if value is None or value.isascii() else _NOT_ASCII.sub(lambda byte: f"%{ord(byte[0]):02X}", value)
 
 
 class Session(Protocol):
@@ -79,7 +92,9 @@ class Fetcher(Protocol):
 class Rendered(Struct, frozen=True):
     """A page received whole and processed.
 
-    body  decoded bytes of the document, for assessing the state that the rendering found
+    body        decoded bytes of the document, for assessing the state that the rendering found
+    headers     of the last answer, as in HopResponse
+    wire_bytes  of its body as received, None if the renderer cannot know
     """
 
     started_at: int
@@ -91,6 +106,8 @@ class Rendered(Struct, frozen=True):
     body: bytes
     validators: tuple[str | None, str | None]
     hop_url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    wire_bytes: int | None = None
 
 
 class Renderer(Protocol):

@@ -28,11 +28,12 @@ class Departure(NamedTuple):
     asked: bool
     ended: bool
 
-    def told_in(self, recovery: AlertDraft) -> AlertDraft:
-        """Let a `recovered` event say which question was left and whether that ended it: it was made before."""
-        question = {"id": str(self.question), "ended": self.ended}
-        data = {**recovery.event["data"], "question": question}
-        return structs.replace(recovery, event={**recovery.event, "data": data})
+
+def told_in(recovery: AlertDraft, left: Departure | None) -> AlertDraft:
+    """Let a `recovered` event, made before, say which question was left, if one was, and whether that ended it."""
+    question = {"id": str(left.question), "ended": left.ended} if left is not None else None
+    data = {**recovery.event["data"], "question": question}
+    return structs.replace(recovery, event={**recovery.event, "data": data})
 
 
 class Questions:

@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.codec import read_attempts, read_object, to_j
 from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.questions import Departure, Questions
+from tocsin.adapters.stores.sqlite.questions import Departure, Questions, told_in
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
 from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, to_task
@@ -91,7 +91,7 @@ def write_rendering(
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)
-        publish(db, [left.told_in(draft) if left and draft.type == RECOVERED else draft for draft in result.alerts])
+        publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts])
         _close_job(db, result)
     row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id])}).fetchone()
     due: Instant | None = row[1] if row else None

@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
-from tocsin.adapters.stores.sqlite.questions import Questions
+from tocsin.adapters.stores.sqlite.questions import Questions, told_in
 from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
@@ -193,7 +193,7 @@ def _settle_question(result: CheckResult, page: Standing, questions: Questions) 
         received_at = result.recovery.at if result.recovery is not None else result.checked_at
         left = questions.leave(page.id, page.question_id, received_at)
         if left.asked and result.recovery is not None:
-            return [left.told_in(result.recovery)]
+            return [told_in(result.recovery, left)]
     elif result.report.outcome == CheckOutcome.DISALLOWED and page.question_id is not None:
         # robots.txt has answered for it: nobody needs to be asked.
         questions.leave(page.id, page.question_id, result.checked_at)
