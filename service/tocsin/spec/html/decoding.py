@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import codecs
+from functools import lru_cache
 
+import turbohtml.detect  # noqa: F401 - registers the standard's decoders; Python's own of these names are others
 import webencodings  # type: ignore[import-untyped]  # has no stubs
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
 NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
-"""Encodings in which the bytes of an ASCII letter may be part of something else; in all others they never are."""
+"""Encodings in which `<`, `>` and quotation marks may be bytes of something else; in all others they never are."""
 
-# What windows-1252 leaves undefined are C1 controls to HTML, not errors.
-_WINDOWS_1252 = "".join(
-    bytes([byte]).decode("cp1252") if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(byte) for byte in range(256)
-)
+_UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
+_OF_THE_STANDARD = "whatwg-"
 
 
 def encoding_for(label: str | None) -> str | None:
-    """Give the encoding's name for a label of the Encoding standard, None for any other text."""
+    """Give the encoding's name for a label of the Encoding standard, None for any other text (CT-05)."""
     if label is None or not label.isascii():
         return None
     found = webencodings.lookup(label)
@@ -28,14 +28,16 @@ def decode(body: bytes, encoding: str) -> str:
     """Decode a page, its BOM left out; bytes that mean nothing become U+FFFD and nothing is raised.
 
     encoding  as `find_encoding` names it; an unknown name is read as windows-1252
+    Source    the Encoding standard.
     """
     for bom, name in BOMS:
         if name == encoding and body.startswith(bom):
             body = body[len(bom) :]
-    if encoding == "windows-1252":
-        return codecs.charmap_decode(body, "replace", _WINDOWS_1252)[0]
-    found = webencodings.lookup(encoding)
-    if found is None:
-        return codecs.charmap_decode(body, "replace", _WINDOWS_1252)[0]
-    text: str = found.codec_info.decode(body, "replace")[0]
-    return text
+    if encoding in _UNICODE:
+        return body.decode(encoding, "replace")
+    return _decoder(encoding if encoding_for(encoding) == encoding else "windows-1252").decode(body)[0]
+
+
+@lru_cache(maxsize=64)
+def _decoder(encoding: str) -> codecs.CodecInfo:
+    return codecs.lookup(f"{_OF_THE_STANDARD}{encoding}")
