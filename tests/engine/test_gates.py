@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,19 @@ from hypothesis import strategies as st
 from tests.fakes import ManualClock, settle
 from tocsin.engine.gates import Gates
 from tocsin.settings import HostRule, HostSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@asynccontextmanager
+async def turn(gates: Gates, host: str) -> AsyncIterator[None]:
+    """One turn at a host's gate, given up at the end."""
+    gate = await gates.enter(host)
+    try:
+        yield
+    finally:
+        gates.leave(gate)
 
 
 class Visitor:
@@ -27,7 +42,7 @@ class Visitor:
         return self._group.create_task(self._visit(name, host), name=name)
 
     async def _visit(self, name: str, host: str) -> None:
-        async with self._gates.turn(host):
+        async with turn(self._gates, host):
             self.began.append((name, self._clock.monotonic() - 1000))
             await self.leave.wait()
 
@@ -190,7 +205,7 @@ async def test_hosts_that_nobody_waits_for_are_forgotten(clock: ManualClock) -> 
     gates = gates_of(clock, delay_s=1.0)
 
     for number in range(5000):
-        async with gates.turn(f"h{number}.example"):
+        async with turn(gates, f"h{number}.example"):
             pass
         await clock.advance(0.01)
 
@@ -202,7 +217,7 @@ async def test_a_host_that_asked_to_be_left_alone_is_not_forgotten(clock: Manual
     gates.hold("a.example", clock.monotonic() + 1000)
 
     for number in range(5000):
-        async with gates.turn(f"h{number}.example"):
+        async with turn(gates, f"h{number}.example"):
             pass
 
     assert gates.held_s("a.example") == 1000
@@ -236,6 +251,74 @@ async def test_turns_without_delay_do_not_touch_the_clock_s_sleep(clock: ManualC
     assert clock.sleepers == 0
 
 
+async def starts_of(gates: Gates, clock: ManualClock, *, seconds: float, visitors: int = 3) -> list[float]:
+    """When visitors of one host get in, in seconds from now, while this much time passes."""
+    now_s = clock.monotonic() - 1000
+    async with asyncio.TaskGroup() as group:
+        visitor = Visitor(gates, clock, group)
+        visitor.leave.set()
+        for number in range(visitors):
+            visitor.ask(str(number))
+        await clock.advance(seconds)
+    return [at - now_s for _, at in visitor.began]
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "starts"),
+    [(5.0, [0, 5, 10]), (0.1, [0, 1, 2]), (None, [0, 1, 2]), (1e9, [0, 30, 60])],
+    ids=["longer than ours", "shorter than ours", "nothing", "without end"],
+)
+async def test_a_crawl_delay_lengthens_the_delay_within_reason(
+    clock: ManualClock, asked_s: float | None, starts: list[float]
+) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    gates.slow_down("a.example", asked_s)
+
+    assert await starts_of(gates, clock, seconds=100) == starts
+
+
+async def test_the_user_s_delay_for_a_host_stands_above_its_crawl_delay(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=9.0, rules={"a.example": HostRule(delay=timedelta(seconds=2))})
+
+    gates.slow_down("a.example", 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 2, 4]
+
+
+async def test_a_rule_without_a_delay_leaves_the_crawl_delay_in_force(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0, rules={"a.example": HostRule(concurrency=1)})
+
+    gates.slow_down("a.example", 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 20, 40]
+
+
+async def test_a_crawl_delay_that_is_taken_back_ends(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+    gates.slow_down("a.example", 20.0)
+
+    gates.slow_down("a.example", None)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
+
+
+async def test_a_crawl_delay_slows_down_nobody_else(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    gates.slow_down("b.example", 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
+
+
+async def test_the_wait_is_told_by_the_crawl_delay(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+    gates.slow_down("a.example", 10.0)
+    gates.leave(await gates.enter("a.example"))
+
+    assert gates.wait_s("a.example") == 10.0
+
+
 STEP = st.tuples(st.sampled_from(["ask", "ask", "ask", "cancel", "leave", "pass", "hold"]), st.integers(0, 5))
 
 
@@ -252,7 +335,7 @@ class Crowd:
         self.tasks: list[asyncio.Task[None]] = []
 
     async def visit(self) -> None:
-        async with self.gates.turn("a.example"):
+        async with turn(self.gates, "a.example"):
             self.inside += 1
             self.most_inside = max(self.most_inside, self.inside)
             self.starts.append(self.clock.monotonic())

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from tocsin.engine.politeness import HostGate, Politeness, politeness_of
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from tocsin.ports import Clock
     from tocsin.settings import HostSettings
 
@@ -40,13 +38,19 @@ class Gates:
         self._hosts: dict[str, Host] = {}
         self._sweep_at = _FEWEST_TO_SWEEP
 
-    def turn(self, host: str) -> Turn:
-        """Wait for the host's turn on entering, and give the place up on leaving: `async with gates.turn(host):`."""
-        return Turn(self, host)
-
     def hold(self, host: str, until_s: float) -> None:
         """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
         self._host(host).hold(until_s, self._clock.monotonic())
+
+    def slow_down(self, host: str, crawl_delay_s: float | None) -> None:
+        """Take over what the host's robots.txt asks to be left between requests, None for nothing.
+
+        It holds from the next request on, between one start and the next; see `LONGEST_CRAWL_DELAY_S`.
+        """
+        gate = self._hosts.get(host)
+        if crawl_delay_s is None and gate is None:
+            return
+        self._host(host).crawl_delay_s = crawl_delay_s or 0.0
 
     def wait_s(self, host: str) -> float:
         """Tell how long the next turn would take at least, in seconds, counting those who wait already."""
@@ -55,7 +59,7 @@ class Gates:
             return 0.0
         now = self._clock.monotonic()
         until = max(gate.next_at_s, gate.held_until_s, now)
-        return until - now + len(gate.line) * gate.politeness.delay_s
+        return until - now + len(gate.line) * gate.delay_s
 
     def held_s(self, host: str) -> float:
         """Tell how long the host asked to be left alone from now, in seconds."""
@@ -66,6 +70,11 @@ class Gates:
         """What the settings say for this host."""
         gate = self._hosts.get(host)
         return gate.politeness if gate else politeness_of(self._settings, host)
+
+    def delay_s(self, host: str) -> float:
+        """Tell the seconds from one request to the next that are in force for this host."""
+        gate = self._hosts.get(host)
+        return gate.delay_s if gate else politeness_of(self._settings, host).delay_s
 
     def configure(self, settings: HostSettings) -> None:
         """Go on with other settings; who waits already waits by them, too."""
@@ -132,27 +141,6 @@ class Gates:
         self._hosts = {host: gate for host, gate in self._hosts.items() if gate.line or not gate.is_idle(now)}
         # The next sweep waits until as many have come again, so that each host pays for one look.
         self._sweep_at = max(_FEWEST_TO_SWEEP, 2 * len(self._hosts))
-
-
-class Turn:
-    """One turn at one host's gate, as an asynchronous context."""
-
-    __slots__ = ("_gate", "_gates", "_host")
-
-    def __init__(self, gates: Gates, host: str) -> None:
-        self._gates = gates
-        self._host = host
-        self._gate: Host | None = None
-
-    async def __aenter__(self) -> None:
-        self._gate = await self._gates.enter(self._host)
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._gate is not None:
-            self._gates.leave(self._gate)
-            self._gate = None
 
 
 def _wake(gate: Host) -> None:

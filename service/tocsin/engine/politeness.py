@@ -9,6 +9,9 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from tocsin.settings import HostSettings
 
+LONGEST_CRAWL_DELAY_S = 30.0
+"""A site that asks for more is asked this seldom."""
+
 
 class Politeness(Struct, frozen=True, gc=False):
     """What one host is owed.
@@ -17,12 +20,14 @@ class Politeness(Struct, frozen=True, gc=False):
     delay_s            from the start of one request to the start of the next
     retry_after_max_s  the longest that the host can keep us away
     robots             whether its robots.txt is obeyed
+    has_own_delay      the user set the delay for this very host: its robots.txt does not lengthen it
     """
 
     concurrency: int
     delay_s: float
     retry_after_max_s: float
     robots: Literal["obey", "ignore"]
+    has_own_delay: bool = False
 
 
 def politeness_of(settings: HostSettings, host: str) -> Politeness:
@@ -39,7 +44,8 @@ def politeness_of(settings: HostSettings, host: str) -> Politeness:
     delay = rule.delay if rule and rule.delay is not None else settings.delay
     longest = rule.retry_after_max if rule and rule.retry_after_max is not None else settings.retry_after_max
     robots = rule.robots if rule and rule.robots is not None else settings.robots
-    return Politeness(concurrency, delay.total_seconds(), longest.total_seconds(), robots)
+    has_own_delay = rule is not None and rule.delay is not None
+    return Politeness(concurrency, delay.total_seconds(), longest.total_seconds(), robots, has_own_delay)
 
 
 def is_match(pattern: str, host: str) -> bool:
@@ -56,15 +62,25 @@ class HostGate:
     """The state of one host: who is inside, and when the next may go in.
 
     Times are monotonic seconds.
+    crawl_delay_s  what its robots.txt asks for, 0 for nothing
     """
 
-    __slots__ = ("busy", "held_until_s", "next_at_s", "politeness")
+    __slots__ = ("busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
 
     def __init__(self, politeness: Politeness) -> None:
         self.politeness = politeness
+        self.crawl_delay_s = 0.0
         self.busy = 0
         self.next_at_s = float("-inf")
         self.held_until_s = float("-inf")
+
+    @property
+    def delay_s(self) -> float:
+        """The delay in force: the settings', or the site's own wish where that is longer, within reason."""
+        own_s = self.politeness.delay_s
+        if self.politeness.has_own_delay:
+            return own_s
+        return max(own_s, min(self.crawl_delay_s, LONGEST_CRAWL_DELAY_S))
 
     def next_turn(self, now_s: float) -> float | None:
         """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""
@@ -75,7 +91,7 @@ class HostGate:
     def begin(self, now_s: float) -> None:
         """Let one in; the delay runs from here."""
         self.busy += 1
-        self.next_at_s = now_s + self.politeness.delay_s
+        self.next_at_s = now_s + self.delay_s
 
     def end(self) -> None:
         """Let one out."""
