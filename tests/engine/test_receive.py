@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -15,8 +15,10 @@ from tocsin.engine.retry import Postponed
 from tocsin.engine.robots import RobotsCache
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Validators
-from tocsin.ports import HopRequest, HopResponse
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
+
+if TYPE_CHECKING:
+    from tocsin.ports import HopRequest, HopResponse
 
 SITE = "http://site.example"
 PAGE = f"{SITE}/page"
@@ -36,8 +38,8 @@ class Setting:
         settings = msgspec.structs.replace(FetchSettings(), **fetch)
         self.receiver = Receiver(self.gates, cache, self.outage, asyncio.Semaphore(10), settings, self.clock)
 
-    async def _get(self, url: str) -> HopResponse:
-        return await self.receiver.hop(HopRequest(url), self.web)
+    async def _get(self, request: HopRequest) -> HopResponse:
+        return await self.receiver.hop(request, self.web)
 
     async def receive(self, **request: Any) -> Any:
         known: dict[str, Any] = {"url": PAGE, "host": "site.example", "policy": PageSettings()}

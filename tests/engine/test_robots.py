@@ -4,52 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
-from tests.fakes import ManualClock, ScriptedFetcher, answer, settle
+from tests.engine.robots_site import FORBIDDING, HOUR, ORIGIN, PAGE, ROBOTS, Kept, Site
+from tests.fakes import ManualClock, answer, settle
 from tocsin.engine import robots
-from tocsin.engine.robots import UNAVAILABLE, RobotsCache
+from tocsin.engine.robots import UNAVAILABLE
 from tocsin.errors import FetchFailed, FetchRefused, StoreError
 from tocsin.model import FailureKind
-from tocsin.ports import HopRequest, HopResponse
-
-ORIGIN = "https://a.example"
-ROBOTS = f"{ORIGIN}/robots.txt"
-PAGE = f"{ORIGIN}/news"
-FORBIDDING = "User-agent: *\nDisallow: /news\n"
-HOUR = 3600.0
-
-
-class Kept:
-    """A store of answers."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, str] = {}
-
-    async def load_robots(self, origin: str) -> str | None:
-        return self.rows.get(origin)
-
-    async def save_robots(self, origin: str, kept: str) -> None:
-        self.rows[origin] = kept
-
-
-class Site:
-    """A cache over a scripted network."""
-
-    def __init__(self, store: Kept | None = None, clock: ManualClock | None = None) -> None:
-        self.clock = clock or ManualClock()
-        self.network = ScriptedFetcher()
-        self.cache = RobotsCache(self.get, store, self.clock)
-
-    async def get(self, url: str) -> HopResponse:
-        return await self.network.get(HopRequest(url=url))
-
-    async def is_allowed(self, url: str = PAGE) -> bool:
-        return (await self.cache.ruling(url)).allowed
-
-    @property
-    def asked(self) -> int:
-        return len(self.network.requests)
 
 
 @pytest.fixture
@@ -126,10 +89,13 @@ async def test_a_robots_txt_at_a_refused_address_is_the_page_s_own_failure(site:
         await site.is_allowed()
 
 
-async def test_a_robots_txt_beyond_the_caps_forbids_nothing(site: Site) -> None:
-    site.network.on(ROBOTS, FetchRefused(ROBOTS, FailureKind.TOO_LARGE, "…"))
+async def test_LM42_of_a_robots_txt_of_any_length_500_kib_are_read(site: Site) -> None:
+    cut = msgspec.structs.replace(answer(ROBOTS, "User-agent: *\nDisallow: /news\nDisallow: /"), cut=True)
+    site.network.on(ROBOTS, cut)
 
-    assert await site.is_allowed()
+    assert not await site.is_allowed()
+    assert await site.is_allowed(f"{ORIGIN}/other")
+    assert site.network.requests[0].cut_at == 500 * 1024
 
 
 def redirected(count: int) -> Site:

@@ -33,13 +33,12 @@ from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.visit import Tries, Visitor
 from tocsin.engine.writer import Writer
-from tocsin.ports import HopRequest, HopResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.model import CheckResult, Instant
-    from tocsin.ports import Sink, Store, Telemetry
+    from tocsin.ports import HopRequest, HopResponse, Sink, Store, Telemetry
     from tocsin.settings import Settings
 
 
@@ -155,7 +154,8 @@ class Assembly:
     @cached_property
     def _receiver(self) -> Receiver:
         in_flight = asyncio.Semaphore(self._settings.fetch.in_flight)
-        robots = RobotsCache(self._get_robots, self._store, self._clock)
+        total_s = self._settings.fetch.deadlines.total.total_seconds()
+        robots = RobotsCache(self._get_robots, self._store, self._clock, total_s=total_s)
         return Receiver(self.gates, robots, self.outage, in_flight, self._settings.fetch, self._clock)
 
     @cached_property
@@ -173,9 +173,8 @@ class Assembly:
     def _is_rendered(self, page_id: int, since_s: float) -> bool:
         return self.renders.has_in_hand(page_id, since_s)
 
-    async def _get_robots(self, url: str) -> HopResponse:
-        total_s = self._settings.fetch.deadlines.total.total_seconds()
-        return await self._receiver.hop(HopRequest(url=url, total_s=total_s), self._fetcher.shared())
+    async def _get_robots(self, request: HopRequest) -> HopResponse:
+        return await self._receiver.hop(request, self._fetcher.shared())
 
     def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         self.scheduler.on_committed(results, due)

@@ -172,9 +172,12 @@ class Receiver:
             raise Postponed(self._clock.now() + wait_us, 0) from None
 
     async def _ask_robots(self, url: str) -> None:
-        if self._robots is None or self._gates.politeness(host_and_origin(url)[0]).robots == "ignore":
+        host = host_and_origin(url)[0]
+        if self._robots is None or self._gates.politeness(host).robots == "ignore":
             return
         ruling = await self._robots.ruling(url)
+        # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
+        self._gates.slow_down(host, await self._robots.crawl_delay(url))
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)

@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tocsin.errors import FetchFailed, FetchRefused, StoreError
-from tocsin.model import FailureKind, Instant
-from tocsin.spec.html.urls import host_and_origin, resolve
-from tocsin.spec.robots.rules import ALLOWED, LONGEST_ROBOTS_BYTES, RobotsRules, Ruling, parse_robots
+from tocsin.engine.robots_answers import Answer, RobotsRequests
+from tocsin.errors import StoreError
+from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.robots.rules import ALLOWED, AgentRules, Ruling, read_robots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tocsin.ports import Clock, HopResponse
+    from tocsin.model import Instant
+    from tocsin.ports import Clock, HopRequest, HopResponse
 
 AGENT = "tocsin"
 KEPT_US = 24 * 3600 * 1_000_000
 ASKED_AGAIN_US = 3600 * 1_000_000
-MOST_REDIRECTS = 5
+MOURNED_US = 30 * KEPT_US
 MOST_ORIGINS = 10_000
 MOST_TEXT = 16 * 2**20
-_TOO_MANY_REQUESTS = 429
+_OCTETS_A_RULE = 256
 UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 
 
@@ -40,44 +42,49 @@ class RobotsStore(Protocol):
         """Keep this for the origin."""
 
 
-class _Kept(Struct, frozen=True):
-    """An answer as it is kept: `said` is rules, nothing (everything is allowed) or error (nothing is)."""
+class _Known(Struct):
+    """An answer in memory: its rules as read, no longer its text; `size` is about what they take.
 
-    asked_at: Instant
-    said: str
-    text: str = ""
+    rules  those for us; None where there are none
+    """
+
+    answer: Answer
+    rules: AgentRules | None
+    size: int
 
     def is_fresh(self, now: Instant) -> bool:
         """Say whether the answer still holds; one from the future does not (a clock was set back)."""
-        kept_us = ASKED_AGAIN_US if self.said == "error" else KEPT_US
-        return 0 <= now - self.asked_at < kept_us
+        kept_us = ASKED_AGAIN_US if self.answer.said == "error" else KEPT_US
+        return 0 <= now - self.answer.asked_at < kept_us
 
+    def is_lost(self, now: Instant) -> bool:
+        """Say whether nothing may be asked for, because the server has had errors for not so long a time.
 
-class _Known(Struct):
-    """An answer in memory: its rules as read, no longer its text, of which `size` remembers the length."""
-
-    kept: _Kept
-    rules: RobotsRules | None
-    size: int
+        Source  RFC 9309, 2.3.1.4: after 30 days what was known before holds again, or that there is nothing.
+        """
+        since = self.answer.failing_since
+        return self.answer.said == "error" and (since is None or now - since < MOURNED_US)
 
 
 class RobotsCache:
     """Answers whether a URL may be asked for, fetching each origin's robots.txt at most once a day.
 
-    get    makes one request without redirection, at the host's gate, its address judged
-    store  keeps answers over restarts; None keeps them in memory only
-    Memory holds the origins asked for last: at most `MOST_ORIGINS`, and rules of at most `MOST_TEXT` characters.
+    get      makes one request without redirection, at the host's gate, its address judged
+    store    keeps answers over restarts; None keeps them in memory only
+    total_s  the deadline of one robots.txt with all its redirects
+    Memory holds the origins asked for last: at most `MOST_ORIGINS`, and rules that take about `MOST_TEXT` octets.
     """
 
     def __init__(
         self,
-        get: Callable[[str], Awaitable[HopResponse]],
+        get: Callable[[HopRequest], Awaitable[HopResponse]],
         store: RobotsStore | None,
         clock: Clock,
         *,
         agent: str = AGENT,
+        total_s: float = 60.0,
     ) -> None:
-        self._get = get
+        self._requests = RobotsRequests(get, clock, total_s=total_s)
         self._store = store
         self._clock = clock
         self._agent = agent
@@ -91,19 +98,19 @@ class RobotsCache:
         Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
         """
         known = await self._of(host_and_origin(url)[1])
-        if known.kept.said == "error":
+        if known.is_lost(self._clock.now()):
             return UNAVAILABLE
-        return known.rules.allows(self._agent, url) if known.rules else ALLOWED
+        return known.rules.allows(url) if known.rules else ALLOWED
 
     async def crawl_delay(self, url: str) -> float | None:
         """Seconds between requests that the site of this URL asks for; raises as `ruling` does."""
         known = await self._of(host_and_origin(url)[1])
-        return known.rules.crawl_delay(self._agent) if known.rules else None
+        return known.rules.crawl_delay if known.rules else None
 
     async def _of(self, origin: str) -> _Known:
         while True:
             known = self._known.get(origin)
-            if known is not None and known.kept.is_fresh(self._clock.now()):
+            if known is not None and known.is_fresh(self._clock.now()):
                 self._known.move_to_end(origin)
                 return known
             # One at a time asks an origin. Who waited looks again: the asker may have failed or been cancelled,
@@ -117,17 +124,33 @@ class RobotsCache:
         done = self._asking[origin] = asyncio.get_running_loop().create_future()
         try:
             kept = await self._load(origin)
-            if kept is None:
-                kept = await self._fetch(origin)
-                await self._save(origin, kept)
-            return self._remember(origin, kept)
+            earlier = self._read(kept) if kept is not None else self._known.get(origin)
+            if earlier is None or not earlier.is_fresh(self._clock.now()):
+                earlier = await self._ask_again(origin, kept, earlier)
+            return self._remember(origin, earlier)
         finally:
             del self._asking[origin]
             done.set_result(None)
 
-    def _remember(self, origin: str, kept: _Kept) -> _Known:
-        rules = parse_robots(kept.text.encode()) if kept.said == "rules" else None
-        known = _Known(msgspec.structs.replace(kept, text=""), rules, len(kept.text))
+    async def _ask_again(self, origin: str, kept: Answer | None, earlier: _Known | None) -> _Known:
+        """Fetch the file; what was known before serves where it says that nothing changed."""
+        before = kept or (earlier.answer if earlier is not None else None)
+        answer = await self._requests.ask(origin, before)
+        is_same = before is not None and (answer.said == "error" or answer.renewed > before.renewed)
+        if is_same and kept is None and earlier is not None:
+            # Only memory has the rules, and no longer as a text: there is nothing to be saved.
+            return _Known(answer, earlier.rules, earlier.size)
+        await self._save(origin, answer)
+        return self._read(answer)
+
+    def _read(self, answer: Answer) -> _Known:
+        has_rules = "rules" in (answer.said, answer.before)
+        rules = read_robots(answer.text).of(self._agent) if has_rules else None
+        size = len(answer.text) + (rules.size * _OCTETS_A_RULE if rules else 0)
+        return _Known(answer, rules, size)
+
+    def _remember(self, origin: str, found: _Known) -> _Known:
+        known = _Known(replace(found.answer, text=""), found.rules, found.size)
         before = self._known.pop(origin, None)
         self._size += known.size - (before.size if before else 0)
         self._known[origin] = known
@@ -135,7 +158,7 @@ class RobotsCache:
             self._size -= self._known.popitem(last=False)[1].size
         return known
 
-    async def _load(self, origin: str) -> _Kept | None:
+    async def _load(self, origin: str) -> Answer | None:
         text = None
         if self._store is not None:
             # What a store that cannot be read or written would have remembered is asked for again: it is only a memory.
@@ -144,44 +167,10 @@ class RobotsCache:
         if text is None:
             return None
         with suppress(msgspec.ValidationError, msgspec.DecodeError):
-            kept = msgspec.json.decode(text, type=_Kept)
-            return kept if kept.is_fresh(self._clock.now()) else None
+            return msgspec.json.decode(text, type=Answer)
         return None
 
-    async def _save(self, origin: str, kept: _Kept) -> None:
+    async def _save(self, origin: str, answer: Answer) -> None:
         if self._store is not None:
             with suppress(StoreError):
-                await self._store.save_robots(origin, msgspec.json.encode(kept).decode())
-
-    async def _fetch(self, origin: str) -> _Kept:
-        url = f"{origin}/robots.txt"
-        for _ in range(MOST_REDIRECTS + 1):
-            try:
-                answer = await self._get(url)
-            except FetchRefused as exc:
-                if exc.kind == FailureKind.TOO_LARGE:
-                    # Deviation: RFC 9309 reads the first 500 KiB of any length; a body beyond the cap is not kept.
-                    return self._keep("nothing")
-                raise
-            if answer.status in (301, 302, 303, 307, 308):
-                target = resolve(url, answer.header("location") or "")
-                if target is None or not target.startswith(("http://", "https://")):
-                    return self._keep("nothing")
-                url = target.partition("#")[0]
-                continue
-            return self._read(answer)
-        # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable.
-        return self._keep("nothing")
-
-    def _read(self, answer: HopResponse) -> _Kept:
-        if 200 <= answer.status < 300:  # noqa: PLR2004 - success
-            text = answer.body[:LONGEST_ROBOTS_BYTES].decode("utf-8", "replace")
-            return self._keep("rules", text)
-        if 400 <= answer.status < 500 and answer.status != _TOO_MANY_REQUESTS:  # noqa: PLR2004 - the client's errors
-            return self._keep("nothing")
-        if answer.status == _TOO_MANY_REQUESTS or answer.status >= 500:  # noqa: PLR2004 - the server's errors
-            return self._keep("error")
-        raise FetchFailed(answer.url, FailureKind.PROTOCOL, f"robots.txt answered {answer.status}, which is no answer")
-
-    def _keep(self, said: str, text: str = "") -> _Kept:
-        return _Kept(self._clock.now(), said, text)
+                await self._store.save_robots(origin, msgspec.json.encode(answer).decode())
