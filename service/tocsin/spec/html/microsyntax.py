@@ -9,7 +9,8 @@ SPACE = "\t\n\f\r "
 
 _SPACES = re.compile(f"[{SPACE}]+")
 # Possessive, so that 5,000 digits before a letter are walked once, not 5,000 times.
-_REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
+REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
+"""What a refresh pragma begins with; its group is the whole seconds, perhaps none before a point."""
 
 
 def split_tokens(text: str) -> list[str]:
@@ -37,7 +38,7 @@ def read_refresh(content: str) -> str | None:
     Returns None where HTML ignores the element.
     Source  HTML, shared declarative refresh steps; awareness spec 2.2.2, the field `refresh`.
     """
-    match = _REFRESH.match(content)
+    match = REFRESH.match(content)
     if match is None:
         return None
     return match[1].lstrip("0") or "0"
