@@ -16,6 +16,7 @@ from tocsin.spec.lint.metas import check_encodings, check_metas
 from tocsin.spec.lint.msets import check_msets
 from tocsin.spec.lint.names import check_names, check_references
 from tocsin.spec.lint.page import WrittenPage, open_page
+from tocsin.spec.lint.relations import check_relations
 from tocsin.spec.lint.robots import check_robots
 from tocsin.spec.lint.urls import check_urls
 from tocsin.spec.topper.lint import find_topper_faults
@@ -34,6 +35,7 @@ _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
     check_names,
     check_references,
     check_links,
+    check_relations,
     check_urls,
     check_languages,
     check_msets,

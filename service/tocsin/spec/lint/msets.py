@@ -8,6 +8,8 @@ from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.links.mset import MsetProblem, parse_mset
+from tocsin.spec.links.relations import check_rel
+from tocsin.spec.lint.page import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +42,17 @@ def check_msets(page: WrittenPage) -> Iterator[Found]:
             message = "mset says something of a link, and this is none; move it to an a element with an href"
             yield Found(page.place_in(element, "mset"), "MS-01", Level.ERROR, message)
             continue
-        for error in parse_mset(value, base, page.encoding).errors:
+        read = parse_mset(value, base, page.encoding)
+        for error in read.errors:
             rule, level = _RULES[error.code]
             yield Found(page.place_in(element, "mset", error.offset), rule, level, error.message)
+        for copy in read.copies:
+            if copy.rel is not None and _is_unknown(copy.rel):
+                message = (
+                    f"{shown(copy.rel)} is no link type that is registered; write such as memento, or leave it out"
+                )
+                yield Found(page.place_in(element, "mset", copy.rel_at or 0), "MS-08", Level.WARNING, message)
+
+
+def _is_unknown(rel: str) -> bool:
+    return any(problem.code in {"unregistered", "synonym"} for problem in check_rel("a", rel))
