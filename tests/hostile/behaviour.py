@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Answer: TypeAlias = bytes | Talk
-"""Bytes, in which @ORIGIN@, @PORT@ and @HOST@ stand for the site itself, or a function that does the talking."""
+"""Bytes, in which @ORIGIN@ and @PORT@ stand for the site's own and @COUNT@ for how many requests have come, or a
+function that does the talking."""
 
 KIBI, MEBI = 2**10, 2**20
 

@@ -134,6 +134,7 @@ class Site:
     def _filled_in(self, said: bytes) -> bytes:
         if b"@" not in said:
             return said
-        port, host = str(self.port).encode(), self._host.encode()
+        port = str(self.port).encode()
         origin = self.url.removesuffix(PAGE).encode()
-        return said.replace(b"@ORIGIN@", origin).replace(b"@PORT@", port).replace(b"@HOST@", host)
+        said = said.replace(b"@COUNT@", str(len(self.heads)).encode())
+        return said.replace(b"@ORIGIN@", origin).replace(b"@PORT@", port)

@@ -122,8 +122,8 @@ def letter_by_letter(said: bytes, pause_s: float = 0.05) -> Talk:
     return talk
 
 
-def in_pieces(pieces: Iterable[bytes]) -> Talk:
-    """Send these one after the other, each when the one before was taken."""
+def in_pieces(pieces: Iterable[bytes], *, pause_s: float = 0.0) -> Talk:
+    """Send these one after the other, each when the one before was taken, or somewhat later."""
     kept = tuple(pieces)
 
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -132,5 +132,6 @@ def in_pieces(pieces: Iterable[bytes]) -> Talk:
                 return
             writer.write(piece)
             await writer.drain()
+            await asyncio.sleep(pause_s)
 
     return talk
