@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import click
+from msgspec.structs import replace
 
-from tocsin.cli import output
+from tocsin.cli import offering, output
 from tocsin.cli.asking import careful, confirm, count, removal
 from tocsin.cli.numbers import Number
 from tocsin.cli.session import now, with_store
@@ -16,12 +17,17 @@ from tocsin.model import Instruction
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant, QuestionRow, RuleRow
+    from collections.abc import Sequence
+
+    from tocsin.cli.offering import Picked
+    from tocsin.model import Instant, KnownCopy, QuestionRow, RuleRow
     from tocsin.ports import Store
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 SCOPES: Final = ("page", "host-cause", "host", "cause")
+_MOST_PAGES: Final = 1000
+_SHOWN_PAGES: Final = 10
 
 
 @click.group("attention", epilog="Example: tocsin attention list")
@@ -40,6 +46,20 @@ def list_(ctx: click.Context, *, closed: bool, rules: bool) -> None:
         _print_rules(with_store(ctx, lambda store: store.rules()))
     else:
         _print_questions(with_store(ctx, lambda store: store.questions(closed=closed)))
+
+
+@command.command("show", epilog="Example: tocsin attention show 77")
+@click.argument("question", type=Number("a question", "tocsin attention list"), metavar="ID")
+@output.json_option
+@click.pass_context
+def show(ctx: click.Context, question: int) -> None:
+    """Show a question with its pages, its tries, and the copies that are known of its pages.
+
+    Copies are named by other watched pages (mset), or by the page itself while it was there; the newest come first.
+    """
+    found, urls, copies = with_store(ctx, lambda store: _whole(store, question))
+    record = {**to_record(found), "urls": urls, "copies": offering.to_records(copies)}
+    output.emit(record, lambda: _print_whole(found, urls, copies))
 
 
 @command.command("answer", epilog="Example: tocsin attention answer 77 again --times 3 --at 6h")
@@ -77,7 +97,7 @@ def answer(
     never        no more, until you lift the rule (tocsin attention lift)
     until-major  silent tries, until the page has a major change
     drop         take its pages off the list
-    copy URL     take this copy in its stead, once
+    copy COPY    take this copy in its stead, once: its number, or a URL
     """  # noqa: D301 - \b keeps click from filling the lines
     if url and scope not in (None, "page"):
         raise UsageError(f"--url means one page, --scope {scope} more; leave one of them out")
@@ -89,18 +109,22 @@ def answer(
         new_connections=new_connections,
         at=at_instant,
         later=later,
-        copy_url=watch_url(copy).url if copy else None,
     )
-    found = with_store(ctx, lambda store: _question(store, question, only))
+    found, picked = with_store(ctx, lambda store: _look_up(store, question, only, copy))
+    if picked is not None:
+        instruction = replace(instruction, copy_url=picked.url)
+        only = only or (picked.of if found.pages > 1 else None)
     pages = 1 if only else found.pages
     if kind == "drop" and not dry_run:
         confirm(removal(pages), yes=yes)
     if not dry_run:
         chosen = scope or ("page" if only else "host-cause")
         pages = with_store(ctx, lambda store: store.answer(question, instruction, scope=chosen, url=only, now=now()))
-    record = {"question": str(question), "instruction": kind, "pages": pages, "dry_run": dry_run}
+    record: dict[str, Any] = {"question": str(question), "instruction": kind, "pages": pages, "dry_run": dry_run}
+    if picked is not None:
+        record["copy"] = picked.url
     told = "Would be answered" if dry_run else "Answered"
-    then = f", at {show_time(at_instant)}" if at_instant is not None else ""
+    then = f", at {show_time(at_instant)}" if at_instant is not None else f": {picked.url}" if picked else ""
     output.emit(record, lambda: output.say(f"{told} with {kind!r} for {count(pages, 'page')}{then}."))
 
 
@@ -132,7 +156,7 @@ def _judge(
     if kind not in ("never", "until-major") and scope:
         raise UsageError(f"--scope belongs to never and until-major, not to {kind}")
     if (kind == "copy") != (copy is not None):
-        raise UsageError("copy wants the copy's URL, and only copy does: tocsin attention answer ID copy URL")
+        raise UsageError("copy wants the copy's URL or its number, and only copy does: tocsin attention answer ID copy 1")
     if at and later:
         raise UsageError("--at and --later exclude each other; leave one of them out")
     return parse_time(at, now=now, option="--at") if at else None
@@ -149,6 +173,23 @@ async def _question(store: Store, question_id: int, url: str | None) -> Question
     if url is not None and url not in await store.question_pages(question_id):
         raise UsageError(f"{url}: not among the pages of question {question_id}; leave --url out, or mend it")
     return question
+
+
+async def _look_up(
+    store: Store, question_id: int, url: str | None, copy: str | None
+) -> tuple[QuestionRow, Picked | None]:
+    question = await _question(store, question_id, url)
+    if copy is None:
+        return question, None
+    return question, offering.pick(question_id, copy, await store.question_copies(question_id), url)
+
+
+async def _whole(store: Store, question_id: int) -> tuple[QuestionRow, list[str], list[KnownCopy]]:
+    question = await store.question(question_id)
+    if question is None:
+        raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
+    urls = await store.question_pages(question_id)
+    return question, urls[:_MOST_PAGES], await store.question_copies(question_id)
 
 
 async def _lift(store: Store, rule_id: int) -> int:
@@ -184,6 +225,7 @@ def to_record(question: QuestionRow) -> dict[str, Any]:
         "last_received": json_time(question.last_received),
         "next_occasion": json_time(question.next_occasion),
         "pending_change": question.pending_change,
+        "copies": offering.to_records(question.copies),
     }
 
 
@@ -196,7 +238,20 @@ def _print_questions(questions: list[QuestionRow]) -> None:
         output.say("Nothing is asked: every page could be received, or was answered for.")
         return
     output.table(("id", "host", "cause", "pages", "such as", "since", "stands"), map(_row, questions), head="such as")
-    output.say("Answer with: tocsin attention answer ID again|never|until-major|drop, or copy URL")
+    offering.print_newest(questions)
+    output.say("Answer with: tocsin attention answer ID again|never|until-major|drop, or copy NUMBER|URL")
+
+
+def _print_whole(question: QuestionRow, urls: Sequence[str], copies: Sequence[KnownCopy]) -> None:
+    *about, stands = _row(question)
+    output.say(f"Question {question.id}: {question.host}, {question.cause}, since {about[-1]}, {stands}", style="bold")
+    for url in urls[:_SHOWN_PAGES]:
+        output.say(f"    {url}", whole=True)
+    if question.pages > _SHOWN_PAGES:
+        output.say(f"    and {count(question.pages - _SHOWN_PAGES, 'page')} more; see all with --json")
+    for attempt in question.attempts:
+        output.say(f"    tried {show_time(attempt.at)}: {attempt.kind}: {attempt.message}")
+    offering.print_all(question, copies)
 
 
 def _row(question: QuestionRow) -> tuple[object, ...]:

@@ -1,0 +1,182 @@
+"""Copies of lost pages, from the page that names them to the one that is picked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.origin import Origin, Page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.cli.calling import Answer, Installation
+
+
+@pytest.fixture
+async def origin(installation: Installation) -> AsyncIterator[Origin]:
+    """A site with a page that names copies of two others; both were asked about, and both are gone."""
+    async with Origin() as site:
+        await site.start("127.0.0.2")
+        elsewhere = site.url("/copies").replace("127.0.0.1", "127.0.0.2")
+        links = (
+            f'<a href="/gone#part" mset="2026-03-01, {elsewhere}/old 2024-01-31 memento, {elsewhere}/new 2026-02-03">'
+            f'<a href="/lost" mset="{elsewhere}/lost">'
+        )
+        site.pages["/list"] = Page(f"<title>List</title>{links}")
+        site.pages["/copies/new"] = Page("<title>The page as it was</title>")
+        site.pages["/private"] = Page("<title>x</title>")
+        await call(installation, "check", site.url("/list"))
+        await call(installation, "check", site.url("/gone"), site.url("/lost"))
+        yield site
+
+
+async def call(installation: Installation, *arguments: str) -> Answer:
+    return await asyncio.to_thread(installation.call, *arguments)
+
+
+def of(site: Origin, path: str) -> str:
+    return site.url(f"/copies/{path}").replace("127.0.0.1", "127.0.0.2")
+
+
+async def test_MS12_a_question_offers_the_copies_of_its_first_page(installation: Installation, origin: Origin) -> None:
+    (question,) = (await call(installation, "attention", "list")).records
+
+    assert question["copies"] == [
+        {
+            "number": 1,
+            "url": of(origin, "new"),
+            "datetime": "2026-02-03",
+            "rel": None,
+            "kind": "mset",
+            "of": origin.url("/gone"),
+            "from": origin.url("/list"),
+        },
+        {
+            "number": 2,
+            "url": of(origin, "old"),
+            "datetime": "2024-01-31",
+            "rel": "memento",
+            "kind": "mset",
+            "of": origin.url("/gone"),
+            "from": origin.url("/list"),
+        },
+    ]
+
+
+async def test_MS13_a_question_is_shown_with_the_copies_of_all_its_pages(
+    installation: Installation, origin: Origin
+) -> None:
+    (question,) = (await call(installation, "attention", "show", "1")).records
+
+    assert question["urls"] == [origin.url("/gone"), origin.url("/lost")]
+    assert [(copy["number"], copy["of"]) for copy in question["copies"]] == [
+        (1, origin.url("/gone")),
+        (2, origin.url("/gone")),
+        (3, origin.url("/lost")),
+    ]
+
+
+async def test_MS12_the_event_offers_them_too(installation: Installation, origin: Origin) -> None:
+    alerts = (await call(installation, "alerts", "list")).records
+    (asked,) = [alert for alert in alerts if alert["type"] == "tocsin.page.unreachable.v1"]
+    (whole,) = (await call(installation, "alerts", "show", asked["id"])).records
+
+    event = whole.get("event", whole)
+    assert [copy["url"] for copy in event["data"]["copies"]] == [of(origin, "new"), of(origin, "old")]
+
+
+async def test_MS09_no_copy_is_fetched_unless_it_is_picked(installation: Installation, origin: Origin) -> None:
+    await call(installation, "attention", "show", "1")
+    await call(installation, "check")
+
+    assert not [asked.path for asked in origin.log if asked.path.startswith("/copies")]
+
+
+async def test_MS11_the_copy_that_is_picked_by_its_number_is_received_once(
+    installation: Installation, origin: Origin
+) -> None:
+    answer = await call(installation, "attention", "answer", "1", "copy", "1")
+    await call(installation, "check")
+    await call(installation, "check")
+
+    assert answer.records == [
+        {"question": "1", "instruction": "copy", "pages": 1, "dry_run": False, "copy": of(origin, "new")}
+    ]
+    assert len(origin.asked("/copies/new")) == 1
+    alerts = (await call(installation, "alerts", "list")).records
+    assert "tocsin.page.recovered.v1" in {alert["type"] for alert in alerts}
+
+
+async def test_a_copy_never_becomes_a_state_of_the_page(installation: Installation, origin: Origin) -> None:
+    origin.pages["/copies/new"] = Page('<meta name="topper-major" content="2026-01-01">')
+    await call(installation, "attention", "answer", "1", "copy", "1")
+    await call(installation, "check")
+
+    assert (await call(installation, "history", origin.url("/gone"))).records == []
+
+
+async def test_MS11_robots_txt_of_the_host_of_a_copy_is_obeyed(installation: Installation, origin: Origin) -> None:
+    origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /copies/", content_type="text/plain")
+    await call(installation, "attention", "answer", "1", "copy", "1")
+    await call(installation, "check", origin.url("/private"))
+
+    assert origin.asked("/copies/new") == []
+    questions = (await call(installation, "attention", "list")).records
+    assert [question["cause"] for question in questions if question["cause"] == "disallowed"] == ["disallowed"]
+
+
+async def test_a_copy_gets_nothing_that_is_meant_for_the_page(installation: Installation, origin: Origin) -> None:
+    await call(installation, "watch", "set", origin.url("/gone"), "--header", "X-Own: 1", "--cookie", "a=b")
+    await call(installation, "attention", "answer", "1", "copy", "1")
+    await call(installation, "check")
+
+    (asked,) = origin.asked("/copies/new")
+    assert {"x-own", "cookie", "authorization"}.isdisjoint(asked.headers)
+
+
+async def test_a_copy_may_be_picked_by_its_URL(installation: Installation, origin: Origin) -> None:
+    answer = await call(installation, "attention", "answer", "1", "copy", of(origin, "lost"))
+
+    assert (answer.status, answer.records[0]["copy"]) == (0, of(origin, "lost"))
+    (question,) = (await call(installation, "attention", "list")).records
+    assert question["sample"] == [origin.url("/gone")]
+
+
+async def test_a_copy_that_nobody_named_needs_its_page(installation: Installation, origin: Origin) -> None:
+    unknown = of(origin, "unknown")
+    refused = await call(installation, "attention", "answer", "1", "copy", unknown)
+    taken = await call(installation, "attention", "answer", "1", "copy", unknown, "--url", origin.url("/lost"))
+
+    assert (refused.status, taken.status) == (2, 0)
+    assert "name the one" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [("0", "there is no copy 0"), ("4", "there is no copy 4"), ("9" * 30, "there is no copy 999")]
+)
+@pytest.mark.usefixtures("origin")
+async def test_a_number_that_is_not_offered_is_refused(installation: Installation, number: str, word: str) -> None:
+    answer = await call(installation, "attention", "answer", "1", "copy", number)
+
+    assert answer.status == 2
+    assert word in answer.err
+    assert "see: tocsin attention show 1" in answer.err
+
+
+async def test_the_copy_of_one_page_is_no_copy_of_another(installation: Installation, origin: Origin) -> None:
+    answer = await call(installation, "attention", "answer", "1", "copy", "1", "--url", origin.url("/lost"))
+
+    assert answer.status == 2
+    assert f"not of {origin.url('/lost')}" in answer.err
+
+
+def test_a_question_that_is_not_there_cannot_be_shown(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", "https://example.org/a")
+
+    answer = installation.call("attention", "show", "7")
+
+    assert answer.status == 2
+    assert "question 7: there is none" in answer.err
