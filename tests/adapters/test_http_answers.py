@@ -39,14 +39,16 @@ async def test_an_empty_query_keeps_its_question_mark() -> None:
     assert [head.partition(b" HTTP")[0] for head in origin.heads] == [b"GET /a?", b"GET /a?b=?"]
 
 
-async def test_a_header_value_that_is_no_utf_8_is_read_as_latin_1() -> None:
-    async with (
-        RawOrigin(b"HTTP/1.1 302 Found\r\nLocation: /\xe9\r\nContent-Length: 0\r\n\r\n") as origin,
-        fetcher() as client,
-    ):
+@pytest.mark.parametrize(
+    ("location", "reference"),
+    [(b"/\xe9", "/%E9"), ("/é?☃".encode(), "/%C3%A9?%E2%98%83"), (b"/%\xc3\xa9%c3", "/%%C3%A9%c3"), (b"/a b", "/a b")],
+)
+async def test_where_a_redirect_leads_is_read_byte_for_byte(location: bytes, reference: str) -> None:
+    head = b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
+    async with RawOrigin(head) as origin, fetcher() as client:
         answer = await client.get(request(origin.url()))
 
-    assert answer.header("location") == "/é"
+    assert answer.location == reference
 
 
 async def test_we_say_who_we_are_and_what_we_can_read() -> None:
@@ -74,16 +76,28 @@ async def test_a_page_s_own_headers_go_before_ours_but_for_the_codings() -> None
     ]
 
 
-async def test_header_values_come_and_go_byte_for_byte() -> None:
-    etag = '"é  a\u2603 b"'
-    answer_bytes = OK + b"ETag: " + etag.encode() + b"\r\nContent-Length: 0\r\n\r\n"
-    async with RawOrigin(answer_bytes) as origin, fetcher() as client:
+@pytest.mark.parametrize(
+    "etag",
+    [b'"a"', b'W/"a"', '"é \u2603  b"'.encode(), b'"\xe9"', b'"\x80\xff\xfe"', b"no quotes", b'"a\tb"'],
+    ids=short,
+)
+async def test_header_values_come_and_go_byte_for_byte(etag: bytes) -> None:
+    async with RawOrigin(OK + b"ETag: " + etag + b"\r\nContent-Length: 0\r\n\r\n") as origin, fetcher() as client:
         answer = await client.get(request(origin.url()))
         given = answer.header("etag") or ""
-        await client.get(request(origin.url(), headers=(("If-None-Match", given),)))
+        await client.get(request(origin.url("/b?c"), headers=(("If-None-Match", given),)))
 
-    assert given == etag
-    assert b"If-None-Match: " + etag.encode() + b"\r\n" in origin.heads[1]
+    assert given == etag.decode("latin-1")
+    assert origin.heads[1].startswith(b"GET /b?c HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert b"If-None-Match: " + etag + b"\r\n" in origin.heads[1]
+
+
+async def test_a_proxy_is_sent_header_values_byte_for_byte() -> None:
+    async with RawOrigin(OK + b"Content-Length: 2\r\n\r\nhi") as proxy, fetcher() as client:
+        await client.get(request("http://a.example/x?y", proxy=proxy.url(""), headers=(("If-None-Match", '"\xe9"'),)))
+
+    assert proxy.heads[0].startswith(b"GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n")
+    assert b'If-None-Match: "\xe9"\r\n' in proxy.heads[0]
 
 
 async def test_repeated_headers_stay_repeated_and_in_order() -> None:

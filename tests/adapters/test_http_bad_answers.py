@@ -243,10 +243,11 @@ async def test_a_handshake_that_never_ends_misses_its_deadline() -> None:
     assert caught.value.kind == FailureKind.TLS
 
 
-async def test_a_header_that_cannot_be_sent_is_a_failure_and_sends_nothing() -> None:
+@pytest.mark.parametrize("value", ["a\r\nInjected: b", "\xe9\r\nInjected: b", "\xe9\x00", "\u2603"])
+async def test_a_header_that_cannot_be_sent_is_a_failure_and_sends_nothing(value: str) -> None:
     async with RawOrigin(OK + b"\r\n") as origin, fetcher() as client:
         with pytest.raises(FetchFailed) as caught:
-            await client.get(request(origin.url(), headers=(("X", "a\r\nInjected: b"),)))
+            await client.get(request(origin.url(), headers=(("X", value),)))
 
     assert caught.value.kind == FailureKind.PROTOCOL
     assert origin.heads == []

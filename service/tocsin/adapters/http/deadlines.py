@@ -51,9 +51,10 @@ class DeadlineMissed(Exception):
 class Watch:
     """One request in flight: its phase, its deadlines, and the task to be interrupted.
 
-    tls       the request is encrypted
-    dialled   a connection was opened for it; the phases before FIRST_BYTE ran
-    protocol  what holds its connection, once there is one
+    tls             the request is encrypted
+    max_wire_bytes  the most that its answer's body may bring
+    dialled         a connection was opened for it; the phases before FIRST_BYTE ran
+    protocol        what holds its connection, once there is one
     """
 
     __slots__ = (
@@ -66,13 +67,15 @@ class Watch:
         "_total_until",
         "_until",
         "dialled",
+        "max_wire_bytes",
         "phase",
         "protocol",
         "tls",
     )
 
-    def __init__(self, sweep: DeadlineSweep, total_s: float, *, tls: bool) -> None:
+    def __init__(self, sweep: DeadlineSweep, total_s: float, *, tls: bool, max_wire_bytes: int) -> None:
         self._sweep = sweep
+        self.max_wire_bytes = max_wire_bytes
         self._total_s = total_s
         self._sockets: list[socket.socket] = []
         self._missed: DeadlineMissed | None = None
@@ -152,9 +155,9 @@ class DeadlineSweep:
         """The loop's monotonic seconds."""
         return self._loop.time()
 
-    def watch(self, total_s: float, *, tls: bool) -> Watch:
+    def watch(self, total_s: float, *, tls: bool, max_wire_bytes: int) -> Watch:
         """Watch a request: `with sweep.watch(…) as watch:`; raises DeadlineMissed inside it."""
-        return Watch(self, total_s, tls=tls)
+        return Watch(self, total_s, tls=tls, max_wire_bytes=max_wire_bytes)
 
     def add(self, watch: Watch) -> None:
         """Begin to look at this request."""

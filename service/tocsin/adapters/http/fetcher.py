@@ -12,7 +12,7 @@ from yarl import URL
 
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
-from tocsin.adapters.http.decoding import ACCEPTED, Body
+from tocsin.adapters.http.decoding import ACCEPTED, Body, TooLong
 from tocsin.adapters.http.pool import ConnectionPool
 from tocsin.adapters.http.resolver import NameCache, refusal
 from tocsin.adapters.http.translation import translated
@@ -61,7 +61,8 @@ class AiohttpSession:
         pool = self._pool(private=request.private)
         tls = request.url.startswith("https:")
         began = self._sweep.now()
-        with translated(request.url), self._sweep.watch(request.total_s, tls=tls) as watch:
+        watching = self._sweep.watch(request.total_s, tls=tls, max_wire_bytes=request.max_wire_bytes)
+        with translated(request.url), watching as watch:
             token = CURRENT.set(watch)
             try:
                 self._judge_behind_proxy(request)
@@ -207,7 +208,7 @@ async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch:
     if response.status not in _SUCCESS:
         return _Received(b"", await _drain(response))
     body = Body(
-        response.headers.get("Content-Encoding"),
+        ", ".join(response.headers.getall("Content-Encoding", ())),
         max_wire=request.max_wire_bytes,
         max_body=request.max_body_bytes,
         cut_at=request.cut_at,
@@ -235,21 +236,14 @@ async def _drain(response: aiohttp.ClientResponse) -> int:
         async with asyncio.timeout(_DRAINED_S):
             while wire_bytes <= _DRAINED_BYTES and (piece := await response.content.readany()):
                 wire_bytes += len(piece)
-    except (aiohttp.ClientError, TimeoutError):
+    except (aiohttp.ClientError, TimeoutError, TooLong):
         response.close()
     return wire_bytes
 
 
 def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Headers as text, names in lower case; what is not UTF-8 is read as Latin-1, and does not go back alike."""
-    return tuple((name.decode("latin-1").lower(), _text(value)) for name, value in headers)
-
-
-def _text(value: bytes) -> str:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
+    """Headers as the port has them: names in lower case, values one character for each byte."""
+    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
 
 
 def _exact(url: str) -> URL:

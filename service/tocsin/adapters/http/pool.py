@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import aiohttp
 
 from tocsin.adapters.http.deadlines import CURRENT, Phase
+from tocsin.adapters.http.exact import ExactRequest
+from tocsin.adapters.http.handler import ConnectionHandler
 from tocsin.adapters.http.resolver import AddressRefused, JudgedResolver, refusal
 
 if TYPE_CHECKING:
     import ssl
 
     from aiohappyeyeballs import AddrInfoType
+    from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import Connection
 
     from tocsin.adapters.http.addresses import AddressPolicy
@@ -51,7 +55,7 @@ class ConnectionPool:
         self._plain = _Standing(PLAIN_IDLE_BYTES)
         pool = self
 
-        class Request(aiohttp.ClientRequest):
+        class Request(ExactRequest):
             """Tells when the connection stands and the request goes out."""
 
             async def send(self, conn: Connection) -> aiohttp.ClientResponse:
@@ -59,7 +63,7 @@ class ConnectionPool:
                 return await super().send(conn)
 
         self.session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
+            connector=_Connector(
                 resolver=JudgedResolver(names, policy),
                 use_dns_cache=False,  # NameCache is one, bounded and by the answers' own times
                 limit=0,  # the engine bounds what is in flight, and does not wait for a place in here
@@ -104,6 +108,8 @@ class ConnectionPool:
         watch = CURRENT.get()
         watch.enter(Phase.FIRST_BYTE)
         watch.protocol = connection.protocol
+        if isinstance(connection.protocol, ConnectionHandler):
+            connection.protocol.limit(watch.max_wire_bytes)
         if connection.protocol is not None and self._is_idle_enough():
             # To close one after its answer is the cheapest way to bound what lies idle.
             connection.protocol.force_close()
@@ -117,6 +123,14 @@ class ConnectionPool:
         kept = self._encrypted.most_bytes() + self._plain.most_bytes()
         idle = max(standing - len(self._sweep), 0)
         return standing > 0 and kept * idle / standing > MOST_IDLE_BYTES
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Puts our own handler behind each connection."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory = cast("partial[ResponseHandler]", partial(ConnectionHandler, loop=self._loop))
 
 
 class _Standing:
