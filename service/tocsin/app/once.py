@@ -45,14 +45,18 @@ class FetchedPage(Struct, frozen=True):
 class CheckSummary(Struct, frozen=True):
     """How a check went.
 
-    outcomes  how many pages ended how
-    silent    pages that declare nothing that can be compared
-    outage    it was our own connection that failed: nobody was asked about its pages
+    outcomes      how many pages ended how
+    silent        pages that declare nothing that can be compared
+    outage        it was our own connection that failed: nobody was asked about its pages
+    not_modified  pages that their servers did not send again, and
+    saved_bytes   how many bytes that spared
     """
 
     outcomes: dict[str, int]
     silent: int
     outage: bool = False
+    not_modified: int = 0
+    saved_bytes: int = 0
 
 
 async def check(
@@ -122,7 +126,7 @@ class _Tally:
     def __init__(self, on_report: Callable[[CheckReport], None], on_progress: Callable[[int, int], None]) -> None:
         self._on_report, self._on_progress = on_report, on_progress
         self._outcomes: Counter[str] = Counter()
-        self._silent = 0
+        self._silent = self._not_modified = self._saved_bytes = 0
         self.position = 0
         self.pages = 0
 
@@ -131,12 +135,14 @@ class _Tally:
         self._outcomes[report.outcome] += 1
         received = report.outcome in {"first", "unchanged", "too-soon", "minor", "major"}
         self._silent += received and not report.declares
+        self._not_modified += report.not_modified
+        self._saved_bytes += report.saved_bytes
         self._on_report(report)
         self._on_progress(self._outcomes.total(), self.pages)
 
     def summary(self, *, outage: bool) -> CheckSummary:
         """How it went."""
-        return CheckSummary(dict(self._outcomes), self._silent, outage)
+        return CheckSummary(dict(self._outcomes), self._silent, outage, self._not_modified, self._saved_bytes)
 
 
 async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> CheckSummary:

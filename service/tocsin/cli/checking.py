@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
+from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.model import CheckOutcome
 
@@ -77,6 +78,8 @@ class Teller:
 
 def conclude(summary: CheckSummary) -> int:
     """Say on stderr what the user should know of the whole, and return the exit status."""
+    if summary.not_modified and not output.is_json():
+        output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} not sent again")
     if summary.silent:
         declare = "declares" if summary.silent == 1 else "declare"
         output.note(

@@ -8,12 +8,13 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.session import with_store
+from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import HistoryEntry
+    from tocsin.model import HistoryEntry, PageRow
     from tocsin.ports import Store
 
 
@@ -27,7 +28,7 @@ def command(ctx: click.Context, url: str, limit: int) -> None:
 
     States that are no longer in the table are history: neither compared nor exported.
     """
-    entries = with_store(ctx, lambda store: _read(store, url, limit))
+    page, entries = with_store(ctx, lambda store: _read(store, url, limit))
     if output.is_json():
         for entry in entries:
             output.print_json(to_record(entry))
@@ -38,6 +39,10 @@ def command(ctx: click.Context, url: str, limit: int) -> None:
     output.table(
         ("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries], head="stored"
     )
+    if said := [term for term, is_said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if is_said]:
+        output.say(f"The page says to robots: {', '.join(said)}")
+    if page.saved_bytes:
+        output.say(f"Not sent again, because it was not modified: {show_bytes(page.saved_bytes)}")
 
 
 def to_record(entry: HistoryEntry) -> dict[str, Any]:
@@ -61,9 +66,9 @@ def to_record(entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-async def _read(store: Store, url: str, limit: int) -> list[HistoryEntry]:
+async def _read(store: Store, url: str, limit: int) -> tuple[PageRow, list[HistoryEntry]]:
     (page,) = await pages_named(store, [url])
-    return await store.history(page.url, limit=limit)
+    return page, await store.history(page.url, limit=limit)
 
 
 def _row(entry: HistoryEntry) -> tuple[object, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tocsin.engine.scheduler import Scheduler
     from tocsin.engine.uplink import Uplink
     from tocsin.engine.writer import Writer
+    from tocsin.model import JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 
 GRACE_S = 8.0
@@ -92,7 +93,13 @@ class Runner:
             await self._end(delivering, deadline_s)
             for task in background:
                 task.cancel()
-        self._telemetry.emit(Happening("engine.stopped"))
+        writer = loops.writer
+        figures: JsonObject = {
+            "checks": writer.written,
+            "not_modified": writer.not_modified,
+            "saved_bytes": writer.saved_bytes,
+        }
+        self._telemetry.emit(Happening("engine.stopped", "info", figures))
 
     async def check(self, stopping: asyncio.Event) -> None:
         """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take.

@@ -24,6 +24,9 @@ class Writer:
 
     patient       a store that cannot be written (a full disk) is tried again until it can; else the error is raised
     on_committed  is told of each batch, with the next due time of its hosts
+    written       how many results were written so far; of these
+    not_modified  were pages that their servers did not send again, which spared so many
+    saved_bytes
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class Writer:
         self._store, self._lease, self._clock, self._telemetry = store, lease, clock, telemetry
         self._rows, self._wait_s = settings.batch_rows, settings.batch_wait.total_seconds()
         self._patient, self._on_committed, self._retry_s = patient, on_committed, RETRY_S
+        self.written = self.not_modified = self.saved_bytes = 0
         self._queue: asyncio.Queue[CheckResult | None] = asyncio.Queue(maxsize=2 * settings.batch_rows)
 
     async def put(self, result: CheckResult) -> None:
@@ -83,6 +87,7 @@ class Writer:
         while True:
             try:
                 due = await self._store.commit(self._lease.claim, batch)
+                self._count(batch)
             except StaleClaim as exc:
                 # Whoever owns the hosts now checks these pages again; nothing of ours may be written.
                 self._telemetry.emit(Happening("claim.lost", "warning", {"results": len(batch), "error": str(exc)}))
@@ -95,3 +100,9 @@ class Writer:
                 continue
             self._on_committed(batch, due)
             return
+
+    def _count(self, batch: list[CheckResult]) -> None:
+        self.written += len(batch)
+        for result in batch:
+            self.not_modified += result.report.not_modified
+            self.saved_bytes += result.report.saved_bytes

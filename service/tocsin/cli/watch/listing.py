@@ -125,6 +125,9 @@ def to_record(page: PageRow, *, mode: str, mode_from: str) -> dict[str, Any]:
         "last_change": json_time(page.last_changed_at),
         "next_check": json_time(page.next_at),
         "next_why": page.next_why,
+        "noindex": page.noindex,
+        "nofollow": page.nofollow,
+        "saved_bytes": page.saved_bytes,
         "question": None if page.question_id is None else str(page.question_id),
     }
 
