@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 """Start and end in code points of the text."""
 
+CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link"}) | frozenset(
+    {"map", "meta", "object", "time"}
+)
+"""The elements that a checker looks at whatever their attributes are."""
+
+ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"})
+"""The attributes that a checker looks at whatever their element is."""
+
+MOST_PIECES = 8
+"""The text of a time element is looked at if it has no more pieces: such elements may hold one another."""
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -128,3 +139,8 @@ class Lines:
         """
         line = bisect_right(self._ends, place)
         return line + 1, place - (self._ends[line - 1] if line else 0) + 1
+
+    def place_at(self, line: int, column: int) -> int:
+        """Give the place of a line and column, both from 1; that of the text's beginning for a line 0."""
+        start = self._ends[min(line - 2, len(self._ends) - 1)] if line > 1 and self._ends else 0
+        return start + max(column - 1, 0)

@@ -7,14 +7,7 @@ from itertools import islice
 import turbohtml
 
 from tocsin.spec.html.document import in_template, refuse_too_complex, to_meta
-from tocsin.spec.html.layout import Layout, PlacedElement, PlacedMeta, Places, Span
-
-CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link", "map", "meta", "object"})
-"""The elements that a checker looks at whatever their attributes are, beside time."""
-
-_ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"})
-_TIME = "time"
-_MOST_PIECES = 8
+from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
 
 
 def read_layout(text: str) -> Layout:
@@ -50,7 +43,7 @@ def read_places(text: str) -> Places:
     for node in document.iter_elements():
         attributes = node.attrs
         is_html = node.namespace == turbohtml.Namespace.HTML
-        if not (is_html and (node.tag in CHECKED or node.tag == _TIME)) and _ANYWHERE.isdisjoint(attributes):
+        if not (is_html and node.tag in CHECKED) and ANYWHERE.isdisjoint(attributes):
             continue
         location = node.source_location
         if location is None or (has_templates and in_template(node)):
@@ -58,11 +51,11 @@ def read_places(text: str) -> Places:
         elements.append(
             PlacedElement(
                 tag=node.tag if is_html else f"{node.namespace.value}:{node.tag}",
-                values={name: _whole(value) for name, value in attributes.items()},
+                values={name: node.attr(name) or "" for name in attributes},
                 span=(location.start_tag.start_offset, location.start_tag.end_offset),
                 spans=_spans(location),
                 in_head=_in_head(node),
-                text=_text_of(node) if node.tag == _TIME else None,
+                text=_text_of(node) if is_html and node.tag == "time" else None,
             )
         )
     return Places(tuple(elements))
@@ -75,15 +68,9 @@ def _parse(text: str) -> turbohtml.Document:
     return turbohtml.parse(even, source_locations=True)
 
 
-def _whole(value: str | list[str] | None) -> str:
-    """Give a value as one text: lists of tokens come taken apart."""
-    return value or "" if value is None or isinstance(value, str) else " ".join(value)
-
-
 def _text_of(node: turbohtml.Element) -> str | None:
-    """Give an element's text; None for more pieces than a time has, since such elements may hold one another."""
-    pieces = list(islice(node.strings, _MOST_PIECES + 1))
-    return "".join(pieces) if len(pieces) <= _MOST_PIECES else None
+    pieces = list(islice(node.strings, MOST_PIECES + 1))
+    return "".join(pieces) if len(pieces) <= MOST_PIECES else None
 
 
 def _spans(location: turbohtml.SourceLocation) -> dict[str, Span]:

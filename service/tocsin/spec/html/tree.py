@@ -231,8 +231,8 @@ def _from_turbohtml(node: turbohtml.Element, parent: Element | None) -> Element:
 def _xml_nodes(
     body: bytes, encoding: str, tell: Callable[[tuple[str, ...]], None]
 ) -> Iterator[tuple[Element | None, Element | str]]:
-    events, problems = parse_xml(body, encoding)
-    tell(problems)
+    events, stop = parse_xml(body, encoding)
+    tell(() if stop is None else (str(stop),))
     parents: list[Element | None] = [None]
     hidden = 0  # how many templates are open
     for event, node in events:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
@@ -18,6 +19,22 @@ _XHTML = "{http://www.w3.org/1999/xhtml}"
 _NOT_THE_PAGE = frozenset({_XHTML + "template"})
 
 
+@dataclass(frozen=True, slots=True)
+class NotWellFormed:
+    """Why the rest of an XML page was not read.
+
+    line, column  from 1; the line is 0 where libxml2 does not say
+    """
+
+    line: int
+    column: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f" at line {self.line}, column {self.column}" if self.line else ""
+        return f"not well-formed XML{where}: {self.reason}; read up to there"
+
+
 def read_xhtml_metas(body: bytes, encoding: str) -> Reading:
     """Read the meta elements of an XHTML page; what is not well-formed is read up to the error.
 
@@ -32,7 +49,7 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
 
     Entities and the DTD are off: nothing is loaded, nothing is expanded.
     """
-    events, problems = parse_xml(body, encoding)
+    events, stop = parse_xml(body, encoding)
     metas: list[Meta] = []
     title: str | None = None
     hidden = 0
@@ -48,13 +65,13 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
             )
         elif event == "end" and element.tag == _XHTML + "title" and title is None:
             title = fold_space("".join(element.itertext())) or None
-    return WholePage(title, tuple(metas), problems)
+    return WholePage(title, tuple(metas), () if stop is None else (str(stop),))
 
 
-def parse_xml(body: bytes, encoding: str) -> tuple[Iterator[tuple[str, Any]], tuple[str, ...]]:
+def parse_xml(body: bytes, encoding: str) -> tuple[Iterator[tuple[str, Any]], NotWellFormed | None]:
     """Parse a page as XML up to its first error; entities and the DTD are off.
 
-    Returns the start and end events of its elements, each with lxml's element, and what was wrong, in words.
+    Returns the start and end events of its elements, each with lxml's element, and what ended them too early.
     """
     # Fed as UTF-8 whatever it declares, so that the encoding found stands above the declaration.
     parser = etree.XMLPullParser(
@@ -68,12 +85,11 @@ def parse_xml(body: bytes, encoding: str) -> tuple[Iterator[tuple[str, Any]], tu
         remove_comments=True,
         remove_pis=True,
     )
-    problems: tuple[str, ...] = ()
+    stop = None
     try:
         parser.feed(decode(body, encoding).encode())
         parser.close()
     except etree.XMLSyntaxError as exc:
         line, column = exc.position
-        where = f" at line {line}, column {column}" if line else ""  # libxml2 does not always say
-        problems = (f"not well-formed XML{where}: {exc.msg}; read up to there",)
-    return parser.read_events(), problems
+        stop = NotWellFormed(line, column, exc.msg)
+    return parser.read_events(), stop

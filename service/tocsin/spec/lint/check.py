@@ -19,6 +19,7 @@ from tocsin.spec.lint.page import WrittenPage, open_page
 from tocsin.spec.lint.relations import check_relations
 from tocsin.spec.lint.robots import check_robots
 from tocsin.spec.lint.urls import check_urls
+from tocsin.spec.lint.xml import check_xml
 from tocsin.spec.topper.lint import find_topper_faults
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ MOST_FINDINGS: Final = 1000
 """So many findings of a page are told one by one; then how many more there are."""
 
 _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
+    check_xml,
     check_metas,
     check_encodings,
     check_robots,

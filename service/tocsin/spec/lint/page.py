@@ -11,6 +11,7 @@ from tocsin.spec.html.layout import value_span
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding
 from tocsin.spec.html.positions import read_places
+from tocsin.spec.html.xml_positions import read_xml_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,8 @@ def open_page(body: bytes, content_type: str | None) -> WrittenPage | None:
         return None
     encoding = find_page_encoding(body, content_type)
     text = decode(body, encoding)
-    return WrittenPage(body, content_type, kind, encoding, text, read_places(text))
+    places = read_xml_places(body, encoding, text) if kind is Kind.XHTML else read_places(text)
+    return WrittenPage(body, content_type, kind, encoding, text, places)
 
 
 def shown(value: str) -> str:
