@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.hostile.certificates import client_tls, server_tls
+from tests.hostile.leaks import watch_memory
 from tests.hostile.rig import Kept, Rig, limits, without_robots
 from tests.hostile.site import Site
 
@@ -28,6 +29,7 @@ class Met(NamedTuple):
     after   what is kept now
     held_s  for how long its host's gate is closed
     heads   the requests that were made meanwhile: path and header
+    grown   by how many bytes the process was larger meanwhile, at its most
     """
 
     report: CheckReport
@@ -36,6 +38,7 @@ class Met(NamedTuple):
     after: Kept
     held_s: float
     heads: list[tuple[str, bytes]]
+    grown: int
 
 
 async def meet(behaviour: Behaviour, folder: Path) -> Met:
@@ -50,7 +53,9 @@ async def meet(behaviour: Behaviour, folder: Path) -> Met:
         assert (first.outcome, first.error) == ("first", None)
         before, asked = await rig.kept(site.url), len(site.heads)
         await site.misbehave()
+        grown = watch_memory()
         async with asyncio.timeout(behaviour.total_s + GRACE_S):
             (report,) = await rig.check(fetch=limits(behaviour))
+        peak = grown()
         page, after = await rig.page(site.url), await rig.kept(site.url)
-        return Met(report, page, before, after, rig.held_s[HOST], site.heads[asked:])
+        return Met(report, page, before, after, rig.held_s[HOST], site.heads[asked:], peak)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.hostile.behaviour import Behaviour, Ending
 
+SPARE_BYTES = 16 * 2**20
+
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
 async def test_a_misbehaving_server_has_its_end(
@@ -33,6 +35,7 @@ async def test_a_misbehaving_server_has_its_end(
     if not behaviour.ends.is_received:
         assert met.after == met.before
     assert list(temporary.iterdir()) == []
+    assert met.grown <= behaviour.max_wire + behaviour.max_body + SPARE_BYTES
 
 
 def test_there_are_enough_behaviours_and_each_has_a_name_of_its_own() -> None:
