@@ -15,11 +15,11 @@ from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.http_dates import read_http_date, to_text
 from tocsin.spec.links.link_header import read_link_headers
-from tocsin.spec.links.mset import parse_mset
+from tocsin.spec.links.mset import MsetValue, parse_mset
 from tocsin.spec.links.relations import split_relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tocsin.spec.html.tree import Element
 
@@ -36,7 +36,8 @@ class CopyKind(StrEnum):
     TIMEMAP = "timemap"
 
 
-_OWN: Final = frozenset({CopyKind.MEMENTO.value, CopyKind.TIMEMAP.value, "original"})
+_MEMENTOS: Final = (CopyKind.MEMENTO, CopyKind.TIMEMAP)
+_OWN: Final = frozenset({*_MEMENTOS, "original"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def read_copies(
     elements = _relevant(body, content_type) if may_name_copies(body) else []
     bases = Bases(elements, url, find_page_encoding(body, content_type) if elements else None)
     found: dict[tuple[str, str], PageCopy] = {}
-    for copy in (*_own_copies(url, link_headers, elements, bases), *_copies_of_others(elements, bases)):
+    for copy in (*_own_copies(elements, bases, url, link_headers), *_copies_of_others(elements, bases)):
         key = copy.target, copy.url
         if copy.url.partition("#")[0] == copy.target:  # nothing is its own copy
             continue
@@ -102,6 +103,99 @@ def _relevant(body: bytes, content_type: str | None) -> list[Element]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A link with an mset: when its author referred to the target, and where copies of that are.
+
+    href   as written
+    url    of the target; None if it leads nowhere
+    value  what the mset says
+    """
+
+    href: str
+    url: str | None
+    value: MsetValue
+
+
+def read_references(elements: Iterable[Element], bases: Bases) -> Iterator[Reference]:
+    """Go through the links with an mset; one without an href is none (MS-01)."""
+    for element in elements:
+        if _has_mset(element):
+            href = element.attributes["href"]
+            value = parse_mset(element.attributes["mset"], bases.of(element), bases.encoding)
+            yield Reference(href, bases.resolve(element, href), value)
+
+
+@dataclass(frozen=True, slots=True)
+class Memento:
+    """A copy of the page that it names itself, or a list of such.
+
+    url       where it is; of any scheme
+    datetime  when it was made, global date and time in UTC; None if that is not told
+    """
+
+    url: str
+    datetime: str | None
+    kind: CopyKind
+
+
+@dataclass(frozen=True, slots=True)
+class Mementos:
+    """The copies that a page names of itself.
+
+    original  of what; None where that is the page, since it does not say that it is itself a copy
+    """
+
+    original: str | None
+    mementos: tuple[Memento, ...]
+
+
+def read_mementos(
+    elements: Iterable[Element], bases: Bases, address: str | None, link_headers: Iterable[str] = ()
+) -> Mementos:
+    """Read the copies that a page names of itself, in its Link headers first, then in tree order.
+
+    Source  RFC 7089, 2.2: the relations original, memento and timemap
+    """
+    links: list[tuple[Mapping[str, str], str | None]] = [
+        (link.parameters, resolve(link.target, address))
+        for link in read_link_headers(link_headers)
+        if "anchor" not in link.parameters  # which makes it a link of another page
+    ]
+    links += [
+        (element.attributes, bases.resolve(element, element.attributes["href"]))
+        for element in elements
+        if _is_own(element)
+    ]
+    original = None
+    found: list[Memento] = []
+    for attributes, href in links:
+        types = split_relations(attributes.get("rel", ""))
+        if original is None and "original" in types:
+            original = href
+        made = read_http_date(attributes.get("datetime", ""))
+        datetime = None if made is None else to_text(made)
+        if href is not None:
+            found.extend(Memento(href, datetime, kind) for kind in _MEMENTOS if kind in types)
+    return Mementos(original, tuple(found))
+
+
+def _own_copies(elements: Sequence[Element], bases: Bases, url: str, link_headers: Sequence[str]) -> Iterator[PageCopy]:
+    own = read_mementos(elements, bases, url, link_headers)
+    target = page_name(own.original or url)
+    for memento in own.mementos:
+        if target is not None and is_offerable(memento.url):
+            yield PageCopy(target, memento.url, memento.datetime, memento.kind.value, memento.kind)
+
+
+def _copies_of_others(elements: Sequence[Element], bases: Bases) -> Iterator[PageCopy]:
+    for reference in read_references(elements, bases):
+        target = None if reference.url is None else page_name(reference.url)
+        for copy in reference.value.copies:
+            if target is not None and is_offerable(copy.url):
+                yield PageCopy(target, copy.url, copy.datetime, copy.rel, CopyKind.MSET)
+
+
 def _has_mset(element: Element) -> bool:
     """Say whether an mset counts: only one on a link does (MS-01)."""
     return "mset" in element.attributes and "href" in element.attributes and element.is_html("a")
@@ -111,37 +205,6 @@ def _is_own(element: Element) -> bool:
     if "rel" not in element.attributes or "href" not in element.attributes:
         return False
     return element.is_html("link", "a", "area") and not _OWN.isdisjoint(split_relations(element.attributes["rel"]))
-
-
-def _own_copies(url: str, headers: Sequence[str], elements: Sequence[Element], bases: Bases) -> Iterator[PageCopy]:
-    links = [(link.parameters, resolve(link.target, url)) for link in read_link_headers(headers)]
-    links += [
-        (element.attributes, bases.resolve(element, element.attributes["href"]))
-        for element in elements
-        if _is_own(element)
-    ]
-    originals = (href for attributes, href in links if "original" in split_relations(attributes.get("rel", "")))
-    target = page_name(next(originals, None) or url)
-    for attributes, href in links:
-        types = split_relations(attributes.get("rel", ""))
-        # The context of a link with an anchor is another page.
-        if target is None or href is None or "anchor" in attributes or not is_offerable(href):
-            continue
-        made = read_http_date(attributes.get("datetime", ""))
-        for kind in (CopyKind.MEMENTO, CopyKind.TIMEMAP):
-            if kind in types:
-                yield PageCopy(target, href, to_text(made) if made else None, kind.value, kind)
-
-
-def _copies_of_others(elements: Sequence[Element], bases: Bases) -> Iterator[PageCopy]:
-    for element in elements:
-        href = bases.resolve(element, element.attributes["href"]) if _has_mset(element) else None
-        target = page_name(href) if href is not None else None
-        if target is None:
-            continue
-        for copy in parse_mset(element.attributes["mset"], bases.of(element), bases.encoding).copies:
-            if is_offerable(copy.url):
-                yield PageCopy(target, copy.url, copy.datetime, copy.rel, CopyKind.MSET)
 
 
 def page_name(url: str) -> str | None:

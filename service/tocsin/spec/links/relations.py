@@ -89,7 +89,7 @@ def classify(
     for keyword in unique:
         known = types.get(keyword)
         effect = None if known is None else known.on(element)
-        if known is None:
+        if known is None or (effect is None and keyword not in TEXT):  # parent is also a relation of text 001
             unknown.append(keyword)
         elif effect is None:
             not_allowed.append(keyword)

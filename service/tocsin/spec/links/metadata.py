@@ -1,0 +1,155 @@
+"""What a page's head says of it: meta elements with all their attributes, profile, language, title."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
+from tocsin.spec.links.http_dates import read_http_date, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tocsin.spec.html.tree import Element, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Metadatum:
+    """What one meta element declares; None where an attribute is absent.
+
+    name        as written, white space around it trimmed; compared without regard to case (LM-16)
+    http_equiv  in lower case: an HTTP header that it stands for (LM-17), or the default of a language (LM-21)
+    property    as written, white space around it trimmed
+    content     as written (LM-20)
+    language    of the content (LM-22); None if it is not known
+    scheme      in which the content is expressed, as the page's profile defines it (LM-23)
+    """
+
+    name: str | None
+    http_equiv: str | None
+    property: str | None
+    content: str | None
+    charset: str | None
+    language: str | None
+    scheme: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says of itself.
+
+    language     of its root, else that of the pragma, else of the header (LM-26); None if none is told
+    profile      the name of the dictionary for its names: an opaque URL that is never asked for (LM-24, LM-25)
+    keywords     each once, in order (LM-18)
+    description  of the first element that has one (LM-29)
+    expires      when a copy of it is no longer fresh, a hint: global date and time in UTC (LM-17)
+    labels       PICS labels, as written (LM-20)
+    """
+
+    title: str | None
+    language: str | None
+    profile: str | None
+    keywords: tuple[str, ...]
+    description: str | None
+    expires: str | None
+    labels: tuple[str, ...]
+    metas: tuple[Metadatum, ...]
+
+
+def read_metadata(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> Metadata:
+    """Read what a page says of itself, in tree order.
+
+    headers  of its answer; a real Expires stands above the page's own, its Content-Language below
+    Source   text 001, META, PROFILE and language (LM-16 to LM-29)
+    """
+    headers = tuple(headers)
+    root, default = tree.root, read_default_language(tree, headers)
+    metas = tuple(_read_meta(element, default) for element in tree.elements("meta"))
+    own_language = root.language if root is not None else None
+    return Metadata(
+        title=read_title(tree),
+        language=(default if own_language is None else own_language) or None,
+        profile=_read_profile(tree),
+        keywords=tuple(dict.fromkeys(_keywords(metas))),
+        description=next((text for text in _contents(metas, "description") if text), None),
+        expires=_read_expires([*_values(headers, "expires"), *_pragmas(tree, "expires")]),
+        labels=tuple(meta.content for meta in metas if meta.http_equiv == "pics-label" and meta.content),
+        metas=metas,
+    )
+
+
+def read_title(tree: Tree) -> str | None:
+    """Give the text of a page's title element, folded; None if there is none, or nothing in it."""
+    title = next(tree.elements("title"), None)
+    return None if title is None else fold_space(title.text()) or None
+
+
+def split_keywords(content: str) -> list[str]:
+    """Split a list of keywords at its commas, white space folded, without empty ones (LM-18)."""
+    return [word for part in content.split(",") if (word := fold_space(part))]
+
+
+def read_default_language(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> str | None:
+    """Give the language of whatever stands below no LANG: of the page's pragma, else of its header (LM-26).
+
+    A list of several languages tells none.
+    Source  text 001, language; HTML, the content-language pragma
+    """
+    pragma = next(_pragmas(tree, "content-language"), None)
+    if pragma is not None:
+        tokens = split_tokens(pragma)
+        return tokens[0] if tokens and "," not in pragma else None
+    languages = [each for value in _values(headers, "content-language") for each in split_keywords(value)]
+    return languages[0] if len(languages) == 1 else None
+
+
+def _read_meta(element: Element, default_language: str | None) -> Metadatum:
+    http_equiv = _trimmed(element.get("http-equiv"))
+    return Metadatum(
+        name=_trimmed(element.get("name")),
+        http_equiv=None if http_equiv is None else lower_ascii(http_equiv),
+        property=_trimmed(element.get("property")),
+        content=element.get("content"),
+        charset=_trimmed(element.get("charset")),
+        language=(default_language if element.language is None else element.language) or None,
+        scheme=_trimmed(element.get("scheme")),
+    )
+
+
+def _trimmed(value: str | None) -> str | None:
+    return None if value is None else value.strip(SPACE)
+
+
+def _contents(metas: Iterable[Metadatum], name: str) -> Iterator[str]:
+    for meta in metas:
+        if meta.name is not None and meta.content is not None and lower_ascii(meta.name) == name:
+            yield fold_space(meta.content)
+
+
+def _keywords(metas: Iterable[Metadatum]) -> Iterator[str]:
+    for content in _contents(metas, "keywords"):
+        yield from split_keywords(content)
+
+
+def _read_profile(tree: Tree) -> str | None:
+    """Give the first of the profiles (LM-25), as written: it is compared, and never fetched (LM-24)."""
+    head = next(tree.elements("head"), None)
+    names = split_tokens((head.get("profile") if head is not None else None) or "")
+    return names[0] if names else None
+
+
+def _pragmas(tree: Tree, name: str) -> Iterator[str]:
+    for element in tree.elements("meta"):
+        if lower_ascii((element.get("http-equiv") or "").strip(SPACE)) == name and element.get("content"):
+            yield element.attributes["content"]
+
+
+def _values(headers: Iterable[tuple[str, str]], name: str) -> Iterator[str]:
+    return (value for each, value in headers if lower_ascii(each) == name)
+
+
+def _read_expires(values: Sequence[str]) -> str | None:
+    """Read the first Expires alone: one that is no date means that the page is stale already, which is no hint."""
+    instant = read_http_date(values[0]) if values else None
+    return None if instant is None else to_text(instant)
