@@ -144,13 +144,14 @@ class Tree:
         yield from self.root.elements(*tags)
 
 
-def read_tree(body: bytes, content_type: str | None) -> Tree:
+def read_tree(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Tree:
     """Parse a page whole by its kind and encoding, scripting off, whatever its bytes are.
 
-    content_type  the value of the HTTP header, None if there was none
+    content_type  the value of the first HTTP header, None if there was none
+    nosniff       the server forbids to guess, see `is_nosniff`
     Raises TooComplex for a page that no parser may be given.
     """
-    kind, problems = find_kind(body, content_type)
+    kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
         return Tree(kind, None, None, problems)
     encoding = _find_encoding(kind, body, content_type)
@@ -164,12 +165,12 @@ def read_tree(body: bytes, content_type: str | None) -> Tree:
     return Tree(kind, encoding, root, problems + tuple(found))
 
 
-def walk(body: bytes, content_type: str | None) -> Iterator[Element]:
+def walk(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Iterator[Element]:
     """Go through a page's elements in tree order, keeping none: they know their parents and have no children.
 
     Raises TooComplex for a page that no parser may be given.
     """
-    kind, _ = find_kind(body, content_type)
+    kind, _ = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
         return
     for _, node in _nodes(body, kind, _find_encoding(kind, body, content_type), lambda _: None):

@@ -58,7 +58,7 @@ class PageCopy:
 
 
 def read_copies(
-    body: bytes, content_type: str | None, url: str, link_headers: Sequence[str] = ()
+    body: bytes, content_type: str | None, url: str, link_headers: Sequence[str] = (), *, nosniff: bool = False
 ) -> tuple[PageCopy, ...]:
     """Read the copies that a page names, each once, at most 1,000; only http and https can be offered.
 
@@ -66,10 +66,11 @@ def read_copies(
     content_type  the value of the HTTP header, None if there was none
     url           the page's own after redirects
     link_headers  the values of its Link headers
+    nosniff       the server forbids to guess the type, see `is_nosniff`
     Source        text 002 (MS-01 to MS-07); RFC 7089 for a page's own mementos, with rel=original where the page is
                   itself a copy
     """
-    elements = _relevant(body, content_type) if may_name_copies(body) else []
+    elements = _relevant(body, content_type, nosniff=nosniff) if may_name_copies(body) else []
     bases = Bases(elements, url, find_page_encoding(body, content_type) if elements else None)
     found: dict[tuple[str, str], PageCopy] = {}
     for copy in (*_own_copies(elements, bases, url, link_headers), *_copies_of_others(elements, bases)):
@@ -90,10 +91,10 @@ def may_name_copies(body: bytes) -> bool:
     return _SIGNS.search((body.replace(b"\0", b"") if b"\0" in body else body).lower()) is not None
 
 
-def _relevant(body: bytes, content_type: str | None) -> list[Element]:
+def _relevant(body: bytes, content_type: str | None, *, nosniff: bool) -> list[Element]:
     found = []
     try:
-        for element in walk(body, content_type):
+        for element in walk(body, content_type, nosniff=nosniff):
             if element.is_html("base") or _has_mset(element) or _is_own(element):
                 found.append(element)
                 if len(found) >= _MOST_ELEMENTS:
