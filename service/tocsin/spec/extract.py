@@ -1,0 +1,296 @@
+"""What else a page says: its metadata, its links, what it asks of robots, the copies that it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.microsyntax import lower_ascii
+from tocsin.spec.html.page import Kind
+from tocsin.spec.html.tree import read_tree
+from tocsin.spec.infrastructure.refresh import read_whole_refresh
+from tocsin.spec.links.bases import Bases
+from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
+from tocsin.spec.links.icons import Icon, rank_icons
+from tocsin.spec.links.links import read_links
+from tocsin.spec.links.metadata import read_default_language, read_metadata
+from tocsin.spec.links.place import (
+    default_feed,
+    read_alternates,
+    read_depths,
+    read_permalinks,
+    read_tags,
+)
+from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tocsin.spec.html.tree import Tree
+    from tocsin.spec.links.links import Link
+    from tocsin.spec.links.metadata import Metadatum
+
+Record = dict[str, Any]
+"""What JSON can hold; every key is always there, None where nothing is known."""
+
+_ICON_WIDTH: Final = 32
+_NOT_TEXT: Final = frozenset({*FIELDS, ROBOTS})
+"""Meta names whose content is no text of the page's: what it declares of its changes, and to robots (C-53)."""
+
+
+class Form(StrEnum):
+    """What can be extracted."""
+
+    META = "meta"
+    LINKS = "links"
+    ROBOTS = "robots"
+    COPIES = "copies"
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What was extracted of a page.
+
+    records       one for META and ROBOTS; one for each link; one for each copy and each date of reference
+    is_page       whether it is HTML or XHTML; of nothing else can more be said than what its headers ask of robots
+    problems      in words for the page's reader
+    no_text       texts were kept out, because the page is not to be indexed (LM-45)
+    no_links      links were kept out, because the page's links are not to be followed (LM-46)
+    """
+
+    records: tuple[Record, ...]
+    is_page: bool
+    problems: tuple[str, ...]
+    no_text: bool = False
+    no_links: bool = False
+
+
+def extract(
+    body: bytes,
+    content_type: str | None = None,
+    *,
+    form: Form | str,
+    url: str | None = None,
+    base: str | None = None,
+    headers: Sequence[tuple[str, str]] = (),
+    own: bool = False,
+    agent: str = "tocsin",
+) -> Extract:
+    """Extract what a page says, whatever its bytes are; nothing is fetched.
+
+    content_type  the value of the HTTP header, None if there was none
+    form          a value of Form
+    url           the page's own after redirects; None if it is not known
+    base          what its relative URLs are resolved against, whatever it says itself; None: its base element, or url
+    headers       of its answer, names in any case
+    own           the page is the caller's own: what it asks of robots keeps nothing back
+    agent         our name as a robot
+    Raises TooComplex for a page that no parser may be given, ValueError for an unknown form.
+    """
+    form = Form(form)
+    told = _Headers(headers)
+    tree = read_tree(body, content_type, nosniff=is_nosniff(told.values("x-content-type-options")))
+    directives = _directives(tree, told, agent)
+    page = _Page(
+        tree,
+        Bases(tree.elements() if base is None else (), url if base is None else base, tree.encoding),
+        url if url is not None else base,
+        told,
+        directives,
+        hides_text=not own and not directives.index,
+        hides_links=not own and not directives.follow,
+    )
+    if form is Form.ROBOTS:
+        records = [_robots(page)]
+    elif tree.kind is Kind.OTHER:
+        records = []
+    elif form is Form.META:
+        records = [_meta(page)]
+    elif form is Form.LINKS:
+        records = [] if page.hides_links else [_link(link, page) for link in page.links()]
+    else:
+        records = list(_copies(page))
+    return Extract(
+        tuple(records),
+        tree.kind is not Kind.OTHER,
+        tree.problems,
+        no_text=page.hides_text and form in {Form.META, Form.LINKS},
+        no_links=page.hides_links and form in {Form.META, Form.LINKS},
+    )
+
+
+class _Headers:
+    """The headers of an answer, by name."""
+
+    def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
+        self.all = tuple((lower_ascii(name), value) for name, value in headers)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        return tuple(value for each, value in self.all if each == name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    tree: Tree
+    bases: Bases
+    address: str | None
+    headers: _Headers
+    directives: Directives
+    hides_text: bool
+    hides_links: bool
+
+    def links(self) -> Iterator[Link]:
+        return read_links(self.tree, self.bases, language=read_default_language(self.tree, self.headers.all))
+
+    def text(self, text: str | None) -> str | None:
+        """Give a text of the page's, unless it is to be kept out."""
+        return None if self.hides_text else text
+
+
+def _directives(tree: Tree, headers: _Headers, agent: str) -> Directives:
+    metas = ((element.get("name"), element.get("content")) for element in tree.elements("meta"))
+    return read_directives(metas, headers.values("x-robots-tag"), agent)
+
+
+def _robots(page: _Page) -> Record:
+    directives = page.directives
+    return {
+        "index": directives.index,
+        "follow": directives.follow,
+        "archive": directives.archive,
+        "terms": list(directives.terms),
+        "metas": [
+            {"name": element.get("name"), "content": element.get("content")}
+            for element in page.tree.elements("meta")
+            if lower_ascii(element.get("name") or "") == ROBOTS
+        ],
+        "headers": list(page.headers.values("x-robots-tag")),
+    }
+
+
+def _meta(page: _Page) -> Record:
+    said = read_metadata(page.tree, page.headers.all)
+    return {
+        "encoding": page.tree.encoding,
+        "base": page.bases.document,
+        "title": page.text(said.title),
+        "language": said.language,
+        "profile": said.profile,
+        "keywords": [] if page.hides_text else list(said.keywords),
+        "description": page.text(said.description),
+        "expires": said.expires,
+        "refresh": _refresh(page, said.metas),
+        "pics": list(said.labels),
+        **_place(page),
+        "metas": [
+            {
+                "name": meta.name,
+                "http_equiv": meta.http_equiv,
+                "property": meta.property,
+                "content": meta.content if _is_shown(meta, page) else None,
+                "charset": meta.charset,
+                "lang": meta.language,
+                "scheme": meta.scheme,
+            }
+            for meta in said.metas
+        ],
+    }
+
+
+def _place(page: _Page) -> Record:
+    """Tell what the links say of the page as a whole."""
+    links = [] if page.hides_links else list(page.links())
+    icons = [
+        Icon(link.url, link.media_type, link.media, link.element.get("sizes"))
+        for link in links
+        if link.url is not None and "icon" in link.types
+    ]
+    return {
+        "feed": default_feed(links),
+        "icons": [icon.url for icon in rank_icons(icons, _ICON_WIDTH)],
+        "depths": read_depths(links),
+        "permalinks": [
+            {"url": each.url, "article": each.article.get("id") if each.article is not None else None}
+            for each in read_permalinks(links)
+        ],
+        "alternates": [
+            {
+                "url": each.url,
+                "title": page.text(each.title),
+                "translation": each.translation,
+                "format": each.format,
+                "medium": each.medium,
+            }
+            for each in read_alternates(page.tree, links)
+        ],
+        "tags": read_tags(links),
+    }
+
+
+def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
+    """Tell the first refresh pragma that HTML does not ignore."""
+    contents = (meta.content for meta in metas if meta.http_equiv == "refresh" and meta.content)
+    found = next((refresh for each in contents if (refresh := read_whole_refresh(each)) is not None), None)
+    if found is None:
+        return None
+    root = page.tree.root
+    target = page.address
+    if found.url is not None:
+        target = None if root is None or page.hides_links else page.bases.resolve(root, found.url)
+    return {"seconds": found.seconds, "href": None if page.hides_links else found.url, "url": target}
+
+
+def _is_shown(meta: Metadatum, page: _Page) -> bool:
+    names = {lower_ascii(name) for name in (meta.name, meta.property) if name}
+    return not page.hides_text or not names or bool(names & _NOT_TEXT)
+
+
+def _link(link: Link, page: _Page) -> Record:
+    return {
+        "element": link.element.tag,
+        "href": link.href,
+        "url": link.url,
+        "links": [
+            {
+                "kind": made.kind.value,
+                "types": list(made.types),
+                "up": made.up,
+                "feed": made.feed,
+                "alternative": made.alternative,
+            }
+            for made in link.links
+        ],
+        "annotations": list(link.relations.annotations),
+        "unknown": list(link.relations.unknown),
+        "not_allowed": list(link.relations.not_allowed),
+        "rev": list(link.reverse),
+        "label": page.text(link.label),
+        "title": page.text(link.title),
+        "lang": link.language,
+        "hreflang": link.hreflang,
+        "type": link.media_type,
+        "media": link.media,
+        "target": link.target,
+        "pings": list(link.pings),
+    }
+
+
+def _copies(page: _Page) -> Iterator[Record]:
+    """Tell when others were referred to and where copies of them are (MS-06), then the page's own copies."""
+    for reference in read_references(page.tree.elements("a"), page.bases):
+        of = {"of": reference.url, "href": reference.href}
+        for datetime in reference.value.temporal:
+            yield {**of, "kind": "reference", "url": None, "datetime": datetime, "rel": None}
+        for copy in reference.value.copies:
+            if is_offerable(copy.url):
+                kind = CopyKind.MSET.value
+                yield {**of, "kind": kind, "url": copy.url, "datetime": copy.datetime, "rel": copy.rel}
+    own = read_mementos(page.tree.elements(), page.bases, page.address, page.headers.values("link"))
+    for memento in own.mementos:
+        if is_offerable(memento.url):
+            kind = memento.kind.value
+            of = {"of": own.original or page.address, "href": None}
+            yield {**of, "kind": kind, "url": memento.url, "datetime": memento.datetime, "rel": kind}
