@@ -324,3 +324,9 @@ def test_T60_again_at_a_later_time_stays_due_then() -> None:
     page = task(instruction=Instruction("again", at=START + 6 * HOUR), last_set_at=START - SECOND)
 
     assert conclude(page).skipped().next_at == START + 6 * HOUR
+
+
+def test_T60_again_is_not_used_up_by_a_check_that_robots_txt_forbids() -> None:
+    page = conclude(task(instruction=Instruction("again", times=3)))
+
+    assert not page.disallowed(Disallowed("http://site.example/page", "Disallow: /", None)).rule_spent
