@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.spec.infrastructure.draft_urls import resolve as resolve_as_drafted
+from tocsin.spec.infrastructure.urls import document_base, is_absolute_url, is_valid_url, resolve
+
+PAGE = "https://a.example/dir/page?q#f"
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        ("next", "https://a.example/dir/next"),
+        (" ../x\\y ", "https://a.example/x/y"),
+        ("//B.example:443/\u00e9", "https://b.example/%C3%A9"),
+        ("?\u00e9#\u00e9", "https://a.example/dir/page?%C3%A9#%C3%A9"),
+        ("MAILTO:me@a.example", "mailto:me@a.example"),
+        ("a\ud800b", "https://a.example/dir/a%EF%BF%BDb"),
+        ("http://[", None),
+        ("http://a b/", None),
+    ],
+)
+def test_URL19_a_reference_leads_where_browsers_go(reference: str, url: str | None) -> None:
+    assert resolve(reference, PAGE) == url
+
+
+@pytest.mark.parametrize(("reference", "url"), [("http://B.example", "http://b.example/"), ("b", None), ("//b", None)])
+def test_without_a_base_only_an_absolute_reference_leads_anywhere(reference: str, url: str | None) -> None:
+    assert resolve(reference, None) == url
+
+
+@pytest.mark.parametrize(
+    ("encoding", "query"),
+    [
+        ("utf-8", "%C3%A9%E2%98%BA%E3%81%82"),
+        ("latin1", "%E9%26%239786%3B%26%2312354%3B"),
+        ("Shift_JIS", "%26%23233%3B%26%239786%3B%82%A0"),
+        ("iso-2022-jp", "%26%23233%3B%26%239786%3B%1B$B$%22%1B(B"),
+        ("utf-16", "%C3%A9%E2%98%BA%E3%81%82"),
+        ("replacement", "%C3%A9%E2%98%BA%E3%81%82"),
+        ("no-such-label", "%C3%A9%E2%98%BA%E3%81%82"),
+    ],
+)
+def test_URL08_and_URL11_the_query_is_written_in_the_documents_encoding(encoding: str, query: str) -> None:
+    path = "https://a.example/%C3%A9"
+
+    assert resolve("/\u00e9?\u00e9\u263a\u3042#\u00e9?\u00e9", PAGE, encoding) == f"{path}?{query}#%C3%A9?%C3%A9"
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        (" ?\u00e9\n\t'<%x ", "https://a.example/dir/page?%E9%27%3C%x"),
+        ("#?\u00e9", "https://a.example/dir/page?q#?%C3%A9"),
+        ("\u00e9?a", "https://a.example/dir/%C3%A9?a"),
+        ("urn:x?\u00e9", "urn:x?%C3%A9"),
+        ("wss://a.example?\u00e9", "wss://a.example/?%C3%A9"),
+    ],
+)
+def test_URL08_only_the_query_of_what_pages_fetch_is(reference: str, url: str) -> None:
+    assert resolve(reference, PAGE, "windows-1252") == url
+
+
+@pytest.mark.parametrize(
+    ("hrefs", "base"),
+    [
+        ([], PAGE),
+        ([None, "/b/", "/c/"], "https://a.example/b/"),
+        ([""], "https://a.example/dir/page?q"),
+        (["http://["], PAGE),
+        (["http://[", "/c/"], PAGE),
+        (["data:,x"], PAGE),
+        (["javascript:1"], PAGE),
+        (["?\u00e9"], "https://a.example/dir/page?%E9"),
+    ],
+)
+def test_URL07_the_first_base_with_an_href_sets_the_base(hrefs: list[str | None], base: str) -> None:
+    assert document_base(PAGE, hrefs, "windows-1252") == base
+
+
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("http://A.example", True),
+        ("urn:x:1", True),
+        ("dc:title", True),
+        ("a/b", False),
+        ("//a.example/", False),
+        (" http://a.example/", False),
+        ("http://a b/", False),
+        ("", False),
+    ],
+)
+def test_URL15_an_absolute_url_has_a_scheme_and_leads_somewhere(text: str, *, absolute: bool) -> None:
+    assert is_absolute_url(text) is absolute
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a/b;c=d,e?f/g?h#i/j?k",
+        "./a:b",
+        "/a:b",
+        "a%2Fb",
+        "//me:pw@a.example:8080/",
+        "http://a.example:/",
+        "http://[2001:db8::1]:80/",
+        "http://[::ffff:192.0.2.1]/",
+        "http://[v7.a:b]/",
+        "mailto:me@a.example",
+        "urn:a:b",
+        "file:///a",
+        "http://b\u00fccher.example/\u4e00\U00020000#\u00e9",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1252"])
+def test_URL01_uri_and_iri_references_are_valid_urls(text: str, encoding: str) -> None:
+    assert is_valid_url(text, encoding)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " a",
+        "a b",
+        "a|b",
+        "a\\b",
+        "a[b",
+        'a"b',
+        "a^b",
+        "a%zz",
+        "a%2",
+        "a#b#c",
+        "1a:b",
+        ":",
+        "a b:c",
+        "http://a:b/",
+        "http://a@b@c/",
+        "http://a%zz/",
+        "http://[::1",
+        "http://[::1]x/",
+        "http://[::1%25eth0]/",
+        "http://[1:2]/",
+        "http://[]/",
+        "http://a[/",
+        "//me|@a.example/",
+        "\ufffe",
+        "a\ue000",
+        "#\ue000",
+        "a\x7f",
+        "a\x80",
+        "\ud800",
+    ],
+)
+def test_URL01_other_texts_are_not_valid(text: str) -> None:
+    assert not is_valid_url(text)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "valid"), [("UTF8", True), ("utf-16", True), ("utf-16be", True), ("latin1", False), ("gb18030", False)]
+)
+@pytest.mark.parametrize("query", ["\u00e9", "\ue000"])
+def test_URL01_letters_beyond_ascii_in_a_query_need_unicode(encoding: str, query: str, *, valid: bool) -> None:
+    assert is_valid_url(f"/?{query}", encoding) is valid
+
+
+texts = st.text(st.sampled_from("htp:/?#[]@%2\\. \t\n\u00e9\u263a\ud800\ufffe") | st.characters(exclude_categories=()))
+
+
+@given(texts, st.none() | st.just(PAGE) | texts, st.sampled_from(["utf-8", "latin1", "iso-2022-jp", "big5", "x"]))
+def test_no_text_raises_and_what_is_resolved_stays(text: str, base: str | None, encoding: str) -> None:
+    url = resolve(text, base, encoding)
+
+    assert url is None or resolve(url, base) == url
+    is_valid_url(text, encoding)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece",
+    ["a", ":", "/", "../", "%", "%41", "@", "?", "#", "[", "\u00e9", "?\u00e9", ".\u00e9", "\u00e9.", "//", "a:"],
+)
+@pytest.mark.parametrize("start", ["", "//", "http://"])
+def test_a_text_of_any_length_takes_time_in_proportion(start: str, piece: str) -> None:
+    text = start + piece * 20_000
+
+    assert not is_valid_url(text + " ")
+    resolve(text, PAGE, "shift_jis")
+    resolve_as_drafted(text, "http://a.example/", "shift_jis")
