@@ -34,15 +34,14 @@ class MsetProblem(StrEnum):
 
 
 _MESSAGES = {
-    MsetProblem.EMPTY: "mset is empty; leave it out where neither a date nor a copy is known (MS-16)",
-    MsetProblem.EMPTY_CANDIDATE: "nothing stands beside this comma; leave the comma out (MS-02)",
-    MsetProblem.DATE_AND_MORE: "a date of reference stands alone; put a comma after it, or write the copy's URL "
-    "before its date (MS-03)",
-    MsetProblem.COPY_AND_MORE: "a copy is its URL, then a date, then one link type; put a comma before the next "
-    "copy (MS-05)",
-    MsetProblem.UNRESOLVABLE: "the URL of this copy leads nowhere; write it whole, such as https://example.org/a "
-    "(MS-07)",
-    MsetProblem.INVALID_URL: "the URL of this copy is not valid; percent-encode what may not stand in one (MS-07)",
+    MsetProblem.EMPTY: "mset is empty; leave it out where neither a date nor a copy is known",
+    MsetProblem.EMPTY_CANDIDATE: "nothing stands beside this comma; leave the comma out",
+    MsetProblem.DATE_AND_MORE: (
+        "a date of reference stands alone; put a comma after it, or write a copy's URL before its date"
+    ),
+    MsetProblem.COPY_AND_MORE: "a copy is its URL, a date, and one link type; put a comma before the next copy",
+    MsetProblem.UNRESOLVABLE: "the URL of this copy leads nowhere; write it whole, such as https://example.org/a",
+    MsetProblem.INVALID_URL: "the URL of this copy is not valid; percent-encode what may not stand in one",
     MsetProblem.TOO_MANY: f"only the first {MOST_CANDIDATES} candidates are read; leave out the others",
 }
 
