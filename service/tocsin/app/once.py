@@ -35,11 +35,16 @@ FOLLOW_S = 0.1
 
 
 class FetchedPage(Struct, frozen=True):
-    """A page fetched for a one-shot command: no store is touched."""
+    """A page fetched for a one-shot command: no store is touched.
+
+    url      after redirects
+    headers  as in HopResponse
+    """
 
     url: str
     body: bytes
     content_type: str | None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class CheckSummary(Struct, frozen=True):
@@ -104,7 +109,7 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
         request = PageRequest(watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True)
         received = await receiver.receive(request, fetcher.shared())
     response = received.response
-    return FetchedPage(received.final_url, response.body, response.header("content-type"))
+    return FetchedPage(received.final_url, response.body, response.header("content-type"), response.headers)
 
 
 async def test_sink(settings: Settings, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 
 from tocsin.errors import UsageError
+from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,13 +30,17 @@ _XHTML_SUFFIXES = frozenset({".xhtml", ".xht"})
 class Source:
     """A page's bytes, and what else is known of them.
 
-    name          as the user gave it
+    name          as the user gave it, without a password
     content_type  the HTTP header of a URL, the type that a file's name tells, or None
+    url           of the page after redirects; None for a file
+    headers       of the answer, names in lower case; none for a file
     """
 
     name: str
     body: bytes
     content_type: str | None
+    url: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 def read_source(name: str) -> Source:
@@ -110,4 +115,4 @@ def _fetch(url: str) -> Source:
 
     settings = configuration(click.get_current_context()).settings
     page = execute(fetch_page(settings, url))
-    return Source(url, page.body, page.content_type)
+    return Source(watch_url(url).given, page.body, page.content_type, page.url, page.headers)

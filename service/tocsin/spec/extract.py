@@ -11,6 +11,7 @@ from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure.refresh import read_whole_refresh
+from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
 from tocsin.spec.links.icons import Icon, rank_icons
@@ -236,11 +237,10 @@ def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
     found = next((refresh for each in contents if (refresh := read_whole_refresh(each)) is not None), None)
     if found is None:
         return None
-    root = page.tree.root
     target = page.address
     if found.url is not None:
-        target = None if root is None or page.hides_links else page.bases.resolve(root, found.url)
-    return {"seconds": found.seconds, "href": None if page.hides_links else found.url, "url": target}
+        target = resolve(found.url, page.bases.document, page.bases.encoding)
+    return {"seconds": found.seconds, "href": found.url, "url": target}
 
 
 def _is_shown(meta: Metadatum, page: _Page) -> bool:

@@ -1,0 +1,150 @@
+"""`tocsin extract`: what else a page says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.sources import read_source
+from tocsin.errors import TocsinError, UsageError
+from tocsin.spec.extract import Form, extract
+from tocsin.spec.infrastructure.urls import is_absolute_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tocsin.spec.extract import Extract, Record
+
+_FACTS: Final = ("title", "language", "profile", "base", "keywords", "description", "expires", "feed", "icons", "tags")
+
+
+def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_absolute_url(value):
+        raise click.BadParameter(f"{value}: not an absolute URL; write one such as https://example.org/a/")
+    return value
+
+
+@click.command("extract", epilog="Example: tocsin extract --as links --base https://example.org/ index.html")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE|URL...")
+@click.option(
+    "--as", "form", type=click.Choice([each.value for each in Form]), required=True, help="What is to be extracted."
+)
+@click.option(
+    "--base",
+    metavar="URL",
+    callback=_absolute,
+    help="What relative URLs are resolved against. By default the page's base element, else its own URL; where a file "
+    "has none, a relative URL stays as written, and `url` is null.",
+)
+@click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
+@output.json_option
+def command(sources: tuple[str, ...], form: str, base: str | None, *, own: bool) -> int:
+    """Show what else a page says.
+
+    meta is its title, language and profile, each meta element, and what its links say of it as a whole; links is each
+    link with its types, known ones under their canonical name; robots is what it asks of robots, in its meta elements
+    and X-Robots-Tag headers, robots.txt apart; copies is where copies of the pages that it links to are, and copies of
+    itself, with their dates.
+
+    Nothing else is fetched, no store is touched. A page that robots are not to index keeps its texts back, one whose
+    links they are not to follow its links, unless it is your own. - stands for standard input.
+    """
+    status = output.DONE
+    for name in sources:
+        try:
+            source = read_source(name)
+            found = extract(
+                source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
+            )
+            if not found.is_page and Form(form) is not Form.ROBOTS:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page says such things")
+        except TocsinError as exc:
+            status = max(status, output.fail(exc))
+            continue
+        _tell(source.name, found)
+        records = [{"source": source.name, **record} for record in found.records]
+        if output.is_json():
+            for record in records:
+                output.print_json(record)
+        else:
+            _PRINT[Form(form)](source.name, records)
+    return status
+
+
+def _tell(name: str, found: Extract) -> None:
+    for problem in found.problems:
+        output.note(f"{name}: {problem}")
+    if found.no_text:
+        output.note(f"{name}: not to be indexed (noindex): texts are left out; --own shows them if the page is yours")
+    if found.no_links:
+        output.note(f"{name}: not to be followed (nofollow): links are left out; --own shows them if the page is yours")
+
+
+def _print_meta(name: str, records: Iterable[Record]) -> None:
+    for record in records:
+        facts = [(fact, _listed(record[fact])) for fact in _FACTS if record[fact]]
+        facts += [
+            (f"version in {each['translation']}", each["url"]) for each in record["alternates"] if each["translation"]
+        ]
+        facts += [("depth", str(depth)) for depth in record["depths"]]
+        if record["refresh"]:
+            facts.append(("refresh", f"{record['refresh']['seconds']} s, {record['refresh']['url'] or 'nowhere'}"))
+        output.table(("of the page", "value"), facts, title=f"{name} ({record['encoding']})")
+        output.table(
+            ("name", "content", "language", "scheme"),
+            [
+                (meta["name"] or meta["property"] or meta["http_equiv"], meta["content"], meta["lang"], meta["scheme"])
+                for meta in record["metas"]
+                if meta["charset"] is None
+            ],
+        )
+
+
+def _print_links(name: str, records: Iterable[Record]) -> None:
+    output.table(
+        ("types", "label", "leads to"),
+        [(_types(record), record["label"] or record["title"], record["url"] or record["href"]) for record in records],
+        title=name,
+        head="leads to",
+    )
+
+
+def _types(record: Mapping[str, Any]) -> str | None:
+    """Name the types of a link, whatever they make of it, and those that it has backwards."""
+    types = [word for made in record["links"] for word in made["types"]]
+    types += record["annotations"] + record["unknown"] + [f"rev {word}" for word in record["rev"]]
+    return " ".join(types) or None
+
+
+def _print_robots(name: str, records: Iterable[Record]) -> None:
+    for record in records:
+        index = "may" if record["index"] else "may not"
+        follow = "may" if record["follow"] else "may not"
+        said = ", ".join(record["terms"]) or "nothing"
+        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; it says: {said}")
+
+
+def _print_copies(name: str, records: Iterable[Record]) -> None:
+    output.table(
+        ("of", "kind", "copy", "date", "type"),
+        [
+            (record["of"] or record["href"], record["kind"], record["url"], record["datetime"], record["rel"])
+            for record in records
+        ],
+        title=name,
+        head="of",
+    )
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+_PRINT: Final[Mapping[Form, Callable[[str, Iterable[Record]], None]]] = {
+    Form.META: _print_meta,
+    Form.LINKS: _print_links,
+    Form.ROBOTS: _print_robots,
+    Form.COPIES: _print_copies,
+}
