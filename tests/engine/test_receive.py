@@ -171,7 +171,15 @@ async def test_what_follows_a_temporary_redirect_is_no_permanent_move() -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["file:///etc/passwd", "gopher://site.example/", "data:text/html,x", "javascript:alert(1)", "http://[", ""],
+    [
+        "file:///etc/passwd",
+        "gopher://ann:pass@site.example/",
+        "data:text/html,x",
+        "javascript:alert(1)",
+        "http://[",
+        "",
+        f"/{'a' * 9000}",
+    ],
 )
 async def test_a_redirect_to_anything_but_http_is_refused(target: str) -> None:
     site = Setting()
@@ -181,7 +189,64 @@ async def test_a_redirect_to_anything_but_http_is_refused(target: str) -> None:
         await site.receive()
 
     assert caught.value.kind == "redirect"
+    assert "pass" not in str(caught.value).replace("passwd", "")
     assert len(site.web.requests) == 1
+
+
+@pytest.mark.parametrize("location", ["http://ann:pass@other.example/page", "//ann:pass@other.example/page"])
+async def test_credentials_that_a_redirect_brings_are_neither_sent_nor_shown(location: str) -> None:
+    site = Setting()
+    site.redirect(PAGE, location, status=301)
+    site.web.page(ELSEWHERE, BODY)
+
+    received = await site.receive()
+
+    assert (received.final_url, received.moved_to) == (ELSEWHERE, ELSEWHERE)
+    assert "Authorization" not in dict(site.web.requests[1].headers)
+
+
+async def test_a_circle_of_redirects_is_seen_through_its_credentials() -> None:
+    site = Setting()
+    site.redirect(PAGE, PAGE.replace("//", "//ann:pass@"))
+
+    with pytest.raises(FetchRefused, match="circle") as caught:
+        await site.receive()
+
+    assert "pass" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/bewegt-\xc3\xbc", "/bewegt-%C3%BC"),
+        ("/\xff", "/%FF"),
+        ("?%\xe2\x98\x83", "/page?%%E2%98%83"),
+        ("\\a\\b", "/a/b"),
+    ],
+)
+async def test_where_a_redirect_leads_is_read_in_utf_8(location: str, target: str) -> None:
+    site = Setting()
+    site.redirect(PAGE, location)
+    site.web.page(f"{SITE}{target}", BODY)
+
+    assert (await site.receive()).final_url == f"{SITE}{target}"
+
+
+async def test_what_a_user_wrote_goes_out_in_utf_8_before_what_we_say() -> None:
+    site = Setting()
+    site.web.page(PAGE, BODY)
+    policy = msgspec.structs.replace(
+        PageSettings(), headers={"accept": "text/plain", "X-Name": "é"}, cookies={"n": "☃"}, auth="Bearer t"
+    )
+
+    await site.receive(policy=policy)
+
+    assert site.web.requests[0].headers == (
+        ("accept", "text/plain"),
+        ("X-Name", "\xc3\xa9"),
+        ("Cookie", "n=\xe2\x98\x83"),
+        ("Authorization", "Bearer t"),
+    )
 
 
 async def test_a_circle_of_redirects_is_refused() -> None:

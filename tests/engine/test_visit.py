@@ -10,6 +10,7 @@ import pytest
 from tests.builders import DAY, HOUR, SECOND, URL, html, stored, task
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.alerts import Alerts
+from tocsin.engine.assess import digest_of
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
 from tocsin.engine.outage import OutageWatch
@@ -160,7 +161,12 @@ async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_
     known = Validators('"x"', None, URL)
     site = Setting(every_nth=5)
     site.web.page(URL, BODY)
-    page = {"state": stored(created="1"), "validators": known, "last_set_at": START - DAY}
+    page = {
+        "state": stored(created="1"),
+        "validators": known,
+        "last_set_at": START - DAY,
+        "body_digest": digest_of(BODY, "text/html"),
+    }
 
     await site.visit(**page, conditional_run=4)
     await site.visit(**page, conditional_run=5)

@@ -59,19 +59,27 @@ class _Said(NamedTuple):
     types: int = 1
 
 
-def digest_of(body: bytes, content_type: str | None, headers: Headers = ()) -> str:
-    """Name a body as it would be read: bytes, type, other headers that matter, and readers."""
-    return _digest_of(body, content_type, _read_headers(headers))
+def digest_of(body: bytes, content_type: str | None, headers: Headers = (), *, asked_as: str = "") -> str:
+    """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
+    return _digest_of(body, content_type, _read_headers(headers), asked_as)
 
 
-def _digest_of(body: bytes, content_type: str | None, said: _Said) -> str:
+def is_read_as_before(digest: str | None, asked_as: str) -> bool:
+    """Say whether the readers that a digest names, and how was asked for its body, are those of today.
+
+    Where they are not, a 304 would keep a state that nobody would find now.
+    """
+    return digest is not None and digest.startswith(f"{READERS}{asked_as}:")
+
+
+def _digest_of(body: bytes, content_type: str | None, said: _Said, asked_as: str) -> str:
     digest = sha256(body)
     digest.update(f"|{content_type or ''}".encode(errors="replace"))
     if said.nosniff:
         digest.update(b"|nosniff")
     for value in said.robots:
         digest.update(f"|{value}".encode(errors="replace"))
-    return f"{READERS}:{digest.hexdigest()[:32]}"
+    return f"{READERS}{asked_as}:{digest.hexdigest()[:32]}"
 
 
 def assess(
@@ -82,6 +90,7 @@ def assess(
     digest: str | None,
     *,
     headers: Headers = (),
+    asked_as: str = "",
 ) -> Assessment:
     """Read the state of a page that was received.
 
@@ -89,10 +98,11 @@ def assess(
     previous      the state before, and
     digest        the digest of the body that it came with: where the body is the same, the state is, unread
     headers       all of the answer's: some forbid to guess a type, some speak to robots (LM-45, LM-46)
+    asked_as      names the settings that shaped the request (`policies.asked_as`): others are another page
     Raises FetchRefused (too-complex) for a page that no parser may be given.
     """
     said = _read_headers(headers)
-    new_digest = _digest_of(body, content_type, said)
+    new_digest = _digest_of(body, content_type, said, asked_as)
     kind, problems = find_kind(body, content_type, nosniff=said.nosniff)
     if kind is Kind.OTHER:
         directives = read_directives((), said.robots, AGENT)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
-from tocsin.engine.copies import find_copies, values_of
+from tocsin.engine.copies import find_copies
+from tocsin.engine.policies import asked_as
 from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Validators
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.policy import Mode, is_stored
@@ -62,6 +63,7 @@ class Awareness:
             task.state,
             task.body_digest,
             headers=rendered.headers,
+            asked_as=asked_as(policy, task.secrets),
         )
         found = _find(job, rendered, assessment, policy, now)
         row = self._row(rendered, self._kind, same_state=found.same)
@@ -81,9 +83,7 @@ class Awareness:
             prune=True,
             recovered=job.owed,
             robots=_directives_of(assessment) if found.state is not None else None,
-            copies=find_copies(
-                task.url, rendered.final_url, rendered.body, rendered.content_type, values_of(rendered.headers, "link")
-            ),
+            copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:

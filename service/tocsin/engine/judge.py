@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from tocsin.engine.alerts import changed_data
 from tocsin.engine.assess import Assessment, assess, decide, thresholds_of
-from tocsin.model import CheckOutcome, NewState, Validators, VerdictRow
+from tocsin.engine.validators import validators_of
+from tocsin.model import CheckOutcome, NewState, VerdictRow
 from tocsin.spec.topper.compare import Comparison, Outcome
 from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import PageState
@@ -56,6 +57,7 @@ def assess_received(task: PageTask, received: Received) -> Assessment:
         task.state,
         task.body_digest,
         headers=response.headers,
+        asked_as=received.asked_as,
     )
 
 
@@ -129,15 +131,5 @@ def _new_state(task: PageTask, received: Received, assessment: Assessment, store
     if received.not_modified:
         validators, body_bytes = task.validators, None
     else:
-        validators, body_bytes = _validators_of(received), received.response.wire_bytes
+        validators, body_bytes = validators_of(received.response), received.response.wire_bytes
     return NewState(stored_at, assessment.state.values, equal, validators, assessment.digest or None, body_bytes)
-
-
-def _validators_of(received: Received) -> Validators | None:
-    """The validators of an answer, exactly as its last hop wrote them; what is not ASCII might not be given back so."""
-    etag, modified = (_verbatim(received.response.header(name)) for name in ("etag", "last-modified"))
-    return Validators(etag, modified, received.final_url) if etag or modified else None
-
-
-def _verbatim(value: str | None) -> str | None:
-    return value if value and value.isascii() else None

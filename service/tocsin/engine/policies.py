@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import resolve_page
@@ -10,6 +11,17 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject, PageTask
     from tocsin.ports import WorkStore
     from tocsin.settings import PageSettings
+
+
+def asked_as(policy: PageSettings, secrets: tuple[str, str] | None) -> str:
+    """Name what shapes a page's requests beside its URL: headers, credentials, cookies and proxy; "" for none of them.
+
+    secrets  the page's user name and password
+    """
+    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets):
+        return ""
+    shape = [sorted(policy.headers.items()), policy.auth, sorted(policy.cookies.items()), policy.proxy, secrets]
+    return f".{blake2b(repr(shape).encode(errors='surrogatepass'), digest_size=4).hexdigest()}"
 
 
 class Policies:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tocsin.engine.policies import asked_as
 from tocsin.engine.retry import Postponed, parse_retry_after
 from tocsin.engine.robots import ASKED_AGAIN_US, UNAVAILABLE
-from tocsin.errors import FetchFailed, FetchRefused, TocsinError
+from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
 from tocsin.model import FailureKind
 from tocsin.ports import HopRequest, HopResponse
-from tocsin.spec.html.urls import host_and_origin, resolve
+from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -80,6 +81,7 @@ class Received(Struct, frozen=True):
 
     final_url  of the last hop
     moved_to   where a 301 or 308 says that the page lives now
+    asked_as   the settings that shaped the request, as `policies.asked_as` names them
     """
 
     started_at: Instant
@@ -89,6 +91,7 @@ class Received(Struct, frozen=True):
     not_modified: bool
     wire_bytes: int
     elapsed_ms: int
+    asked_as: str = ""
 
 
 class Receiver:
@@ -133,7 +136,16 @@ class Receiver:
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
             _refuse_what_is_not_the_page(url, response, self._clock.now())
-        return Received(started_at, response, url, moved_to, not_modified, wire_bytes, round(spent_s * 1000))
+        return Received(
+            started_at,
+            response,
+            url,
+            moved_to,
+            not_modified,
+            wire_bytes,
+            round(spent_s * 1000),
+            asked_as(request.policy, request.secrets),
+        )
 
     async def hop(
         self, request: HopRequest, session: Session, is_wanted: Callable[[], Awaitable[bool]] = _always
@@ -183,16 +195,9 @@ class Receiver:
             raise Disallowed(url, ruling.rule, retry_at)
 
     def _hop_request(self, request: PageRequest, url: str, spent_s: float) -> HopRequest:
-        policy = request.policy
-        headers = [("Accept", ACCEPT)]
         # What is meant for the page's own origin is never sent on to another one.
         is_own = host_and_origin(url)[1] == host_and_origin(request.url)[1]
-        if is_own:
-            headers += policy.headers.items()
-            if policy.cookies:
-                headers.append(("Cookie", "; ".join(f"{name}={value}" for name, value in policy.cookies.items())))
-            if credentials := _credentials(request):
-                headers.append(("Authorization", credentials))
+        headers = _own_headers(request) if is_own else [("Accept", ACCEPT)]
         known = request.validators
         if known is not None and known.hop_url == url:
             if known.etag is not None:
@@ -210,21 +215,21 @@ class Receiver:
             total_s=total_s,
             max_body_bytes=self._settings.max_body,
             max_wire_bytes=self._settings.max_wire,
-            proxy=policy.proxy or None,
+            proxy=request.policy.proxy or None,
             # A redirect leads into a private network only where the typed URL already was on that very origin.
             private=request.private and is_own,
         )
 
     def _next_url(self, url: str, response: HopResponse, seen: set[str]) -> str:
-        location = response.header("location")
-        target = resolve(url, location) if location else None
+        target = resolve(url, response.location) if response.location else None
         if target is None:
             raise FetchRefused(url, FailureKind.REDIRECT, "redirected to nowhere", status=response.status)
-        target = target.partition("#")[0]
-        if not target.startswith(("http://", "https://")):
-            raise FetchRefused(
-                url, FailureKind.REDIRECT, f"redirected to {target[:80]}, which is not http", status=response.status
-            )
+        try:
+            # Without user info: credentials are given by the user, not by a site.
+            target = watch_url(target).url
+        except BadUrl as exc:
+            said = f"redirected to what is not asked for: {exc}"
+            raise FetchRefused(url, FailureKind.REDIRECT, said, status=response.status) from exc
         if target in seen:
             raise FetchRefused(url, FailureKind.REDIRECT, f"redirected in a circle to {target}", status=response.status)
         if len(seen) > self._settings.redirects:
@@ -253,8 +258,26 @@ def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant) 
     raise FetchRefused(url, FailureKind.STATUS, f"answered {status}", status=status)
 
 
+def _own_headers(request: PageRequest) -> list[tuple[str, str]]:
+    """The headers for the page's own origin: the user's go before ours."""
+    policy = request.policy
+    headers = [(name, _as_bytes(value)) for name, value in policy.headers.items()]
+    if not any(name.lower() == "accept" for name in policy.headers):
+        headers.insert(0, ("Accept", ACCEPT))
+    if policy.cookies:
+        headers.append(("Cookie", _as_bytes("; ".join(f"{name}={value}" for name, value in policy.cookies.items()))))
+    if credentials := _credentials(request):
+        headers.append(("Authorization", credentials))
+    return headers
+
+
+def _as_bytes(value: str) -> str:
+    """What a user wrote, as the wire has it: in UTF-8, a character for each byte."""
+    return value if value.isascii() else value.encode().decode("latin-1")
+
+
 def _credentials(request: PageRequest) -> str | None:
-    user_and_password = request.policy.auth or (":".join(request.secrets) if request.secrets else "")
-    if not user_and_password:
-        return None
-    return "Basic " + base64.b64encode(user_and_password.encode()).decode()
+    auth = request.policy.auth or (":".join(request.secrets) if request.secrets else "")
+    if auth.lower().startswith("bearer "):
+        return _as_bytes(auth)
+    return "Basic " + base64.b64encode(auth.encode()).decode() if auth else None

@@ -10,6 +10,7 @@ import msgspec
 from tocsin.engine.copies import values_of
 from tocsin.engine.receive import PageRequest
 from tocsin.engine.retry import Postponed
+from tocsin.engine.validators import sendable
 from tocsin.errors import FetchRefused, StoreError, TooComplex
 from tocsin.model import FailureKind
 from tocsin.ports import Rendered
@@ -71,7 +72,7 @@ class HttpRenderer:
             content_type=content_type,
             title=title,
             body=response.body,
-            validators=(response.header("etag"), response.header("last-modified")),
+            validators=(sendable(response.header("etag")), sendable(response.header("last-modified"))),
             hop_url=received.final_url,
             headers=response.headers,
             wire_bytes=response.wire_bytes,

@@ -10,8 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import show_span
+from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.conclude import clock_back
 from tocsin.engine.containment import contained
+from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
 from tocsin.errors import FetchError, FetchFailed
@@ -147,7 +149,7 @@ class Visitor:
         # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
         self._wanted.add(task.page_id)
         attempts = list(task.attempts)
-        conditions = _conditions(task, self._settings.unconditional_every)
+        conditions = _conditions(task, policy, self._settings.unconditional_every)
         try:
             with contained(task.url, self._telemetry):
                 received = await self._receive(task, policy, conditions, attempts)
@@ -220,8 +222,12 @@ def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
     return bool(gap_us) and task.last_set_at is not None and 0 <= now - task.last_set_at <= gap_us
 
 
-def _conditions(task: PageTask, unconditional_every: int) -> Validators | None:
-    """The page's validators, but for an unconditional request now and then."""
-    if task.state is None or task.conditional_run >= unconditional_every:
+def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) -> Validators | None:
+    """The page's validators, but for an unconditional request now and then, and where a 304 would prove nothing.
+
+    That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, and when
+    it failed: some servers fail at the conditions.
+    """
+    if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
         return None
-    return task.validators
+    return task.validators if is_read_as_before(task.body_digest, asked_as(policy, task.secrets)) else None
