@@ -1,0 +1,36 @@
+"""What a sitemap says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """What a sitemap is: of pages, of further sitemaps, a feed whose entries are pages, or a text with a URL a line."""
+
+    PAGES = "urlset"
+    INDEX = "sitemapindex"
+    FEED = "feed"
+    TEXT = "text"
+
+
+class Location(NamedTuple):
+    """An address, not judged yet.
+
+    line  from 1; of its element
+    """
+
+    line: int
+    url: str
+
+
+class Problem(NamedTuple):
+    """Why reading ended before the end.
+
+    is_fatal  this is no sitemap at all; else what came before stands
+    """
+
+    line: int
+    reason: str
+    is_fatal: bool

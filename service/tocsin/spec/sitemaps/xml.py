@@ -1,0 +1,131 @@
+"""A sitemap in XML: no entity, no document type, no depth without end, nothing kept that was read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+from tocsin.spec.sitemaps.found import Kind, Location, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEEPEST = 64
+LONGEST_TOKEN_BYTES = 2**20
+LONGEST_URL = 16_384
+_ROOTS = {
+    "urlset": Kind.PAGES,
+    "sitemapindex": Kind.INDEX,
+    "rss": Kind.FEED,
+    "RDF": Kind.FEED,
+    "feed": Kind.FEED,
+}
+# The element with an address, and the one around it.
+_PLACES = {
+    Kind.PAGES: {("url", "loc")},
+    Kind.INDEX: {("sitemap", "loc")},
+    Kind.FEED: {("item", "link"), ("entry", "link")},
+}
+
+
+class _Refused(Exception):
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+class MarkupReader:
+    """Reads a sitemap, an index, or a feed.
+
+    kind          by the root element; None before it, and for one that belongs to something else
+    lines_before  lines that were left out
+    """
+
+    def __init__(self, *, lines_before: int = 0) -> None:
+        self._lines_before = lines_before
+        self.kind: Kind | None = None
+        self.root: str | None = None
+        self.problem: Problem | None = None
+        self._above: list[str] = []
+        self._found: list[Location] = []
+        self._text: list[str] | None = None
+        self._text_length = self._text_line = 0
+        self._is_entry_done = False
+        self._fed = 0
+        self._expat = expat.ParserCreate(namespace_separator=" ")
+        self._expat.buffer_text = True
+        self._expat.StartDoctypeDeclHandler = self._refuse_doctype
+        self._expat.EntityDeclHandler = self._refuse_entity
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self._characters
+
+    @property
+    def line(self) -> int:
+        """Where reading stands."""
+        return self._lines_before + self._expat.CurrentLineNumber
+
+    def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
+        """Read on."""
+        self._fed += len(piece)
+        try:
+            self._expat.Parse(piece, is_last)
+        except _Refused as exc:
+            self.problem = exc.problem
+        except expat.ExpatError as exc:
+            why = expat.ErrorString(exc.code)
+            reason = f"not XML ({why})" if self.root is None else f"not XML from here on ({why})"
+            self.problem = Problem(self._lines_before + exc.lineno, reason, is_fatal=self.root is None)
+        except (LookupError, ValueError) as exc:
+            # An encoding that Python does not know, or that has no table of 256 characters.
+            self.problem = Problem(
+                self.line, f"in an encoding that cannot be read ({exc}); save it as UTF-8", is_fatal=True
+            )
+        if self.problem is None and self._fed - self._expat.CurrentByteIndex > LONGEST_TOKEN_BYTES:
+            self.problem = Problem(self.line, "a tag or comment without end; this is no sitemap", is_fatal=True)
+        found, self._found = self._found, []
+        return found
+
+    def _refuse_doctype(self, name: str, *_: object) -> None:
+        if name.lower() == "html":
+            self.root = "html"
+            self._refuse_root()
+        reason = "declares a document type; take the <!DOCTYPE …> out of it"
+        raise _Refused(Problem(self.line, reason, is_fatal=True))
+
+    def _refuse_entity(self, *_: object) -> None:
+        raise _Refused(Problem(self.line, "declares an entity; take the <!ENTITY …> out of it", is_fatal=True))
+
+    def _refuse_root(self) -> None:
+        raise _Refused(Problem(self.line, f"its root is <{self.root}>; a sitemap was expected", is_fatal=True))
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        tag = name.rpartition(" ")[2]
+        if self.root is None:
+            self.root, self.kind = tag[:80], _ROOTS.get(tag)
+            if self.kind is None:
+                self._refuse_root()
+        self._above.append(tag)
+        if len(self._above) > DEEPEST:
+            reason = f"nested deeper than {DEEPEST}; this is no list of pages"
+            raise _Refused(Problem(self.line, reason, is_fatal=True))
+        if tag in {"item", "entry"}:
+            self._is_entry_done = False
+        if self.kind is not None and tuple(self._above[-2:]) in _PLACES[self.kind] and not self._is_entry_done:
+            self._text, self._text_length, self._text_line = [], 0, self.line
+            if self.kind is Kind.FEED and attributes.get("rel", "alternate") == "alternate":
+                self._characters(attributes.get("href", ""))
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and self._text_length <= LONGEST_URL:
+            self._text.append(text)
+            self._text_length += len(text)
+
+    def _end(self, _: str) -> None:
+        if self._text is not None and self.kind is not None and tuple(self._above[-2:]) in _PLACES[self.kind]:
+            url = "".join(self._text).strip()
+            self._text = None
+            if url:
+                self._found.append(Location(self._text_line, url))
+                # A feed may say where its entry is in several ways; the first is enough.
+                self._is_entry_done = self.kind is Kind.FEED
+        self._above.pop()
