@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.test_terminal import typed
 from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ async def test_MS11_robots_txt_of_the_host_of_a_copy_is_obeyed(installation: Ins
 
     assert origin.asked("/copies/new") == []
     questions = (await call(installation, "attention", "list")).records
-    assert [question["cause"] for question in questions if question["cause"] == "disallowed"] == ["disallowed"]
+    assert [question["cause"] for question in questions] == ["status 404", "copy disallowed"]
 
 
 async def test_a_copy_gets_nothing_that_is_meant_for_the_page(installation: Installation, origin: Origin) -> None:
@@ -180,3 +181,34 @@ def test_a_question_that_is_not_there_cannot_be_shown(installation: Installation
 
     assert answer.status == 2
     assert "question 7: there is none" in answer.err
+
+
+async def test_MS10_the_copies_of_any_page_can_be_seen(installation: Installation, origin: Origin) -> None:
+    records = (await call(installation, "history", origin.url("/lost"), "--copies")).records
+    none = (await call(installation, "history", origin.url("/list"), "--copies")).records
+
+    assert [(record["url"], record["from"]) for record in records] == [(of(origin, "lost"), origin.url("/list"))]
+    assert none == []
+
+
+async def test_a_person_sees_copies_and_the_command_that_takes_one(installation: Installation, origin: Origin) -> None:
+    listed = (await asyncio.to_thread(typed, installation, "attention", "list"))[1]
+    shown = (await asyncio.to_thread(typed, installation, "attention", "show", "1"))[1]
+    known = (await asyncio.to_thread(typed, installation, "history", origin.url("/gone"), "--copies"))[1]
+
+    assert "2 copies are known; the first, copied on 2026-02-03" in listed
+    assert "tocsin attention answer 1 copy 1" in listed
+    assert all(of(origin, path) in shown for path in ("new", "old", "lost"))
+    assert "tocsin attention answer 1 copy NUMBER" in shown
+    assert of(origin, "old") in known
+
+
+async def test_a_copy_that_cannot_be_had_is_named_where_it_is_asked_about_anew(
+    installation: Installation, origin: Origin
+) -> None:
+    await call(installation, "attention", "answer", "1", "copy", "2")
+    await call(installation, "check", origin.url("/list"))
+
+    questions = (await call(installation, "attention", "list")).records
+    told = {question["cause"]: question["attempts"][-1]["message"] for question in questions}
+    assert told["copy status 404"] == f"copy {of(origin, 'old')}: answered 404"

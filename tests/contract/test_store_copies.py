@@ -8,11 +8,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, fields
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
-from tocsin.model import CheckReport, CopyLink, KnownCopy, NewState
+from tocsin.model import CheckReport, CopyLink, Instruction, KnownCopy, NewState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -141,6 +142,27 @@ async def test_T60_a_question_of_many_pages_offers_those_of_the_first_page_first
 
 async def test_a_question_that_is_not_there_offers_nothing(desk: Desk) -> None:
     assert await desk.store.question_copies(77) == []
+
+
+async def test_MS10_the_copies_of_any_page_can_be_asked_for(desk: Desk) -> None:
+    await names(desk, copy(A, "https://x.example/a", 2), copy(A, "https://y.example/a"))
+
+    assert [known.url for known in await desk.store.copies_of(A)] == ["https://x.example/a", "https://y.example/a"]
+    assert await desk.store.copies_of(B) == []
+
+
+async def test_a_copy_that_failed_leaves_what_is_owed_as_it_was(desk: Desk) -> None:
+    await desk.check(A, "1")
+    await desk.fail(A)
+    await desk.store.answer(1, Instruction("copy", copy_url="https://x.example/"), scope="page", url=None, now=NOW)
+    job = await desk.job(A)
+    failed = desk.unrendered(job)
+    await desk.store.commit_rendering(
+        desk.claim, structs.replace(failed, rendering=structs.replace(failed.rendering, kind="copy"))
+    )
+
+    assert not (await desk.task(A)).owed
+    assert len(await desk.store.questions()) == 1
 
 
 async def test_LM45_what_a_page_says_to_robots_stands_in_its_row_until_it_is_read_again(desk: Desk) -> None:

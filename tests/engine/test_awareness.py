@@ -252,7 +252,7 @@ def test_T60_a_chosen_copy_that_robots_txt_forbids_is_a_failure_that_is_asked_ab
     result = awareness.disallowed(job_of(copy_url="https://archive.example/a"), START, "forbidden by robots.txt")
 
     assert result.failure is not None
-    assert (result.failure.cause, result.failure.silent, len(result.failure.attempts)) == ("disallowed", False, 1)
+    assert (result.failure.cause, result.failure.silent, len(result.failure.attempts)) == ("copy disallowed", False, 1)
 
 
 def test_T62_a_page_that_robots_txt_forbids_is_a_silent_failure_of_its_rendering(awareness: Awareness) -> None:

@@ -125,7 +125,7 @@ def test_copies_are_ordered_by_the_instant_of_their_date(text: str | None, insta
 
 @given(st.binary(max_size=500), st.sampled_from([b"", b"mset", b"<a href=x mset='"]), st.text(max_size=40))
 def test_no_page_and_no_header_keeps_a_check_from_its_end(body: bytes, sign: bytes, header: str) -> None:
-    find_copies(URL, URL, sign + body, "text/html", (header,))
+    find_copies(URL, URL, sign + body, "text/html", (("link", header),))
 
 
 def test_a_rendering_reads_which_copies_the_page_names() -> None:

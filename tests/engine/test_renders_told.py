@@ -232,4 +232,4 @@ async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Ben
     await bench.drain()
 
     (asked,) = await bench.store.questions()
-    assert (asked.cause, asked.answered_at) == ("disallowed", None)
+    assert (asked.cause, asked.answered_at) == ("copy disallowed", None)

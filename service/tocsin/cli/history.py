@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tocsin.cli import output
+from tocsin.cli import offering, output
 from tocsin.cli.session import with_store
 from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
@@ -14,20 +14,24 @@ from tocsin.cli.watch.choosing import pages_named
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import HistoryEntry, PageRow
+    from tocsin.model import HistoryEntry, KnownCopy, PageRow
     from tocsin.ports import Store
 
 
 @click.command("history", epilog="Example: tocsin history https://example.org/news")
 @click.argument("url", metavar="URL")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many states.")
+@click.option("--copies", is_flag=True, help="Instead, the copies of it that watched pages name.")
 @output.json_option
 @click.pass_context
-def command(ctx: click.Context, url: str, limit: int) -> None:
+def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
     """Show the states of a page, newest first, and what each comparison found.
 
     States that are no longer in the table are history: neither compared nor exported.
     """
+    if copies:
+        _tell_copies(with_store(ctx, lambda store: _read_copies(store, url))[:limit])
+        return
     page, entries = with_store(ctx, lambda store: _read(store, url, limit))
     if output.is_json():
         for entry in entries:
@@ -64,6 +68,19 @@ def to_record(entry: HistoryEntry) -> dict[str, Any]:
             for at, outcome, reason, rule, data in entry.verdicts
         ],
     }
+
+
+async def _read_copies(store: Store, url: str) -> list[KnownCopy]:
+    (page,) = await pages_named(store, [url])
+    return await store.copies_of(page.url)
+
+
+def _tell_copies(copies: list[KnownCopy]) -> None:
+    if output.is_json():
+        for record in offering.to_records(copies):
+            output.print_json(record)
+        return
+    offering.print_known(copies)
 
 
 async def _read(store: Store, url: str, limit: int) -> tuple[PageRow, list[HistoryEntry]]:

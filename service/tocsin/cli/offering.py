@@ -38,18 +38,24 @@ def to_records(copies: Sequence[KnownCopy]) -> list[dict[str, Any]]:
 
 
 def print_all(question: QuestionRow, copies: Sequence[KnownCopy]) -> None:
-    """Tell a person which copies are known, and how to pick one."""
+    """Tell a person which copies are known of the pages of a question, and how to pick one."""
+    print_known(copies, is_of_many=question.pages > 1)
+    if copies:
+        pick = f"tocsin attention answer {question.id} copy NUMBER"
+        output.say(f"Take one: {pick}; nothing is fetched before.", whole=True)
+
+
+def print_known(copies: Sequence[KnownCopy], *, is_of_many: bool = False) -> None:
+    """Tell a person which copies are known; `is_of_many` says of which page each is."""
     if not copies:
         output.say("No copy is known: no watched page names one.")
         return
-    is_of_many = len({copy.of for copy in copies}) > 1 or question.pages > 1
     rows = [
         (number, copy.url, copy.datetime, copy.rel or copy.kind, copy.seen_on, *([copy.of] if is_of_many else []))
         for number, copy in enumerate(copies, 1)
     ]
     columns = ("no", "copy", "copied on", "type", "named by")
     output.table((*columns, "copy of") if is_of_many else columns, rows, whole=("copy",), head="copy")
-    output.say(f"Take one: tocsin attention answer {question.id} copy NUMBER; nothing is fetched before.", whole=True)
 
 
 def print_newest(questions: Sequence[QuestionRow]) -> None:

@@ -91,7 +91,9 @@ class Awareness:
 
         attempts  every set of requests that was made, this one's failure the last
         """
-        failure = Failure(cause_of(error), tuple(attempts), "rendering")
+        # A chosen copy fails for reasons of its own, and is a question of its own.
+        cause = cause_of(error) if job.copy_url is None else f"{COPY} {cause_of(error)}"
+        failure = Failure(cause, tuple(attempts), "rendering")
         return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
 
     def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
@@ -101,7 +103,7 @@ class Awareness:
         """
         failure = Failure("disallowed", (), "rendering", silent=True)
         if job.copy_url is not None:
-            failure = Failure("disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
+            failure = Failure(f"{COPY} disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
         return self._withheld(job, now, ("disallowed", None, why), failure)
 
     def declined(self, job: RenderJob, now: Instant) -> RenderCommit:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.configuration import show_span
 from tocsin.engine.cadence import next_check
-from tocsin.engine.copies import find_copies, values_of
+from tocsin.engine.copies import find_copies
 from tocsin.engine.judge import DECLARED, Occasion, assess_received, judge
 from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
@@ -298,8 +298,8 @@ def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[Copy
     if task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST:
         return None
     response = received.response
-    content_type, links = response.header("content-type"), values_of(response.headers, "link")
-    return find_copies(task.url, received.final_url, response.body, content_type, links)
+    content_type = response.header("content-type")
+    return find_copies(task.url, received.final_url, response.body, content_type, response.headers)
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:

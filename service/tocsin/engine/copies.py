@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.model import CopyLink
+from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.links.copies import CopyKind, read_copies
 from tocsin.spec.topper.dates import parse_token
 
@@ -20,17 +21,19 @@ _EPOCH_S = 62_167_219_200
 
 
 def find_copies(
-    watched: str, final_url: str, body: bytes, content_type: str | None, link_headers: Sequence[str]
+    watched: str, final_url: str, body: bytes, content_type: str | None, headers: Sequence[tuple[str, str]]
 ) -> tuple[CopyLink, ...]:
     """Read which copies a page names that was received whole: of the pages it links to, and of itself (MS-13).
 
     watched    the URL that the page is watched by; what is a copy of the page itself is a copy of this one
     final_url  its URL after redirects
+    headers    of the answer, names in lower case
     At most 1,000 copies and a million characters of URLs. A page that no parser may be given names none.
     """
     found = []
     characters = 0
-    for copy in read_copies(body, content_type, final_url, link_headers):
+    links, sniffing = values_of(headers, "link"), values_of(headers, "x-content-type-options")
+    for copy in read_copies(body, content_type, final_url, links, nosniff=is_nosniff(sniffing)):
         is_own = copy.kind is not CopyKind.MSET and copy.target == final_url.partition("#")[0]
         target = watched if is_own else copy.target
         characters += len(target) + len(copy.url)

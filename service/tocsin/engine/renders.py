@@ -208,7 +208,9 @@ class RenderQueue:
                 await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
                 return
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
-            attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
+            # It is the page that is asked about: of a copy is said which one it was.
+            detail = exc.detail if job.copy_url is None else f"copy {job.copy_url}: {exc.detail}"
+            attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
             if len(attempts) <= policy.tries:
                 longest_s = self._gates.politeness(job.task.host).retry_after_max_s
                 await self._pause(

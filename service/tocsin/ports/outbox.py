@@ -43,6 +43,9 @@ class AttentionStore(Protocol):
     async def question_pages(self, question_id: int) -> list[str]:
         """The URLs of its pages."""
 
+    async def copies_of(self, url: str) -> list[KnownCopy]:
+        """Copies of a page that watched pages name, the newest first, those without a date last; at most 100."""
+
     async def question_copies(self, question_id: int) -> list[KnownCopy]:
         """Copies of all its pages: those of the page that stands for all first, of each the newest first.
 

@@ -76,6 +76,10 @@ class AttentionRole(Role):
         place = {"question": question_id}
         return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
 
+    async def copies_of(self, url: str) -> list[KnownCopy]:
+        """Copies of a watched page, the newest first."""
+        return list(await self._read(lambda db: copies_of(db, url, most=OFFERED)))
+
     async def question_copies(self, question_id: int) -> list[KnownCopy]:
         """Copies of all its pages: those of the page that stands for all first, of each the newest first."""
 

@@ -123,8 +123,9 @@ def _settle_question(
         pending = None
         if result.served:
             (pending,) = db.execute(SQL["verdict_data"], {"id": result.served[-1]}).fetchone()
-        # The rendering stays owed: the next check that receives the page queues it again.
-        db.execute(SQL["owe"], {"page": result.page_id})
+        if result.rendering.kind != COPY:
+            # The rendering stays owed: the next check that receives the page queues it again.
+            db.execute(SQL["owe"], {"page": result.page_id})
         is_ruled = questions.fail(
             result.page_id, result.host_id, result.failure, at, joined=question_id, pending=pending
         )
