@@ -110,7 +110,7 @@ async def test_validators_are_sent_only_where_they_came_from(kept_site: Site) ->
     ]
 
 
-@pytest.mark.parametrize("tag", ["", '"\udcff"', '"é"', '"a\x7f"', '"' + "x" * 2000 + '"'])
+@pytest.mark.parametrize("tag", ["", '"a\x7f"', '"' + "x" * 5000 + '"'])
 async def test_a_validator_that_cannot_be_sent_back_is_not_kept(tag: str) -> None:
     site = Site(Kept())
     site.network.on(ROBOTS, tagged(FORBIDDING, etag=tag), tagged(""))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tocsin.engine.validators import sendable
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind, Instant
 from tocsin.ports import HopRequest
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 MOST_REDIRECTS = 5
 UNCONDITIONAL_EVERY = 30
-_LONGEST_VALIDATOR = 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED, _PARTIAL = 304, 206
 
@@ -71,7 +71,7 @@ class RobotsRequests:
             spent_s += answer.elapsed_ms / 1000
             if answer.status not in _REDIRECTS:
                 return self._judge(url, answer, earlier, is_conditional=bool(conditions))
-            target = resolve(url, answer.header("location") or "")
+            target = resolve(url, answer.location or "")
             if target is None or not target.startswith(("http://", "https://")):
                 return self._nothing()
             url = target.partition("#")[0]
@@ -93,7 +93,7 @@ class RobotsRequests:
         policy = None if answer.status == _PARTIAL else policy_of(answer.status)
         if policy is Policy.PARSE:
             text = decode_robots(answer.body, cut=answer.cut)
-            etag, modified = _validator(answer.header("etag")), _validator(answer.header("last-modified"))
+            etag, modified = sendable(answer.header("etag")), sendable(answer.header("last-modified"))
             return Answer(now, "rules", text, etag, modified, url)
         if policy is Policy.ALLOW_ALL:
             return self._nothing()
@@ -119,8 +119,8 @@ def _renewed(earlier: Answer, answer: HopResponse, now: Instant) -> Answer:
         earlier,
         asked_at=now,
         said=earlier.before or earlier.said,
-        etag=_validator(answer.header("etag")) or earlier.etag,
-        last_modified=_validator(answer.header("last-modified")) or earlier.last_modified,
+        etag=sendable(answer.header("etag")) or earlier.etag,
+        last_modified=sendable(answer.header("last-modified")) or earlier.last_modified,
         renewed=earlier.renewed + 1,
         before=None,
         failing_since=None,
@@ -134,9 +134,3 @@ def _failed(earlier: Answer | None, now: Instant) -> Answer:
     if earlier.said == "error":
         return replace(earlier, asked_at=now, failing_since=earlier.failing_since or now)
     return replace(earlier, asked_at=now, said="error", before=earlier.said, failing_since=now)
-
-
-def _validator(value: str | None) -> str | None:
-    """A validator that can be sent back byte for byte; others are not sent."""
-    is_plain = value is not None and value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST_VALIDATOR
-    return value if is_plain else None
