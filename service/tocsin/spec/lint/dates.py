@@ -72,7 +72,7 @@ def _judge_times(page: WrittenPage) -> Iterator[Found]:
 def _judge_changes(page: WrittenPage) -> Iterator[Found]:
     for element in page.named("ins", "del"):
         value = element.get("datetime")
-        if value is None or is_valid_date(value) or parse_datetime(value) is not None:
+        if value is None or is_valid_date(value) or is_valid_global(value) or parse_datetime(value) is not None:
             continue
         place = page.place_in(element, "datetime")
         if is_living_moment(value):

@@ -87,6 +87,8 @@ def _is_condition(text: str, joints: tuple[str, ...], depth: int) -> bool:
 def _end_of_brackets(text: str) -> int | None:
     """Find the end of the brackets, or of the function, at the beginning of a text."""
     call = _CALL.match(text)
+    if call is not None and call[0] in _NO_MEDIA:
+        return None
     start = call.end() if call else 0
     if text[start : start + 1] != "(":
         return None
