@@ -21,7 +21,7 @@ from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.tags import count_attributes, find_tag_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -30,10 +30,17 @@ __all__ = ["Meta", "Reading", "WholePage", "read_metas", "read_title", "read_who
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 # Elements of SVG and MathML that hold HTML.
 _INTEGRATION_POINTS = frozenset({"foreignObject", "desc", "title", "annotation-xml", "mi", "mo", "mn", "ms", "mtext"})
+_HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
-# Letter by letter, since ignoring case makes the search four times as slow.
-_LANDMARK = re.compile(rb"<(?:[mM][eE][tT][aA]|[fF][rR][aA][mM][eE][sS][eE][tT])")
+# Letter by letter, since ignoring case makes the search four times as slow; both first letters in one class, since two
+# branches do so too. That `<feta` is looked at as well harms nobody. What follows the name of a meta element is looked
+# at up to its `>` where it is written as most are, so that only the others are read attribute by attribute.
+_LANDMARK = re.compile(
+    rb"""<[mMfF](?:[eE][tT][aA](?=((?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
+    rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>)?+)"""
+    rb"""|[rR][aA][mM][eE][sS][eE][tT])"""
+)
 
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
 _LEXBOR_WORK = 4_000_000
@@ -46,6 +53,10 @@ _MERGED_ATTRIBUTES = 4096
 # HTML opens unclosed formatting elements again in each paragraph; those without attributes at most thrice.
 _FORMATTING = re.compile(rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)([\t\n\f\r />])", re.IGNORECASE)
 _REOPENED_WORK = 10_000_000
+# An element of a parsed page costs about 100 bytes, a meta element that is kept three times as much.
+_TAGS = 1_000_000
+_META = re.compile(rb"<meta", re.IGNORECASE)
+_METAS = 131_072
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
@@ -100,19 +111,25 @@ def _to_utf8(body: bytes, encoding: str, *, upto_last_meta: bool) -> tuple[bytes
 
 
 def _end_of_last_meta(body: bytes) -> int:
-    """Find where nothing more can matter: after the last `<meta` of the bytes, 0 if there is none.
+    """Find where nothing more can matter: after the last tag of the bytes that may be a meta element's; 0 without one.
 
-    No later markup adds, removes or reorders meta elements, but for a frameset: it takes the place of a body.
+    No later markup adds, removes or reorders meta elements, but for a frameset: it takes the place of a body. What
+    looks like a tag may stand within an attribute of another one, which then ends later.
     """
-    last = frameset = -1
+    end, last, frameset, left = 0, -1, -1, 2 * len(body)
     for mark in _LANDMARK.finditer(body):
-        if mark.group().lower() == b"<meta":
-            last = mark.start()
-        else:
-            frameset = mark.start()
-    if last < 0:
-        return 0
-    return len(body) if frameset > last else find_tag_end(body, last)
+        start = mark.start()
+        if mark.end() - start != len(b"<meta"):
+            frameset = start
+            continue
+        last, tag_end = start, mark.end(1)
+        if tag_end < 0:
+            tag_end = find_tag_end(body, start)
+        left -= tag_end - start
+        if left < 0:  # tags within tags within tags
+            return len(body)
+        end = max(end, tag_end)
+    return len(body) if end and frameset > last else end
 
 
 def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
@@ -145,24 +162,25 @@ def _is_html(node: LexborNode) -> bool:
 
 def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
     document = turbohtml.parse(markup.decode(), positions=False)
-    found = document.find_all("meta")
-    if b"<template" in markup.lower():  # whose content is not the page's
-        found = [node for node in found if not in_template(node)]
-    metas = tuple(to_meta(node.attrs.get) for node in found)
+    metas = tuple(to_meta(node.attrs.get) for node in outside_templates(document.find_all("meta")))
     if not with_title:
         return None, metas
-    titles = (node for node in document.find_all("title") if node.namespace == turbohtml.Namespace.HTML)
-    title = next((node for node in titles if not in_template(node)), None)
+    titles = (node for node in document.find_all("title") if node.namespace == _HTML)
+    title = next(outside_templates(titles), None)
     return (fold_space(title.text) or None) if title is not None else None, metas
 
 
 def refuse_too_complex(markup: bytes, tags: int) -> None:
-    """Refuse a page that takes any parser of HTML quadratic time.
+    """Refuse a page that takes any parser of HTML quadratic time, or too much memory.
 
     markup  in UTF-8
     tags    how many `<` it holds
     Raises TooComplex.
     """
+    if tags > _TAGS:
+        raise TooComplex(f"more than {_TAGS} tags; split the page")
+    if sum(1 for _ in _META.finditer(markup)) > _METAS:
+        raise TooComplex(f"more than {_METAS} meta elements; a page has dozens")
     attributes = 0
     for count, tag in enumerate(_MERGED.finditer(markup), 1):
         attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
@@ -190,4 +208,22 @@ def to_meta(get: Callable[[str], Any]) -> Meta:
 
 def in_template(node: turbohtml.Element) -> bool:
     """Say whether an element is template content, which is not the page's."""
-    return any(isinstance(ancestor, turbohtml.Element) and ancestor.tag == "template" for ancestor in node.ancestors)
+    return next(outside_templates((node,)), None) is None
+
+
+def outside_templates(nodes: Iterable[turbohtml.Element]) -> Iterator[turbohtml.Element]:
+    """Leave out the elements that are template content; each element above them is looked at once."""
+    known: dict[turbohtml.Node, bool] = {}
+    for node in nodes:
+        path: list[turbohtml.Node] = []
+        above = node.parent
+        while above is not None and above not in known:
+            path.append(above)
+            if isinstance(above, turbohtml.Element) and above.tag == "template" and above.namespace == _HTML:
+                known[above] = True
+            else:
+                above = above.parent
+        is_inside = above is not None and known[above]
+        known.update(dict.fromkeys(path, is_inside))
+        if not is_inside:
+            yield node
