@@ -139,6 +139,10 @@ def test_URL09_a_host_that_cannot_be_ascii_is_an_error(host: str) -> None:
     assert resolve(f"//{host}/", BASE) is None
 
 
+def test_URL12_a_base_may_have_no_path() -> None:
+    assert resolve("g", "http://a.example") == "http://a.example/g"
+
+
 @pytest.mark.parametrize(("text", "base"), [("g", "b/c"), ("//h", ""), ("", "")])
 def test_a_base_without_a_scheme_leads_nowhere(text: str, base: str) -> None:
     assert resolve(text, base) is None

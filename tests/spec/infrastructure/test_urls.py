@@ -51,6 +51,25 @@ def test_URL08_and_URL11_the_query_is_written_in_the_documents_encoding(encoding
 
 
 @pytest.mark.parametrize(
+    ("encoding", "letter", "octets"),
+    [
+        ("shift_jis", "\u2460", "%87@"),
+        ("shift_jis", "\u301c", "%26%2312316%3B"),
+        ("ks_c_5601-1987", "\ub620", "%8Cc"),
+        ("gbk", "\u4e00", "%D2%BB"),
+        ("big5", "\u4e00", "%A4@"),
+        ("euc-jp", "\u3042", "%A4%A2"),
+        ("koi8-r", "\u044f", "%D1"),
+        ("x-user-defined", "\uf7ff", "%FF"),
+        ("iso-8859-8-i", "\u05d0", "%E0"),
+        ("gb18030", "\u263a", "%817%A82"),
+    ],
+)
+def test_URL08_letters_are_written_as_the_encoding_standard_reads_them(encoding: str, letter: str, octets: str) -> None:
+    assert resolve(f"?{letter}", "https://a.example/", encoding) == f"https://a.example/?{octets}"
+
+
+@pytest.mark.parametrize(
     ("reference", "url"),
     [
         (" ?\u00e9\n\t'<%x ", "https://a.example/dir/page?%E9%27%3C%x"),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import TYPE_CHECKING
 
 import webencodings  # type: ignore[import-untyped]  # has no stubs
 
-from tocsin.spec.html.decoding import encoding_for
+from tocsin.spec.html.decoding import decode, encoding_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
+
+# What the Encoding standard calls by these names holds more letters than Python's codecs of the same names.
+_WIDER = {"shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 
 
 def is_unicode(label: str) -> bool:
@@ -34,16 +38,19 @@ def encode(text: str, label: str, replace: Callable[[str], str]) -> bytes:
     name = output_encoding(label)
     if name == "utf-8":
         return text.encode()
-    codec = webencodings.lookup(name).codec_info
-    # Character by character only where it must be: some encodings have a state.
-    lacking = {ord(letter): replace(letter) for letter in set(text) if not _has(codec, letter)}
+    codec = codecs.lookup(_WIDER[name]) if name in _WIDER else webencodings.lookup(name).codec_info
+    # The text is encoded as one, since some encodings have a state.
+    lacking = {ord(letter): replace(letter) for letter in set(text) if not _has(codec, name, letter)}
     encoded: bytes = codec.encode(text.translate(lacking))[0]
     return encoded
 
 
-def _has(codec: webencodings.CodecInfo, letter: str) -> bool:
+def _has(codec: codecs.CodecInfo, name: str, letter: str) -> bool:
+    """Say whether the encoding has a letter: whether the bytes that Python writes mean that letter in it."""
+    if letter.isascii():
+        return True
     try:
-        codec.encode(letter)
+        octets = codec.encode(letter)[0]
     except UnicodeEncodeError:
         return False
-    return True
+    return decode(octets, name) == letter
