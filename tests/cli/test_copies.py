@@ -30,7 +30,8 @@ async def origin(installation: Installation) -> AsyncIterator[Origin]:
         site.pages["/copies/new"] = Page("<title>The page as it was</title>")
         site.pages["/private"] = Page("<title>x</title>")
         await call(installation, "check", site.url("/list"))
-        await call(installation, "check", site.url("/gone"), site.url("/lost"))
+        await call(installation, "check", site.url("/gone"))
+        await call(installation, "check", site.url("/lost"))
         yield site
 
 

@@ -107,6 +107,12 @@ def test_what_is_kept_of_the_copies_of_a_page_is_bounded() -> None:
     assert long
 
 
+def test_a_link_type_that_is_no_name_is_not_kept() -> None:
+    body = f"<a href=/gone mset='http://copies.example/1 {'x' * 300}'>".encode()
+
+    assert [copy.rel for copy in find_copies(URL, URL, body, "text/html", ())] == [None]
+
+
 @pytest.mark.parametrize(
     ("text", "instant"),
     [

@@ -30,7 +30,7 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
     States that are no longer in the table are history: neither compared nor exported.
     """
     if copies:
-        _tell_copies(with_store(ctx, lambda store: _read_copies(store, url))[:limit])
+        _tell_copies(with_store(ctx, lambda store: _read_copies(store, url)))
         return
     page, entries = with_store(ctx, lambda store: _read(store, url, limit))
     if output.is_json():

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A base of eight kilobytes could make a thousand short links long.
 _MOST_CHARACTERS = 2**20
+# No link type that anybody registered is nearly as long; a page may write what it likes.
+_LONGEST_REL = 256
 _EPOCH_S = 62_167_219_200
 """1970-01-01 in seconds since the year 0."""
 
@@ -39,7 +41,8 @@ def find_copies(
         characters += len(target) + len(copy.url)
         if characters > _MOST_CHARACTERS:
             break
-        found.append(CopyLink(target, copy.url, copy.datetime, made_at(copy.datetime), copy.rel, copy.kind.value))
+        rel = copy.rel if copy.rel is not None and len(copy.rel) <= _LONGEST_REL else None
+        found.append(CopyLink(target, copy.url, copy.datetime, made_at(copy.datetime), rel, copy.kind.value))
     return tuple(found)
 
 
