@@ -240,6 +240,8 @@ def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
     target = page.address
     if found.url is not None:
         target = resolve(found.url, page.bases.document, page.bases.encoding)
+        if target is not None and target.startswith("javascript:"):  # which HTML never loads
+            target = None
     return {"seconds": found.seconds, "href": found.url, "url": target}
 
 

@@ -20,6 +20,8 @@ _FORMS: Final = tuple(
 _CENTURY_TURNS: Final = 70
 """Years of two digits are of the past century from here on; HTTP's own rule needs a clock."""
 
+_LEAP_SECOND: Final = 60
+
 
 def read_http_date(text: str) -> datetime | None:
     """Read a date of any of HTTP's three forms, in UTC; None for any other text.
@@ -34,7 +36,9 @@ def read_http_date(text: str) -> datetime | None:
     if len(match["year"]) == 2:  # noqa: PLR2004 - the digits of RFC 850's year
         year += 1900 if year >= _CENTURY_TURNS else 2000
     month = _MONTHS.index(match["month"].lower()) + 1
-    second = min(int(match["second"]), 59)  # a leap second has no name in Python
+    second = int(match["second"])
+    if second == _LEAP_SECOND:  # which has no name in Python
+        second -= 1
     try:
         return datetime(year, month, int(match["day"]), int(match["hour"]), int(match["minute"]), second, tzinfo=UTC)
     except ValueError:
