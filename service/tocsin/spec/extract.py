@@ -12,6 +12,7 @@ from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure.refresh import read_whole_refresh
 from tocsin.spec.infrastructure.urls import resolve
+from tocsin.spec.links.anchors import Anchors
 from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
 from tocsin.spec.links.icons import Icon, rank_icons
@@ -111,7 +112,8 @@ def extract(
     elif form is Form.META:
         records = [_meta(page)]
     elif form is Form.LINKS:
-        records = [] if page.hides_links else [_link(link, page) for link in page.links()]
+        anchors = Anchors(tree)
+        records = [] if page.hides_links else [_link(link, page, anchors) for link in page.links()]
     else:
         records = list(_copies(page))
     return Extract(
@@ -250,11 +252,12 @@ def _is_shown(meta: Metadatum, page: _Page) -> bool:
     return not page.hides_text or not names or bool(names & _NOT_TEXT)
 
 
-def _link(link: Link, page: _Page) -> Record:
+def _link(link: Link, page: _Page, anchors: Anchors) -> Record:
     return {
         "element": link.element.tag,
         "href": link.href,
         "url": link.url,
+        "anchor": _anchor(link, page, anchors),
         "links": [
             {
                 "kind": made.kind.value,
@@ -278,6 +281,15 @@ def _link(link: Link, page: _Page) -> Record:
         "target": link.target,
         "pings": list(link.pings),
     }
+
+
+def _anchor(link: Link, page: _Page, anchors: Anchors) -> str | None:
+    """Name the element of this same page that a link leads to, by its tag (LM-02)."""
+    target, mark, fragment = (link.url or link.href).partition("#")
+    if not mark or target != (page.address or "").partition("#")[0]:
+        return None
+    found = anchors.find(fragment)
+    return None if found is None else found.tag
 
 
 def _copies(page: _Page) -> Iterator[Record]:

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.spec.links.reading import tree_of
+from tocsin.spec.links.metadata import Metadata, Metadatum, read_metadata, split_keywords
+
+NOTHING = Metadatum(None, None, None, None, None, None, None)
+
+
+def said(markup: str, *headers: tuple[str, str]) -> Metadata:
+    return read_metadata(tree_of(markup), headers)
+
+
+def test_LM16_a_meta_element_is_a_name_and_a_value() -> None:
+    (meta,) = said("<meta name=' Author ' content=' A. B. '>").metas
+
+    assert (meta.name, meta.content) == ("Author", " A. B. ")
+
+
+def test_a_meta_element_may_say_nothing() -> None:
+    assert said("<meta>").metas == (NOTHING,)
+
+
+def test_all_that_a_meta_element_can_declare_is_read() -> None:
+    metas = said("<meta charset=utf-8><meta http-equiv=Default-Style content=x><meta property=og:type content=y>").metas
+
+    assert [(each.charset, each.http_equiv, each.property) for each in metas] == [
+        ("utf-8", None, None),
+        (None, "default-style", None),
+        (None, None, "og:type"),
+    ]
+
+
+def test_LM22_lang_is_the_language_of_the_content() -> None:
+    metas = said("<html lang=en><meta name=author lang=fr content='A. L. H.'><meta name=author content=B>").metas
+
+    assert [each.language for each in metas] == ["fr", "en"]
+
+
+def test_LM23_a_scheme_is_kept() -> None:
+    (meta,) = said("<meta name=identifier scheme=ISBN content=0-8230-2355-9>").metas
+
+    assert (meta.name, meta.scheme, meta.content) == ("identifier", "ISBN", "0-8230-2355-9")
+
+
+def test_LM25_only_the_first_profile_counts() -> None:
+    assert said("<head profile=' http://a.example/P \n http://b.example/'>").profile == "http://a.example/P"
+
+
+def test_a_page_may_have_no_profile() -> None:
+    assert said("<p profile=x>").profile is None
+    assert said("<head profile=' '>").profile is None
+
+
+def test_LM26_lang_stands_above_the_pragma_and_that_above_the_header() -> None:
+    header = ("Content-Language", "de")
+    pragma = "<meta http-equiv=Content-Language content='fr '>"
+
+    assert said(f"<html lang=en>{pragma}", header).language == "en"
+    assert said(pragma, header).language == "fr"
+    assert said("<p>", header).language == "de"
+    assert said("<p>").language is None
+
+
+def test_LM26_a_list_of_languages_tells_none() -> None:
+    assert said("<p>", ("content-language", "de, en")).language is None
+    assert said("<meta http-equiv=content-language content='de, en'>", ("content-language", "fr")).language is None
+
+
+def test_LM26_the_pages_language_is_also_that_of_a_content() -> None:
+    assert said("<meta name=author content=A>", ("content-language", "de")).metas[0].language == "de"
+
+
+def test_LM26_a_root_of_no_language_has_none() -> None:
+    assert said("<html lang=''>", ("content-language", "de")).language is None
+
+
+def test_LM18_keywords_stand_between_commas() -> None:
+    assert said("<meta name=KEYWORDS content='sea, old  ships,,sea'><meta name=keywords content=sun>").keywords == (
+        "sea",
+        "old ships",
+        "sun",
+    )
+    assert split_keywords(" , a b ") == ["a b"]
+
+
+def test_LM29_the_first_description_counts() -> None:
+    assert said("<meta name=description content=' '><meta name=Description content='To\nthe sea'>").description == (
+        "To the sea"
+    )
+
+
+def test_LM17_expires_is_a_hint() -> None:
+    assert said("<meta http-equiv=Expires content='Tue, 20 Aug 1996 14:25:27 GMT'>").expires == "1996-08-20T14:25:27Z"
+
+
+def test_LM17_a_real_header_wins() -> None:
+    pragma = "<meta http-equiv=expires content='Tue, 20 Aug 1996 14:25:27 GMT'>"
+
+    assert said(pragma, ("expires", "Wed, 21 Aug 1996 00:00:00 GMT")).expires == "1996-08-21T00:00:00Z"
+    assert said(pragma, ("expires", "0")).expires is None
+
+
+def test_LM20_labels_are_kept_as_written() -> None:
+    assert said("<meta http-equiv=PICS-Label content=' (PICS-1.1 \"x\"\n  l) '>").labels == (' (PICS-1.1 "x"\n  l) ',)
+
+
+@pytest.mark.parametrize(
+    ("markup", "title"), [("<title> a\n b </title>", "a b"), ("<title> </title>", None), ("", None)]
+)
+def test_the_title_is_folded(markup: str, title: str | None) -> None:
+    assert said(f"{markup}<p>").title == title
