@@ -20,6 +20,7 @@ def fetcher(
     *,
     network: NetworkSettings = LOOPBACK,
     tls: ssl.SSLContext | None = None,
+    accepted: dict[str, str] | None = None,
     name_servers: list[str] | None = None,
     dns_s: float = 1.0,
     connect_s: float = 5.0,
@@ -35,7 +36,12 @@ def fetcher(
         total=timedelta(seconds=10),
     )
     return AiohttpFetcher(
-        FetchSettings(deadlines=deadlines), network, user_agent="Tocsin/test", tls=tls, name_servers=name_servers
+        FetchSettings(deadlines=deadlines),
+        network,
+        user_agent="Tocsin/test",
+        accepted=accepted,
+        tls=tls,
+        name_servers=name_servers,
     )
 
 

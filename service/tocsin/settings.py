@@ -79,12 +79,16 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HostRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """Politeness towards some hosts; None inherits."""
+    """Politeness towards some hosts; None inherits.
+
+    certificate  of one host: the only one that is trusted there, as "sha256:" and its fingerprint
+    """
 
     concurrency: Annotated[int, Meta(ge=1, le=1000)] | None = None
     delay: timedelta | None = None
     retry_after_max: timedelta | None = None
     robots: Literal["obey", "ignore"] | None = None
+    certificate: str | None = None
 
 
 class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):

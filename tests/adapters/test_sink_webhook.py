@@ -12,8 +12,10 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from tests.fakes import ManualClock
+from tests.origin import RawOrigin
 from tests.receivers import EVENT, Answer, WebhookReceiver
 from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.sinks.signing import read_secret, sign
@@ -244,6 +246,43 @@ async def test_a_private_address_is_dialled_only_where_the_network_settings_allo
 
     assert caught.value.blames == "sink"
     assert len(receiver.got) == 1
+
+
+async def test_a_receivers_certificate_is_accepted_where_the_settings_say_so() -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(CERTIFICATE)
+    shown = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE")[0]))
+    loopback = NetworkSettings(allow=("127.0.0.0/8",))
+    async with WebhookReceiver(tls=tls) as receiver:
+        async with (
+            GuardedSessions(loopback, user_agent="Tocsin") as sessions,
+            webhook(receiver.url, session=sessions.open) as sink,
+        ):
+            with pytest.raises(DeliveryError, match=f'certificate = "{shown}"') as caught:
+                await sink.deliver(EVENT)
+        async with (
+            GuardedSessions(loopback, user_agent="Tocsin", accepted={"127.0.0.1": shown}) as sessions,
+            webhook(receiver.url, session=sessions.open) as sink,
+        ):
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
+    assert len(receiver.got) == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 103 Early Hints\r\n\r\n" * 6, b"HTTP/1.1 204 No\r\n" + b"X: y\r\n" * 9000 + b"\r\n"]
+)
+async def test_a_receiver_that_floods_is_a_failure_of_the_sink(answer: bytes) -> None:
+    async with (
+        RawOrigin(answer) as receiver,
+        GuardedSessions(NetworkSettings(allow=("127.0.0.0/8",)), user_agent="Tocsin") as sessions,
+        webhook(receiver.url(), session=sessions.open) as sink,
+    ):
+        with pytest.raises(DeliveryError) as caught:
+            await sink.deliver(EVENT)
+
+    assert caught.value.blames == "sink"
 
 
 async def test_connections_are_used_again() -> None:

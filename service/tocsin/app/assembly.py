@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tocsin import __version__
 from tocsin.adapters.http.fetcher import AiohttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
@@ -199,7 +200,9 @@ async def assemble(
     """Put an engine together on an open store; as a service, or for one request."""
     async with AsyncExitStack() as stack:
         agent = user_agent(settings.instance.contact)
-        fetcher = await stack.enter_async_context(AiohttpFetcher(settings.fetch, settings.network, user_agent=agent))
+        fetcher = await stack.enter_async_context(
+            AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
+        )
         sinks = await open_sinks(settings, stack)
         await store.set_sinks([sink.name for sink in sinks])
         engine = Assembly(settings, store, fetcher, sinks, telemetry, request_id=request_id, on_committed=on_committed)
@@ -213,7 +216,9 @@ async def assemble(
 async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:
     """Open the sinks that are configured, or only one of them; the stack closes them."""
     agent = user_agent(settings.instance.contact)
-    sessions = await stack.enter_async_context(GuardedSessions(settings.network, user_agent=agent))
+    sessions = await stack.enter_async_context(
+        GuardedSessions(settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
+    )
     context = SinkContext(session=sessions.open, clock=SystemClock())
     sinks = []
     for name, section in settings.sinks.items():

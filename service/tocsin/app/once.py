@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import assemble, open_sinks, open_store_for, user_agent
@@ -102,7 +103,8 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
     watched = watch_url(url)
     clock = SystemClock()
     agent = user_agent(settings.instance.contact)
-    async with AiohttpFetcher(settings.fetch, settings.network, user_agent=agent) as fetcher:
+    accepted = accepted_of(settings.hosts)
+    async with AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         receiver = Receiver(
             Gates(settings.hosts, clock), None, OutageWatch(clock), asyncio.Semaphore(1), settings.fetch, clock
         )

@@ -94,7 +94,9 @@ def is_ours(variable: str) -> bool:
 
 def unknown_key(error: UnknownKey, source: str) -> SettingsError:
     """Say which key is not known, where it stands, and which one may be meant."""
-    if error.nearest:
+    if error.path[-1] == "certificate":
+        mend = 'a certificate is accepted for one host, never for all; write it under [hosts.rules."host.example"]'
+    elif error.nearest:
         mend = f"the nearest known key is {error.nearest}"
     elif error.known:
         mend = f"known here are {', '.join(error.known)}"

@@ -56,8 +56,17 @@ LARGEST_SIZE: Final = 2**40
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_CERTIFICATE: Final = re.compile(r"sha256:(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}")
 _LISTEN: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
+_OURS: Final = frozenset(
+    {
+        # The framing of the connection,
+        "connection", "content-length", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+        # and what would ask for something else than the whole page: a part of it, or a "not modified".
+        "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range",
+    }
+)  # fmt: skip
 
 
 def check_cron(text: str) -> str | None:
@@ -97,6 +106,15 @@ def check_header_name(text: str) -> str | None:
     return None if _TOKEN.fullmatch(text) else 'the name of a header, such as "Accept-Language"'
 
 
+def check_page_header(text: str) -> str | None:
+    """Say what is allowed if `text` cannot be the name of a header that a page's requests may carry."""
+    if text.lower() in _OURS:
+        return (
+            f'any header but {text}, which Tocsin sets itself: leave it out; "Accept-Language" is one that is allowed'
+        )
+    return check_header_name(text)
+
+
 def check_line(text: str) -> str | None:
     """Say what is allowed if `text` holds control characters: it would break out of the header it goes into."""
     return None if text.isprintable() or not text else "text without control characters"
@@ -111,6 +129,21 @@ def check_listen(text: str) -> str | None:
 def check_web_address(text: str) -> str | None:
     """Say what is allowed if `text` is neither empty nor an http(s) address."""
     return None if not text or _is_address(text, ("http", "https")) else 'an address such as "https://example.org/"'
+
+
+def check_proxy(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor the address of a proxy that we can use."""
+    if text.lower().startswith("socks"):
+        return 'an HTTP proxy such as "http://proxy.example:3128"; SOCKS is not spoken: put an HTTP proxy before it'
+    return (
+        None if check_web_address(text) is None else 'the address of an HTTP proxy, such as "http://proxy.example:3128"'
+    )
+
+
+def check_certificate(text: str) -> str | None:
+    """Say what is allowed if `text` is no fingerprint of a certificate."""
+    allowed = '"sha256:" and 64 hexadecimal digits, as the message of the refused certificate shows them'
+    return None if _CERTIFICATE.fullmatch(text) else allowed
 
 
 def check_store(text: str) -> str | None:
@@ -144,7 +177,8 @@ TEXTS: Final[dict[str, Check]] = {
     "store.url": check_store,
     "pages.cron": check_cron,
     "pages.auth": check_line,
-    "pages.proxy": check_web_address,
+    "pages.proxy": check_proxy,
+    "hosts.rules.*.certificate": check_certificate,
     "network.allow": check_network,
     "sinks.*.url": check_web_address,
     "http.listen": check_listen,
@@ -154,7 +188,7 @@ TEXTS: Final[dict[str, Check]] = {
 
 NAMES: Final[dict[str, Check]] = {
     "hosts.rules": check_host_pattern,
-    "pages.headers": check_header_name,
+    "pages.headers": check_page_header,
     "pages.cookies": check_header_name,
     "sinks": check_sink_name,
     "sinks.*.headers": check_header_name,

@@ -160,6 +160,13 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
         raise SettingsError(
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
+    for host, rule in settings.hosts.rules.items():
+        if rule.certificate is not None and "*" in host:
+            path = ("hosts", "rules", host, "certificate")
+            raise SettingsError(
+                f"{gathered.origins.get(path, DEFAULT)}: {dotted(path)}: a certificate is accepted for one host, never "
+                f'for many; name the host, as in [hosts.rules."www{host[1:]}"]'
+            )
 
 
 def _to_tree(values: dict[Path, Any]) -> dict[str, Any]:

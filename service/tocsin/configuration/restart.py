@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at")
 """What a running service takes up at once; all else is built into connections, files or processes."""
+_BUILT_IN: Final = ".certificate"
 
 
 def changed_keys(old: Settings, new: Settings) -> list[str]:
@@ -21,4 +22,5 @@ def changed_keys(old: Settings, new: Settings) -> list[str]:
 
 def needs_restart(old: Settings, new: Settings) -> list[str]:
     """List the changed keys that a running service cannot take up."""
-    return [key for key in changed_keys(old, new) if not key.startswith(_RELOADED)]
+    changed = changed_keys(old, new)
+    return [key for key in changed if not key.startswith(_RELOADED) or key.endswith(_BUILT_IN)]

@@ -65,7 +65,7 @@ KEYS: Final[dict[str, str]] = {
     "pages.headers": "sent with each request; like the next three never on to another host",
     "pages.auth": 'user:password, or a token as "Bearer …"',
     "pages.cookies": "name and value each",
-    "pages.proxy": "http://…",
+    "pages.proxy": "http://…, also with user:password@; no SOCKS",
     "fetch.fetchers": "processes that fetch; this version has one: takes effect in a later version",
     "fetch.in_flight": "requests at once, of all hosts",
     "fetch.max_body": "a page larger than this is not received; after decoding",
@@ -101,6 +101,10 @@ _EXAMPLES: Final[dict[str, str]] = {
 #delay = "5s"                 # between the starts of two requests
 #retry_after_max = "1h"       # a longer Retry-After counts as this
 #robots = "ignore"            # only for hosts that are your own
+
+# A certificate that no authority vouches for: trusted there, this one alone; for one host by its name, never for many.
+#[hosts.rules."intranet.example.org"]
+#certificate = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 """,
     "sinks": """\
 #[sinks.ops]

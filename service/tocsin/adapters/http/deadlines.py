@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     import socket
+    import ssl
     from types import TracebackType
 
     from aiohttp.client_proto import ResponseHandler
@@ -55,6 +56,7 @@ class Watch:
     max_wire_bytes  the most that its answer's body may bring
     dialled         a connection was opened for it; the phases before FIRST_BYTE ran
     protocol        what holds its connection, once there is one
+    encryption      of that connection, if it is encrypted
     """
 
     __slots__ = (
@@ -67,6 +69,7 @@ class Watch:
         "_total_until",
         "_until",
         "dialled",
+        "encryption",
         "max_wire_bytes",
         "phase",
         "protocol",
@@ -81,6 +84,7 @@ class Watch:
         self._missed: DeadlineMissed | None = None
         self.dialled = False
         self.protocol: ResponseHandler | None = None
+        self.encryption: ssl.SSLObject | None = None
         self.tls = tls
 
     def enter(self, phase: Phase) -> None:

@@ -15,6 +15,7 @@ from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
 from tocsin.adapters.http.decoding import ACCEPTED, Body, TooLong
 from tocsin.adapters.http.pool import ConnectionPool
 from tocsin.adapters.http.resolver import NameCache, refusal
+from tocsin.adapters.http.tls import TlsContexts, WatchedTls
 from tocsin.adapters.http.translation import translated
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
@@ -22,7 +23,7 @@ from tocsin.ports import HopRequest, HopResponse, Session
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
     from tocsin.adapters.http.deadlines import Watch
@@ -45,7 +46,7 @@ class AiohttpSession:
         policy: AddressPolicy,
         *,
         user_agent: str,
-        tls: ssl.SSLContext | None,
+        tls: TlsContexts,
     ) -> None:
         self._names, self._sweep, self._policy, self._tls = names, sweep, policy, tls
         self._user_agent = user_agent
@@ -71,6 +72,7 @@ class AiohttpSession:
                     headers=self._headers(request),
                     proxy=request.proxy,
                     allow_redirects=False,
+                    ssl=self._tls.of(request.url) if tls else True,
                 )
                 watch.enter(Phase.BODY)
                 try:
@@ -104,10 +106,10 @@ class AiohttpSession:
     def _pool(self, *, private: bool) -> ConnectionPool:
         if private:
             if self._private is None:
-                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep, tls=self._tls)
+                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep)
             return self._private
         if self._public is None:
-            self._public = ConnectionPool(self._names, self._policy, self._sweep, tls=self._tls)
+            self._public = ConnectionPool(self._names, self._policy, self._sweep)
         return self._public
 
     def _headers(self, request: HopRequest) -> CIMultiDict[str]:
@@ -132,7 +134,8 @@ class AiohttpFetcher:
     """Implements `ports.Fetcher` and, for its shared session, `ports.Session`.
 
     user_agent    what the requests say that they come from
-    tls           the context of encrypted connections; None: the system's authorities
+    accepted      certificates that the user accepted for hosts, as `tls.accepted_of` gives them
+    tls           the context of all other encrypted connections; None: the system's authorities
     name_servers  "address" or "address:port" each; None: the system's
     Use it as an asynchronous context: `async with AiohttpFetcher(…) as fetcher`.
     """
@@ -143,13 +146,14 @@ class AiohttpFetcher:
         network: NetworkSettings,
         *,
         user_agent: str,
+        accepted: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         name_servers: Sequence[str] | None = None,
     ) -> None:
         self._settings = settings
         self._policy = AddressPolicy(network.allow)
         self._user_agent = user_agent
-        self._tls = tls
+        self._tls = TlsContexts(accepted or {}, tls)
         self._name_servers = name_servers
         self._names: NameCache | None = None
         self._sweep: DeadlineSweep | None = None
@@ -218,15 +222,17 @@ async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch:
     while not body.is_cut and (piece := await response.content.readany()):
         body.take(piece)
     if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
-        _refuse_reset(watch)
+        _refuse_lost(watch)
     return _Received(body.whole(), body.wire_bytes, body.is_cut)
 
 
-def _refuse_reset(watch: Watch) -> None:
-    """Raise if a body that ends with its connection ended otherwise; aiohttp takes a reset for an end, too."""
+def _refuse_lost(watch: Watch) -> None:
+    """Raise if a body that ends with its connection ended otherwise; aiohttp takes any loss of it for an end."""
     lost = watch.protocol.exception() if watch.protocol is not None else None
     if isinstance(lost, OSError):
         raise aiohttp.ClientPayloadError(f"the connection was lost: {lost.strerror or lost}")
+    if isinstance(watch.encryption, WatchedTls) and not watch.encryption.was_ended:
+        raise aiohttp.ClientPayloadError("the connection was cut off: nobody said that this was the end")
 
 
 async def _drain(response: aiohttp.ClientResponse) -> int:

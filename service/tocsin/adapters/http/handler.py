@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
-from aiohttp import ClientPayloadError, hdrs
+from aiohttp import ClientPayloadError, TCPConnector, hdrs
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
@@ -135,3 +136,11 @@ class ConnectionHandler(ResponseHandler):
         self.force_close()
         if self.transport is not None:
             self.transport.close()
+
+
+class HandledConnector(TCPConnector):
+    """Makes connections that are handled so."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory = cast("partial[ResponseHandler]", partial(ConnectionHandler, loop=self._loop))

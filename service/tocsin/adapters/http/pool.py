@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import socket
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import aiohttp
 
 from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.exact import ExactRequest
-from tocsin.adapters.http.handler import ConnectionHandler
+from tocsin.adapters.http.handler import ConnectionHandler, HandledConnector
 from tocsin.adapters.http.resolver import AddressRefused, JudgedResolver, refusal
 
 if TYPE_CHECKING:
-    import ssl
-
     from aiohappyeyeballs import AddrInfoType
-    from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import Connection
 
     from tocsin.adapters.http.addresses import AddressPolicy
@@ -42,13 +38,10 @@ class Disconnected(Exception):
 class ConnectionPool:
     """An aiohttp session whose connections go only where the policy lets them.
 
-    tls  the context of every encrypted connection; None takes aiohttp's own, made once in a process
     A pool serves one policy, so that a connection made under a looser one is never reused under a stricter one.
     """
 
-    def __init__(
-        self, names: NameCache, policy: AddressPolicy, sweep: DeadlineSweep, *, tls: ssl.SSLContext | None = None
-    ) -> None:
+    def __init__(self, names: NameCache, policy: AddressPolicy, sweep: DeadlineSweep) -> None:
         self._policy = policy
         self._sweep = sweep
         self._encrypted = _Standing(TLS_IDLE_BYTES)
@@ -63,13 +56,12 @@ class ConnectionPool:
                 return await super().send(conn)
 
         self.session = aiohttp.ClientSession(
-            connector=_Connector(
+            connector=HandledConnector(
                 resolver=JudgedResolver(names, policy),
                 use_dns_cache=False,  # NameCache is one, bounded and by the answers' own times
                 limit=0,  # the engine bounds what is in flight, and does not wait for a place in here
                 keepalive_timeout=KEPT_IDLE_S,
                 socket_factory=self._open,
-                ssl=tls or True,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # DeadlineSweep does it
@@ -110,6 +102,8 @@ class ConnectionPool:
         watch.protocol = connection.protocol
         if isinstance(connection.protocol, ConnectionHandler):
             connection.protocol.limit(watch.max_wire_bytes)
+        if connection.transport is not None:
+            watch.encryption = connection.transport.get_extra_info("ssl_object")
         if connection.protocol is not None and self._is_idle_enough():
             # To close one after its answer is the cheapest way to bound what lies idle.
             connection.protocol.force_close()
@@ -123,14 +117,6 @@ class ConnectionPool:
         kept = self._encrypted.most_bytes() + self._plain.most_bytes()
         idle = max(standing - len(self._sweep), 0)
         return standing > 0 and kept * idle / standing > MOST_IDLE_BYTES
-
-
-class _Connector(aiohttp.TCPConnector):
-    """Puts our own handler behind each connection."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._factory = cast("partial[ResponseHandler]", partial(ConnectionHandler, loop=self._loop))
 
 
 class _Standing:

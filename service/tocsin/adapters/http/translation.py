@@ -13,6 +13,7 @@ from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.pool import Disconnected
 from tocsin.adapters.http.resolver import AddressRefused
+from tocsin.adapters.http.tls import Untrusted
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
@@ -71,6 +72,8 @@ def _unconnected(url: str, exc: aiohttp.ClientConnectorError) -> FetchError:
     if isinstance(exc, aiohttp.ClientConnectorDNSError):
         return FetchFailed(url, FailureKind.DNS, str(cause))
     to = "the proxy: " if isinstance(exc, aiohttp.ClientProxyConnectionError) else ""
+    if isinstance(cause, Untrusted):
+        return FetchFailed(url, FailureKind.TLS, to + cause.why)
     if isinstance(cause, ssl.SSLError | ssl.CertificateError):
         return FetchFailed(url, FailureKind.TLS, to + _one_line(cause))
     if exc.ssl is not False and url.startswith("https:") and isinstance(cause, _CUT_OFF):

@@ -1,0 +1,146 @@
+"""TLS 1.2 or newer, with certificates that authorities vouch for, or the one that the user accepted for a host."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from tocsin.spec.html.urls import host_and_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.settings import HostSettings
+
+PREFIX: Final = "sha256:"
+_SHOWN: Final = 120
+_UNSHOWN: Final = re.compile(r"[^\x20-\x7e\xa0-\U0010ffff]")
+
+
+class Untrusted(ssl.SSLCertVerificationError):
+    """A server's certificate that is not to be trusted; the text shows it, and what to write if the user trusts it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(1, why)
+        self.why = why
+
+
+class WatchedTls(ssl.SSLObject):
+    """One encrypted connection.
+
+    was_ended  the other side said that nothing more comes: without that, whoever cuts the line ends the text
+    """
+
+    was_ended = False
+
+    def read(self, len: int = 1024, buffer: Any = None) -> Any:  # noqa: A002 - its name in the library
+        """Read decrypted bytes; none means that the other side closed the connection properly."""
+        got = super().read(len, buffer)
+        self.was_ended = self.was_ended or not got
+        return got
+
+    def do_handshake(self) -> None:
+        """Shake hands; raises Untrusted."""
+        try:
+            super().do_handshake()
+        except ssl.SSLCertVerificationError as exc:
+            raise _untrusted(self, exc.verify_message) from exc
+
+
+def _only(fingerprint: str) -> type[WatchedTls]:
+    class PinnedTls(WatchedTls):
+        """A connection to a host of which the user accepted one certificate."""
+
+        def do_handshake(self) -> None:
+            super().do_handshake()
+            shown = self.getpeercert(binary_form=True)
+            if shown is None or fingerprint_of(shown) != fingerprint:
+                raise _untrusted(self, "this is not the certificate that the settings accept for this host")
+
+    return PinnedTls
+
+
+class TlsContexts:
+    """Gives the context for each URL's connections; contexts are made once, when first needed.
+
+    accepted  fingerprints by host, as `accepted_of` gives them
+    base      the context of all other hosts; None: the system's authorities
+    """
+
+    def __init__(self, accepted: Mapping[str, str], base: ssl.SSLContext | None = None) -> None:
+        self._accepted = dict(accepted)
+        self._base = base
+        self._verified: ssl.SSLContext | None = None
+        self._pinned: dict[str, ssl.SSLContext] = {}
+
+    def of(self, url: str) -> ssl.SSLContext:
+        """Give the context for connections to the host of this URL."""
+        host = host_and_origin(url)[0].rstrip(".")
+        fingerprint = self._accepted.get(host) if self._accepted else None
+        if fingerprint is None:
+            if self._verified is None:
+                self._verified = _hardened(self._base or ssl.create_default_context(), WatchedTls)
+            return self._verified
+        if fingerprint not in self._pinned:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            # The fingerprint says more than any authority could.
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            self._pinned[fingerprint] = _hardened(context, _only(fingerprint))
+        return self._pinned[fingerprint]
+
+
+def accepted_of(hosts: HostSettings) -> dict[str, str]:
+    """List the certificates that the user accepted: fingerprint by host."""
+    return {
+        host.lower().rstrip("."): normal_fingerprint(rule.certificate)
+        for host, rule in hosts.rules.items()
+        if rule.certificate
+    }
+
+
+def normal_fingerprint(written: str) -> str:
+    """Write a fingerprint in the one form: small letters, no colons between its bytes."""
+    return PREFIX + written.lower().removeprefix(PREFIX).replace(":", "")
+
+
+def fingerprint_of(certificate: bytes) -> str:
+    """Give the fingerprint of a certificate in DER."""
+    return PREFIX + sha256(certificate).hexdigest()
+
+
+def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLContext:
+    context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
+    context.set_alpn_protocols(("http/1.1",))
+    context.sslobject_class = connection
+    return context
+
+
+def _untrusted(connection: ssl.SSLObject, why: str) -> Untrusted:
+    """Say what was shown. The certificate of a failed handshake is known to OpenSSL, but not to Python's public API."""
+    ask = getattr(getattr(connection, "_sslobj", None), "get_unverified_chain", None)
+    chain = ask() if ask is not None else None
+    if not chain:
+        return Untrusted(why)
+    shown, named = fingerprint_of(ssl.PEM_cert_to_DER_cert(chain[0].public_bytes())), chain[0].get_info()
+    host = connection.server_hostname or "host.example"
+    host = f"[{host}]" if ":" in host else host
+    return Untrusted(
+        f"{why}; shown: {shown} ({_subject_of(named)}, until {_last_day_of(named)}); "
+        f'if you trust it: [hosts.rules."{host}"] certificate = "{shown}"'
+    )
+
+
+def _subject_of(named: Mapping[str, Any]) -> str:
+    """Whom a certificate names, as a message may carry it: its words are the server's own."""
+    parts = [f"{name}={value}" for group in named.get("subject", ()) for name, value in group]
+    return _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", ", ".join(parts))[:_SHOWN] or "of nobody"
+
+
+def _last_day_of(named: Mapping[str, Any]) -> str:
+    try:
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(named["notAfter"]), UTC).date().isoformat()
+    except (KeyError, ValueError, OverflowError):
+        return "an unknown day"
