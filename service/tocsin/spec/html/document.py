@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.meta import Meta, Reading, WholePage
+from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS, Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.tags import count_attributes, find_tag_end
 
@@ -53,10 +53,7 @@ _MERGED_ATTRIBUTES = 4096
 # HTML opens unclosed formatting elements again in each paragraph; those without attributes at most thrice.
 _FORMATTING = re.compile(rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)([\t\n\f\r />])", re.IGNORECASE)
 _REOPENED_WORK = 10_000_000
-# An element of a parsed page costs about 100 bytes, a meta element that is kept three times as much.
-_TAGS = 1_000_000
 _META = re.compile(rb"<meta", re.IGNORECASE)
-_METAS = 131_072
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
@@ -177,10 +174,10 @@ def refuse_too_complex(markup: bytes, tags: int) -> None:
     tags    how many `<` it holds
     Raises TooComplex.
     """
-    if tags > _TAGS:
-        raise TooComplex(f"more than {_TAGS} tags; split the page")
-    if sum(1 for _ in _META.finditer(markup)) > _METAS:
-        raise TooComplex(f"more than {_METAS} meta elements; a page has dozens")
+    if tags > MOST_TAGS:
+        raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
+    if sum(1 for _ in _META.finditer(markup)) > MOST_METAS:
+        raise TooComplex(f"more than {MOST_METAS} meta elements; a page has dozens")
     attributes = 0
     for count, tag in enumerate(_MERGED.finditer(markup), 1):
         attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+MOST_TAGS: Final = 1_000_000
+"""A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes."""
+MOST_METAS: Final = 131_072
+"""A page of more is too complex: each of these is kept, for three times as much."""
 
 
 @dataclass(frozen=True, slots=True)
