@@ -102,6 +102,7 @@ def extract(
         url if url is not None else base,
         told,
         directives,
+        lower_ascii(agent),
         hides_text=not own and not directives.index,
         hides_links=not own and not directives.follow,
     )
@@ -142,6 +143,7 @@ class _Page:
     address: str | None
     headers: _Headers
     directives: Directives
+    agent: str
     hides_text: bool
     hides_links: bool
 
@@ -168,7 +170,7 @@ def _robots(page: _Page) -> Record:
         "metas": [
             {"name": element.get("name"), "content": element.get("content")}
             for element in page.tree.elements("meta")
-            if lower_ascii(element.get("name") or "") == ROBOTS
+            if lower_ascii(element.get("name") or "") in {ROBOTS, page.agent}
         ],
         "headers": list(page.headers.values("x-robots-tag")),
     }
