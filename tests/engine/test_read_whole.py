@@ -50,9 +50,18 @@ def test_a_first_check_that_finds_none_says_so() -> None:
 
 
 def test_later_checks_do_not_read_the_whole_page() -> None:
-    page = task(state=stored(created="1"), last_set_at=START - DAY)
+    known = digest_of(html(created="1"), "text/html")
+    page = task(state=stored(created="1"), last_set_at=START - DAY, body_digest=known)
 
     assert check(page, received(NAMES_ONE)).copies is None
+    assert check(page, received(status=304)).copies is None
+
+
+@pytest.mark.parametrize("digest", [None, "1:an older reader's"])
+def test_a_page_that_was_not_read_by_these_readers_is_read_whole(digest: str | None) -> None:
+    page = task(state=stored(created="1"), last_set_at=START - DAY, body_digest=digest)
+
+    assert check(page, received(NAMES_ONE)).copies == (ONE,)
     assert check(page, received(status=304)).copies is None
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import show_span
+from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.cadence import next_check
 from tocsin.engine.copies import find_copies
 from tocsin.engine.judge import DECLARED, Occasion, assess_received, judge
@@ -294,8 +295,17 @@ def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tu
 
 
 def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:
-    """Read which copies a page names at its first check; its renderings do it anew, the other checks need not."""
-    if task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST:
+    """Read which copies a page names; its renderings do it anew, the other checks need not.
+
+    Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
+    """
+    if received.not_modified:
+        return None
+    if task.state is None:
+        is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST
+    else:
+        is_known = is_read_as_before(task.body_digest, received.asked_as)
+    if is_known:
         return None
     response = received.response
     content_type = response.header("content-type")
