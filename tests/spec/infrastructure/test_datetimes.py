@@ -31,6 +31,12 @@ def test_DT01_february_follows_the_gregorian_rule_in_years_of_any_length(year: s
     assert days_in_month(year, 2) == days
 
 
+def test_DT01_each_month_has_its_days() -> None:
+    days = [days_in_month("2023", month) for month in range(1, 13)]
+
+    assert days == [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+
 @pytest.mark.parametrize(
     ("text", "utc", "offset"),
     [
@@ -136,6 +142,16 @@ def time(hour: int, minute: int, second: str = "0") -> ClockTime:
         ("2019-00-06", VagueMoment(valid=False)),
         ("2019-02-29", VagueMoment(valid=False)),
         ("2019-05:06", VagueMoment(valid=False)),
+        ("2019-13-06", VagueMoment(valid=False)),
+        ("2019-06-00", VagueMoment(valid=False)),
+        ("00:00:00", VagueMoment(valid=True, time=time(0, 0))),
+        ("23:59:59.999", VagueMoment(valid=True, time=time(23, 59, "59.999"))),
+        ("24:00", VagueMoment(valid=False)),
+        ("07:60", VagueMoment(valid=False)),
+        ("07:08:60", VagueMoment(valid=False)),
+        ("2019-05-06T07:08+00:00", VagueMoment(valid=True, date="2019-05-06", time=time(7, 8), offset_minutes=0)),
+        ("2019-05-06T07:08-23:59", VagueMoment(valid=True, date="2019-05-06", time=time(7, 8), offset_minutes=-1439)),
+        ("2019-05-06T07:08+24:00", VagueMoment(valid=False, date="2019-05-06", time=time(7, 8))),
         ("2019", VagueMoment(valid=False)),
         ("soon", VagueMoment(valid=False)),
         ("", VagueMoment(valid=False)),

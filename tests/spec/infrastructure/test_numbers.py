@@ -185,5 +185,6 @@ def test_CI08_an_integer_without_end_is_the_largest_that_is_read() -> None:
     assert parse_int("-" + "1" * MANY) == -largest
     assert parse_int_list("1" * MANY + ",2") == [largest, 2]
     assert parse_int("0" * MANY + "7") == 7
+    assert parse_int("1" * LONGEST_INTEGER) == (largest // 9)
     assert parse_float("1" * MANY) is not None
     assert not parse_int_list("x" * MANY + "." * MANY)

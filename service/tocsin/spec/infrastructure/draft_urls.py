@@ -128,12 +128,11 @@ def decompose(text: str) -> Decomposition | None:
     parsed = parse_url(text)
     if parsed is None:
         return None
-    on_server = parsed.is_hierarchical and parsed.host is not None
     return Decomposition(
         protocol="" if parsed.scheme is None else f"{parsed.scheme}:",
-        host=parsed.hostport or "" if on_server else "",
-        hostname=parsed.host or "" if on_server else "",
-        port=parsed.port or "" if on_server else "",
+        host=parsed.hostport or "",
+        hostname=parsed.host or "",
+        port=parsed.port or "",
         pathname=parsed.path if parsed.is_hierarchical else "",
         search="" if parsed.query is None or not parsed.is_hierarchical else f"?{parsed.query}",
         hash="" if parsed.fragment is None else f"#{parsed.fragment}",

@@ -69,7 +69,7 @@ def split_authority(authority: str) -> tuple[str | None, str, str | None] | None
     if "@" in rest:
         return None
     literal, bracket, after = rest.partition("]")
-    if bracket and is_ip_literal(literal + bracket):
+    if is_ip_literal(literal + bracket):
         host, colon, port = literal + bracket, after[:1], after[1:]
         if colon not in ("", ":"):
             return None
