@@ -53,6 +53,8 @@ LAST = b"0\r\n\r\n"
 
 LENGTHS = (
     broken("length too long", sized(b"100000")),
+    read("length too short, with more behind it", sized(SIZE, BODY + b"<meta name=created content=2026-03-03>")),
+    Behaviour("length of none, with more behind it", sized(b"0"), fails("empty")),
     broken("length twice, differing", sized(SIZE + b"\r\nContent-Length: 5")),
     broken("length negative", sized(b"-5")),
     broken("length with a sign", sized(b"+" + SIZE)),
@@ -89,6 +91,11 @@ CHUNKS = (
 )
 
 TRANSFERS = (
+    broken("transfer coding chunked twice", HEAD + CHUNKED + CHUNKED + END + CHUNK + LAST),
+    broken("transfer coding unknown", HEAD + b"Transfer-Encoding: rot13\r\n\r\n" + BODY),
+    broken("transfer coding gzip, chunked", HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + CHUNK + LAST),
+    broken("transfer coding chunked, gzip", HEAD + b"Transfer-Encoding: chunked, gzip\r\n\r\n" + CHUNK + LAST),
+    broken("transfer coding xchunked", HEAD + b"Transfer-Encoding: xchunked\r\n\r\n" + CHUNK + LAST),
     read("transfer coding in a folded line", HEAD + b"Transfer-Encoding:\r\n chunked\r\n\r\n" + CHUNK + LAST),
     read("transfer coding behind a space", HEAD + b"Transfer-Encoding : chunked\r\n\r\n" + CHUNK + LAST),
 )

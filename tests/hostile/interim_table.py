@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tests.hostile.behaviour import Behaviour, fails, reads
-from tests.hostile.wording import CHANGED_PAGE, answer, drip, flood, then_hold
+from tests.hostile.wording import CHANGED_PAGE, answer, drip, flood, in_pieces, then_hold
 
 FINAL = answer(CHANGED_PAGE)
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -20,6 +20,10 @@ INTERIM = (
     read("100 five times", CONTINUE * 5 + FINAL),
     Behaviour("100 for ever, slowly", drip(b"", CONTINUE, pause_s=0.15), fails("timeout"), total_s=0.8, phase_s=0.3),
     Behaviour("100 and no more", then_hold(CONTINUE), fails("timeout"), total_s=0.8, phase_s=0.3),
+    broken("100 six times", CONTINUE * 6 + FINAL),
+    broken("100 six times, each by itself", in_pieces([*[CONTINUE] * 6, FINAL])),
+    broken("100 for ever", flood(b"", CONTINUE * 100)),
+    broken("103 for ever", flood(b"", HINTS * 100)),
     broken("100 and the end", CONTINUE),
     read("103 with hints", HINTS + FINAL),
     broken("103 with a header that never ends", flood(HINTS[:-2], b"X: " + b"y" * 1000 + b"\r\n")),

@@ -51,7 +51,9 @@ NOWHERE = (
     Behaviour("redirects with a NUL in its Location", redirect(b"/moved\0"), fails("protocol")),
     Behaviour("redirects to where nobody listens", redirect(b"http://127.0.0.1:1/"), fails("connect")),
     Behaviour("redirects to a name that does not exist", redirect(b"http://no-such-name.invalid/"), fails("dns")),
-    Behaviour("redirects to TLS on a plain port", redirect(b"https://127.0.0.1:@PORT@/moved"), fails("tls")),
+    Behaviour(
+        "redirects to TLS on a plain port", redirect(b"https://127.0.0.1:@PORT@/moved"), fails("tls"), phase_s=0.5
+    ),
 )
 
 PRIVATE = (
@@ -65,6 +67,7 @@ PRIVATE = (
     private("redirects to octal numbers", redirect(b"http://012.0.0.1/")),
     private("redirects to a short address", redirect(b"http://10.1/")),
     private("redirects to percent signs", redirect(b"http://%31%30.0.0.1/")),
+    private("redirects to fullwidth digits", redirect(b"http://\xef\xbc\x91\xef\xbc\x90.0.0.1/")),
     private("redirects to IPv6 loopback", redirect(b"http://[::1]:@PORT@/moved")),
     private("redirects to an IPv4 address within IPv6", redirect(b"http://[::ffff:10.0.0.1]/")),
     private("redirects to NAT64", redirect(b"http://[64:ff9b::a00:1]/")),
@@ -87,6 +90,8 @@ ODD = (
     read("redirects with spaces around", redirect(b"   /moved \t ")),
     read("redirects with a scheme and no slashes", redirect(b"http:moved")),
     read("redirects with a fragment", redirect(b"/moved#<script>")),
+    read("redirects with bytes of UTF-8", redirect("/bewegt-ü".encode()),
+         paths={"/bewegt-%C3%BC": answer(CHANGED_PAGE)}),
     read("redirects with percent signs that are none", redirect(b"/%zz%"), paths={"/%zz%": answer(CHANGED_PAGE)}),
     read("redirects by 301", redirect(b"/moved", b"301 Moved Permanently")),
     read("redirects by 303", redirect(b"/moved", b"303 See Other")),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tests.builders import html
 from tests.origin import Talk, reset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TYPE = b"Content-Type: text/html; charset=utf-8\r\n"
@@ -20,6 +20,7 @@ END = b"\r\n"
 GOOD_PAGE = html(created="2026-01-01")
 GOOD_ETAG, GOOD_DATE = '"good-1"', "Thu, 01 Jan 2026 00:00:00 GMT"
 CHANGED_PAGE = html(created="2026-02-02")
+_RUN = 1000
 
 
 def answer(body: bytes = GOOD_PAGE, *headers: bytes, start: bytes = OK, content_type: bytes = TYPE) -> bytes:
@@ -51,6 +52,39 @@ def chunks(*pieces: bytes, last: bytes = b"0\r\n\r\n") -> bytes:
 def coded(coding: bytes, body: bytes) -> bytes:
     """A proper answer with a content coding."""
     return answer(body, b"Content-Encoding: " + coding)
+
+
+Part: TypeAlias = bytes | tuple[int, bytes]
+"""Bytes, or a piece so many times over, a %d in it being the number of the time."""
+
+
+def many(count: int, piece: bytes) -> Part:
+    """The piece so many times over."""
+    return count, piece
+
+
+def spun(*parts: Part, content_type: bytes = TYPE) -> Talk:
+    """A proper answer whose body is too long for the server to hold it."""
+
+    async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        length = sum(len(run) for part in parts for run in _runs(part))
+        writer.write(OK + content_type + b"Content-Length: %d\r\n\r\n" % length)
+        for part in parts:
+            for run in _runs(part):
+                writer.write(run)
+                await writer.drain()
+
+    return talk
+
+
+def _runs(part: Part) -> Iterator[bytes]:
+    if isinstance(part, bytes):
+        yield part
+        return
+    count, piece = part
+    for first in range(0, count, _RUN):
+        numbers = range(first, min(first + _RUN, count))
+        yield b"".join(piece % number for number in numbers) if b"%d" in piece else piece * len(numbers)
 
 
 def zipped(body: bytes) -> bytes:
