@@ -45,12 +45,14 @@ class RobotsStore(Protocol):
 class _Known(Struct):
     """An answer in memory: its rules as read, no longer its text; `size` is about what they take.
 
-    rules  those for us; None where there are none
+    rules     those for us; None where there are none
+    sitemaps  the addresses that it names, as written
     """
 
     answer: Answer
     rules: AgentRules | None
     size: int
+    sitemaps: tuple[str, ...] = ()
 
     def is_fresh(self, now: Instant) -> bool:
         """Say whether the answer still holds; one from the future does not (a clock was set back)."""
@@ -107,6 +109,11 @@ class RobotsCache:
         known = await self._of(host_and_origin(url)[1])
         return known.rules.crawl_delay if known.rules else None
 
+    async def sitemaps(self, url: str) -> tuple[str, ...] | None:
+        """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `ruling` does."""
+        known = await self._of(host_and_origin(url)[1])
+        return None if known.is_lost(self._clock.now()) else known.sitemaps
+
     async def _of(self, origin: str) -> _Known:
         while True:
             known = self._known.get(origin)
@@ -139,18 +146,19 @@ class RobotsCache:
         is_same = before is not None and (answer.said == "error" or answer.renewed > before.renewed)
         if is_same and kept is None and earlier is not None:
             # Only memory has the rules, and no longer as a text: there is nothing to be saved.
-            return _Known(answer, earlier.rules, earlier.size)
+            return replace(earlier, answer=answer)
         await self._save(origin, answer)
         return self._read(answer)
 
     def _read(self, answer: Answer) -> _Known:
-        has_rules = "rules" in (answer.said, answer.before)
-        rules = read_robots(answer.text).of(self._agent) if has_rules else None
-        size = len(answer.text) + (rules.size * _OCTETS_A_RULE if rules else 0)
-        return _Known(answer, rules, size)
+        if "rules" not in (answer.said, answer.before):
+            return _Known(answer, None, 0)
+        read = read_robots(answer.text)
+        rules = read.of(self._agent)
+        return _Known(answer, rules, len(answer.text) + rules.size * _OCTETS_A_RULE, read.sitemaps)
 
     def _remember(self, origin: str, found: _Known) -> _Known:
-        known = _Known(replace(found.answer, text=""), found.rules, found.size)
+        known = replace(found, answer=replace(found.answer, text=""))
         before = self._known.pop(origin, None)
         self._size += known.size - (before.size if before else 0)
         self._known[origin] = known

@@ -101,6 +101,7 @@ def test_utf16_is_read(encoding: str) -> None:
     ("body", "reason"),
     [
         (b"<!DOCTYPE html><html>", "its root is <html>"),
+        (b"\n<!doctype HTML>\n<title>x", "its root is <html>"),
         (b"<html xmlns='http://www.w3.org/1999/xhtml'/>", "its root is <html>"),
         (b"<opml/>", "its root is <opml>"),
         (b"<!DOCTYPE urlset SYSTEM 'file:///etc/passwd'><urlset/>", "declares a document type"),

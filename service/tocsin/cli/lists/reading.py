@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from tocsin.cli.lists.lines import read_lines
+from tocsin.cli.lists.opml import read_opml
 from tocsin.cli.lists.separated import find_separator, read_separated
-from tocsin.cli.lists.xml import read_xml
+from tocsin.cli.lists.sitemaps import read_sitemap
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _MARKUP: Final = re.compile(r"\s*<")
+_OPML: Final = re.compile(r"<(?:[\w.-]{1,80}:)?opml[\s/>]")
 
 
 def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple[str, Iterator[Item]]:
@@ -38,8 +40,8 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     stream  its bytes, perhaps compressed with gzip
     name    for messages
     kind    one of FORMATS; None: recognised by what stands at the beginning
-    Returns the format (for XML only "xml": its root element decides while reading) and the items in order. Reading
-            them raises UsageError for a file that is not what it should be; what is wrong with one line is an item.
+    Returns the format and the items in order. Reading them raises UsageError for a file that is not what it should be;
+            what is wrong with one line is an item.
     """
     with _readable(name):
         source = _decompressed(stream, name)
@@ -48,8 +50,11 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         )
         # What is no text in this encoding stays recognisable, line by line.
         beginning = source.peek(_PEEKED_BYTES)[len(bom) : _PEEKED_BYTES].decode(encoding, "replace")
-    if kind in ("opml", "sitemap") or (kind is None and _MARKUP.match(beginning)):
-        return "xml", _guarded(read_xml(source, name=name, expected=kind), name)
+    is_markup = kind is None and _MARKUP.match(beginning)
+    if kind == "opml" or (is_markup and _OPML.search(beginning)):
+        return "opml", _guarded(read_opml(source, name=name), name)
+    if kind == "sitemap" or is_markup:
+        return "sitemap", _guarded(read_sitemap(source, name=name, expected=kind), name)
     source.read(len(bom))
     text = io.TextIOWrapper(source, encoding=encoding, errors="surrogateescape", newline="")
     if kind == "csv" or (kind is None and find_separator(beginning) is not None):

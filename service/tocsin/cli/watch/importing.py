@@ -1,127 +1,119 @@
-"""`tocsin watch import`: pages from a plain list, CSV, OPML or a sitemap, as a stream."""
+"""`tocsin watch import`: pages from a plain list, CSV, OPML or a sitemap, as a stream; a sitemap also by its URL."""
 
 from __future__ import annotations
 
+import tempfile
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
+import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.lists import FORMATS, Entry, Named, Refused, open_list
-from tocsin.cli.session import now, with_store
+from tocsin.cli.lists import FORMATS
+from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import opened_source
-from tocsin.cli.watch.adding import new_page
 from tocsin.cli.watch.choosing import BATCH
-from tocsin.cli.watch.options import check_group, check_words
-from tocsin.configuration import parse_page_settings
+from tocsin.cli.watch.options import check_group
+from tocsin.cli.watch.reading import Reader, Tally
+from tocsin.cli.watch.remote import Errand, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import UsageError
+from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tocsin.model import JsonObject, NewPage
+    from tocsin.cli.watch.remote import Offer
     from tocsin.ports import Store
 
 
-class Tally(Struct):
-    """What became of a list's lines; `known` counts pages that are watched already, or stand in the list twice."""
-
-    added: int = 0
-    known: int = 0
-    refused: int = 0
-    sitemaps: int = 0
-
-
 @click.command("import", epilog="Example: tocsin watch import pages.csv")
-@click.argument("file", metavar="FILE")
+@click.argument("source", metavar="FILE|URL")
 @click.option("--format", "kind", type=click.Choice(FORMATS), help="What the file is; recognised without.")
 @click.option("--group", metavar="NAME", help="Into this group, where the list names none.")
 @click.option("--strict", is_flag=True, help="Take nothing if any line cannot be taken.")
 @click.option("--dry-run", is_flag=True, help="Only say what could not be taken.")
+@click.option("--sitemaps", is_flag=True, help="List the sitemaps that the site's robots.txt names.")
+@click.option("--yes", "-y", is_flag=True, help="With --sitemaps: fetch them all.")
+@click.option("--any-host", is_flag=True, help="Take a sitemap's pages on other hosts, too.")
 @output.json_option
 @click.pass_context
-def import_(ctx: click.Context, file: str, kind: str | None, group: str | None, *, strict: bool, dry_run: bool) -> int:
+def import_(
+    ctx: click.Context,
+    source: str,
+    kind: str | None,
+    group: str | None,
+    *,
+    strict: bool,
+    dry_run: bool,
+    sitemaps: bool,
+    yes: bool,
+    any_host: bool,
+) -> int:
     """Watch the pages of a list: a URL a line, CSV with a column `url`, OPML, or a sitemap, also compressed.
 
     Good lines are taken; bad ones are named with their number, and the exit status is 1. Pages that are watched
     already stay as they are. - stands for standard input.
+
+    The URL of a sitemap is fetched; of an index also the sitemaps that it names. With --sitemaps the URL of a site
+    shows those that its robots.txt offers; nothing is fetched unasked.
     """
     group = check_group(group) if group else "main"
-    with opened_source(file, again=strict) as stream:
-        reader = _Reader(file, kind, group)
+    if is_url(source):
+        is_offer = sitemaps or is_robots_txt(source)
+        if kind not in (None, "sitemap"):
+            raise UsageError(
+                f"--format {kind}: behind a URL only sitemaps are read; download the list, and name the file"
+            )
+        errand = Errand(source, group, is_offer, yes and not dry_run, any_host, dry_run)
+        return _import_url(ctx, errand, strict=strict)
+    if sitemaps or any_host:
+        raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
+    with opened_source(source, again=strict) as stream:
+        tally = Tally()
+        reader = Reader(source, kind, group, tally=tally)
         if strict or dry_run:
-            tally = _look(reader, stream)
+            tally.added = sum(1 for _ in reader.pages(stream))
             if dry_run or tally.refused:
-                return _tell(file, tally, taken=False)
+                return _tell_file(source, tally, reader, taken=False)
             stream.seek(0)
-            reader = _Reader(file, kind, group, quiet=True)
-        tally = with_store(ctx, lambda store: _import(store, reader, stream), create=True)
-    return _tell(file, tally, taken=True)
+            tally = Tally()
+            reader = Reader(source, kind, group, tally=tally, quiet=True)
+        with_store(ctx, lambda store: _import(store, reader.pages(stream), tally), create=True)
+    return _tell_file(source, tally, reader, taken=True)
 
 
-class _Reader:
-    """Turns what a list says into pages, and names on stderr what cannot be taken."""
+def _import_url(ctx: click.Context, errand: Errand, *, strict: bool) -> int:
+    """Fetch first, and write then: what cannot be had leaves no store behind, and holds none up."""
+    from tocsin.app import execute  # noqa: PLC0415 - files need no network stack
 
-    def __init__(self, name: str, kind: str | None, group: str, *, quiet: bool = False) -> None:
-        self._name, self._kind, self._group, self._quiet = name, kind, group, quiet
-        self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
-        self.tally = Tally()
+    tally, name = Tally(), watch_url(errand.source).given
+    with tempfile.TemporaryFile() as kept:
 
-    def pages(self, stream: IO[bytes]) -> Iterator[NewPage]:
-        """Yield the pages that can be taken, in order."""
-        _, items = open_list(stream, name=self._name, kind=self._kind)
-        for item in items:
-            match item:
-                case Entry():
-                    page = self._page(item)
-                    if page is not None:
-                        yield page
-                case Refused():
-                    self._refuse(item.line, item.reason)
-                case Named():
-                    self._name_aside(item)
+        def keep(pages: Iterable[NewPage]) -> None:
+            for page in pages:
+                tally.added += 1
+                kept.write(msgspec.json.encode(page) + b"\n")
 
-    def _page(self, entry: Entry) -> NewPage | None:
-        try:
-            group = check_group(entry.group) if entry.group else self._group
-            text, settings = check_words(entry.text), self._settings(entry)
-            return new_page(watch_url(entry.url), group=group, text=text, settings=settings)
-        except UsageError as exc:
-            self._refuse(entry.line, str(exc))
-            return None
-
-    def _settings(self, entry: Entry) -> JsonObject:
-        """Judge settings once for all the lines that have the same."""
-        key = tuple(entry.settings.items())
-        if key not in self._judged:
-            if len(self._judged) >= BATCH:
-                self._judged.clear()
-            self._judged[key] = parse_page_settings(entry.settings, source="settings")
-        return self._judged[key]
-
-    def _refuse(self, line: int, reason: str) -> None:
-        self.tally.refused += 1
-        if not self._quiet:
-            output.note(f"{self._name}:{line}: {reason}")
-
-    def _name_aside(self, item: Named) -> None:
-        if item.kind == "sitemap":
-            self.tally.sitemaps += 1
-        if not self._quiet:
-            output.note(f"{self._name}:{item.line}: {item.told}")
+        offers = execute(fetch_lists(configuration(ctx).settings, errand, tally, keep))
+        if errand.is_offer and not errand.takes_all:
+            return _tell_offers(name, offers)
+        if errand.only_looks or not tally.added or (strict and tally.refused):
+            return _tell(name, tally, taken=False)
+        kept.seek(0)
+        tally.added = 0
+        with_store(ctx, lambda store: _import(store, _kept_pages(kept), tally), create=True)
+    return _tell(name, tally, taken=True)
 
 
-def _look(reader: _Reader, stream: IO[bytes]) -> Tally:
-    for _ in reader.pages(stream):
-        reader.tally.added += 1
-    return reader.tally
+def _kept_pages(kept: IO[bytes]) -> Iterator[NewPage]:
+    decoder = msgspec.json.Decoder(NewPage)
+    return (decoder.decode(line) for line in kept)
 
 
-async def _import(store: Store, reader: _Reader, stream: IO[bytes]) -> Tally:
-    tally = reader.tally
+async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
     batch: list[NewPage] = []
 
     async def write(advance: Callable[[int], None]) -> None:
@@ -133,18 +125,42 @@ async def _import(store: Store, reader: _Reader, stream: IO[bytes]) -> Tally:
         batch.clear()
 
     with output.progress("Importing") as advance:
-        for page in reader.pages(stream):
+        for page in pages:
             batch.append(page)
             if len(batch) == BATCH:
                 await write(advance)
         if batch:
             await write(advance)
-    return tally
 
 
-def _tell(file: str, tally: Tally, *, taken: bool) -> int:
+def _tell_offers(name: str, offers: Sequence[Offer]) -> int:
+    if not offers:
+        output.note(f"{name}: its robots.txt names no sitemap; if you know of one, import it by its URL")
+        return output.NEEDS_USER
+    for offer in offers:
+        record = {"sitemap": offer.url, "named_by": offer.named_by, "command": offer.command}
+        output.emit(record, partial(output.say, offer.command, whole=True))
+    output.note(
+        f"{count(len(offers), 'sitemap')}, not fetched. All of them: tocsin watch import {name} --sitemaps --yes"
+    )
+    return output.DONE
+
+
+def _tell_file(name: str, tally: Tally, reader: Reader, *, taken: bool) -> int:
+    """Tell of a file; the sitemaps that it names are the user's to fetch."""
+    tally.sitemaps = len(reader.named)
+    for item in reader.named:
+        output.note(f"{name}:{item.line}: {item.told}")
+    status = _tell(name, tally, taken=taken)
+    if tally.sitemaps:
+        output.note(f"{name}: names {count(tally.sitemaps, 'sitemap')}; import each by its URL")
+        return output.NEEDS_USER
+    return status
+
+
+def _tell(name: str, tally: Tally, *, taken: bool) -> int:
     record: dict[str, Any] = {
-        "file": file,
+        "file": name,
         "taken": taken,
         "added": tally.added if taken else 0,
         "known": tally.known,
@@ -152,15 +168,13 @@ def _tell(file: str, tally: Tally, *, taken: bool) -> int:
         "sitemaps": tally.sitemaps,
     }
     if not (tally.added or tally.known or tally.refused or tally.sitemaps):
-        output.note(f"{file}: there is no page in it; a list has a URL a line, or a column named url")
+        output.note(f"{name}: there is no page in it; a list has a URL a line, or a column named url")
         output.emit(record, lambda: None)
         return output.NEEDS_USER
-    if tally.sitemaps:
-        output.note(f"{file}: names {count(tally.sitemaps, 'sitemap')}: fetch each and import it")
     if taken:
         lines = count(tally.refused, "line")
         told = f"{count(tally.added, 'page')} added, {tally.known:,} watched already, {lines} refused."
     else:
         told = f"Nothing was taken: {count(tally.added, 'page')} could be, {count(tally.refused, 'line')} could not."
     output.emit(record, lambda: output.say(told))
-    return output.NEEDS_USER if tally.refused or tally.sitemaps else output.DONE
+    return output.NEEDS_USER if tally.refused else output.DONE

@@ -18,7 +18,7 @@ MOST_LOCATIONS = 50_000
 MOST_BYTES = 50 * 2**20
 _PIECE_BYTES = 65_536
 _GZIP = b"\x1f\x8b"
-_TELLING_BYTES = 4
+_TELLING_BYTES = 16
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MARKS = (b"\xef\xbb\xbf", *_WIDE_MARKS)
 _SPACE = b" \t\r\n\x00"
@@ -123,7 +123,7 @@ class SitemapReader:
     def _is_recognisable(self) -> bool:
         """Whether enough was read to say what it is; white space alone says nothing, but not without end."""
         start = self._beginning
-        return len(start) > _PIECE_BYTES or (len(start) >= _TELLING_BYTES and not start.isspace())
+        return len(start) > _PIECE_BYTES or len(start.lstrip(_SPACE)) >= _TELLING_BYTES
 
     def _choose(self) -> bytes:
         """Recognise what it is by what stands at its beginning; returns what is to be read first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 DEEPEST = 64
 LONGEST_TOKEN_BYTES = 2**20
 LONGEST_URL = 16_384
+# As HTML may spell it, and XML may not.
+_HTML = re.compile(rb"<!doctype html", re.IGNORECASE)
 _ROOTS = {
     "urlset": Kind.PAGES,
     "sitemapindex": Kind.INDEX,
@@ -66,14 +69,18 @@ class MarkupReader:
 
     def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
         """Read on."""
-        self._fed += len(piece)
+        is_first, self._fed = self._fed == 0, self._fed + len(piece)
         try:
+            if is_first and _HTML.match(piece):
+                self._refuse_html()
             self._expat.Parse(piece, is_last)
         except _Refused as exc:
             self.problem = exc.problem
         except expat.ExpatError as exc:
             why = expat.ErrorString(exc.code)
-            reason = f"not XML ({why})" if self.root is None else f"not XML from here on ({why})"
+            reason = (
+                f"not XML ({why})" if self.root is None else f"not XML from here on ({why}); get it again, or mend it"
+            )
             self.problem = Problem(self._lines_before + exc.lineno, reason, is_fatal=self.root is None)
         except (LookupError, ValueError) as exc:
             # An encoding that Python does not know, or that has no table of 256 characters.
@@ -87,13 +94,16 @@ class MarkupReader:
 
     def _refuse_doctype(self, name: str, *_: object) -> None:
         if name.lower() == "html":
-            self.root = "html"
-            self._refuse_root()
+            self._refuse_html()
         reason = "declares a document type; take the <!DOCTYPE …> out of it"
         raise _Refused(Problem(self.line, reason, is_fatal=True))
 
     def _refuse_entity(self, *_: object) -> None:
         raise _Refused(Problem(self.line, "declares an entity; take the <!ENTITY …> out of it", is_fatal=True))
+
+    def _refuse_html(self) -> None:
+        self.root = "html"
+        self._refuse_root()
 
     def _refuse_root(self) -> None:
         raise _Refused(Problem(self.line, f"its root is <{self.root}>; a sitemap was expected", is_fatal=True))

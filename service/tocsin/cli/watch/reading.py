@@ -1,0 +1,123 @@
+"""What a list says, turned into pages; what cannot be taken is named on stderr."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.lists import Entry, Named, Refused, open_list
+from tocsin.cli.watch.adding import new_page
+from tocsin.cli.watch.choosing import BATCH
+from tocsin.cli.watch.options import check_group, check_words
+from tocsin.configuration import parse_page_settings
+from tocsin.errors import UsageError
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.model import JsonObject, NewPage
+
+_MOST_HOSTS = 20
+
+
+class Tally(Struct):
+    """What became of a list's lines.
+
+    known     pages that are watched already, or stand in the list twice
+    sitemaps  those that an index or a robots.txt names
+    """
+
+    added: int = 0
+    known: int = 0
+    refused: int = 0
+    sitemaps: int = 0
+
+
+class Reader:
+    """Turns what one list says into pages.
+
+    group  for pages whose line names none
+    hosts  only pages of these are taken; None takes all
+    tally  counts what is refused
+    quiet  says nothing, because it was said before
+    named  the sitemaps that it names, once it was read
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str | None,
+        group: str,
+        *,
+        tally: Tally,
+        hosts: frozenset[str] | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self._name, self._kind, self._group, self._quiet = name, kind, group, quiet
+        self._hosts, self._tally = hosts, tally
+        self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
+        self._foreign: dict[str, tuple[int, int]] = {}
+        self.named: list[Named] = []
+
+    def pages(self, stream: IO[bytes]) -> Iterator[NewPage]:
+        """Yield the pages that can be taken, in order. Raises UsageError for what is no list."""
+        _, items = open_list(stream, name=self._name, kind=self._kind)
+        for item in items:
+            match item:
+                case Entry():
+                    page = self._page(item)
+                    if page is not None:
+                        yield page
+                case Refused():
+                    self.refuse(item.line, item.reason)
+                case Named(kind="sitemap"):
+                    self.named.append(item)
+                case Named():
+                    self.say(f"{self._name}:{item.line}: {item.told}")
+        for host, (line, pages) in self._foreign.items():
+            far = f"{count(pages, 'page')} of {host}, which is not the sitemap's own host (the first in line {line})"
+            self.say(f"{self._name}: {far}; to take them, too, give --any-host")
+
+    def refuse(self, line: int, reason: str) -> None:
+        """Count a line that cannot be taken, and say why."""
+        self._tally.refused += 1
+        self.say(f"{self._name}:{line}: {reason}")
+
+    def say(self, text: str) -> None:
+        """Say something on stderr."""
+        if not self._quiet:
+            output.note(text)
+
+    def _page(self, entry: Entry) -> NewPage | None:
+        try:
+            group = check_group(entry.group) if entry.group else self._group
+            text, settings = check_words(entry.text), self._settings(entry)
+            found = watch_url(entry.url)
+        except UsageError as exc:
+            self.refuse(entry.line, str(exc))
+            return None
+        if self._hosts is not None and found.host not in self._hosts:
+            self._refuse_host(found.host, entry.line)
+            return None
+        return new_page(found, group=group, text=text, settings=settings)
+
+    def _refuse_host(self, host: str, line: int) -> None:
+        """Count a page of another host: a sitemap that has one may have 50,000 of them."""
+        self._tally.refused += 1
+        if host not in self._foreign and len(self._foreign) >= _MOST_HOSTS:
+            host = "other hosts"
+        first, pages = self._foreign.get(host, (line, 0))
+        self._foreign[host] = (first, pages + 1)
+
+    def _settings(self, entry: Entry) -> JsonObject:
+        """Judge settings once for all the lines that have the same."""
+        key = tuple(entry.settings.items())
+        if key not in self._judged:
+            if len(self._judged) >= BATCH:
+                self._judged.clear()
+            self._judged[key] = parse_page_settings(entry.settings, source="settings")
+        return self._judged[key]
