@@ -177,6 +177,29 @@ def test_a_retry_after_may_be_a_date(ahead_s: int, expected_s: int) -> None:
     assert parse_retry_after(format_datetime(at, usegmt=True), START) == timedelta(seconds=expected_s)
 
 
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("Wed, 18 Nov 2026 11:07:40 GMT", 60),
+        ("Wednesday, 18-Nov-26 11:07:40 GMT", 60),
+        ("Wed Nov 18 11:07:40 2026", 60),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 0),
+        ("Friday, 18-Nov-77 11:06:40 GMT", 0),
+        ("Wednesday, 18-Nov-76 11:06:40 GMT", 3650 * 86400),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
+        ("Wed, 18 Nov 2026 12:07:40 +0100", 60),
+        ("18 Nov 2026 11:07:40", 60),
+        ("Wed, 18 Nov 2026 11:07:40 GMT" + " " * 100 + "x", None),
+        ("Thursday, 29-Feb-27 00:00:00 GMT", None),
+        ("2026-11-18T11:07:40Z", None),
+    ],
+)
+def test_a_retry_after_is_read_in_every_form_of_a_date(value: str, seconds: int | None) -> None:
+    expected = None if seconds is None else timedelta(seconds=seconds)
+
+    assert parse_retry_after(value, START) == expected
+
+
 @given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d( GMT| [+-]\d{4})?"))
 def test_no_retry_after_is_too_strange(value: str) -> None:
     span = parse_retry_after(value, START)

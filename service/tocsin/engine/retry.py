@@ -11,6 +11,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from tocsin.errors import FetchError, TocsinError
 from tocsin.model import FailureKind
+from tocsin.spec.links.http_dates import read_http_date
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
@@ -20,6 +21,7 @@ FIRST_PAUSE_S = 1.0
 GROWTH = 4.0
 LONGEST_PAUSE_S = 300.0
 LONGEST_RETRY_AFTER = timedelta(days=3650)
+_LONGEST_DATE = 64
 
 _TRIED_AGAIN = frozenset(
     {
@@ -105,15 +107,29 @@ def parse_retry_after(value: str | None, now: Instant) -> timedelta | None:
         longest_s = int(LONGEST_RETRY_AFTER.total_seconds())
         # Longer texts are not converted: int() refuses more than 4,300 digits.
         return timedelta(seconds=min(int(digits or "0"), longest_s)) if len(digits) <= 12 else LONGEST_RETRY_AFTER  # noqa: PLR2004 - a trillion seconds
-    if not text.isascii() or ":" not in text:
+    at = _read_date(text, datetime.fromtimestamp(now / 1_000_000, UTC))
+    if at is None:
         return None
+    span = at - datetime.fromtimestamp(now / 1_000_000, UTC)
+    return min(max(span, timedelta(0)), LONGEST_RETRY_AFTER)
+
+
+def _read_date(text: str, now: datetime) -> datetime | None:
+    """Read a date of HTTP, or one that is nearly one; None for anything else."""
+    if len(text) > _LONGEST_DATE or not text.isascii() or ":" not in text:
+        return None
+    at = read_http_date(text)
     try:
-        at = parsedate_to_datetime(text)
-        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
-        span = at - datetime.fromtimestamp(now / 1_000_000, UTC)
+        if at is None:
+            at = parsedate_to_datetime(text)
+            return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        if "-" in text:
+            # Source: RFC 9110, 5.6.7: a year of two digits lies at most fifty years ahead.
+            century = (now.year + 50 - at.year % 100) // 100
+            at = at.replace(year=at.year % 100 + 100 * century)
     except (ValueError, OverflowError):
         return None
-    return min(max(span, timedelta(0)), LONGEST_RETRY_AFTER)
+    return at
 
 
 def tries(policy: TryPolicy, clock: Clock, chance: Chance, *, spent: int = 0) -> AsyncRetrying:
