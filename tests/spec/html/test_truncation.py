@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.pages import element
-from tocsin.spec.html.document import read_metas, read_whole
+from tocsin.errors import TooComplex
+from tocsin.spec.html.decoding import decode
+from tocsin.spec.html.document import _parse, read_metas, read_whole
 from tocsin.spec.html.meta import Meta
 
 PLANT = "<meta name=topper content=2014>"
@@ -51,6 +54,7 @@ PIECES = [
         "<?x <meta> ?>",
     ),
     *("<script>'<meta name=s>'</script>", "<script>", "</script>", "<script><!--<script>", "<style>", "</style>"),
+    *("<title a='<title></title>'>x", "<title>y</title>"),
     *("<textarea>", "</textarea>", "<xmp>", "<iframe>", "<noframes>", "<noembed>", "<select>", "</select>", "<option>"),
     *("<table>", "<caption>", "<colgroup>", "<tr>", "<td>", "</td>", "</table>", "<b>", "</b>", "<a href=x>", "</a>"),
     *(
@@ -117,6 +121,13 @@ def mangled(page: str, chance: Random, changes: int) -> str:
     return page
 
 
+def assert_read_as_whole(body: bytes, encoding: str = "utf-8") -> None:
+    title, metas = _parse(decode(body, encoding).encode(), with_title=True)
+
+    assert read_metas(body, encoding).metas == metas
+    assert (read_whole(body, encoding).title, read_whole(body, encoding).metas) == (title, metas)
+
+
 @pytest.mark.parametrize(
     ("source", "count"),
     [
@@ -138,7 +149,30 @@ def test_a_tag_ends_where_its_last_attribute_does(source: str, count: int) -> No
     body = source.encode()
 
     assert len(read_metas(body, "utf-8").metas) == count
-    assert read_metas(body, "utf-8").metas == read_whole(body, "utf-8").metas
+    assert_read_as_whole(body)
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("<title>a</title><p>" + "x" * 9, "a"),
+        ("<title>a<title>b</title>c", "a<title>b"),
+        ("<title>a</titles></TITLE x='>'>c</title>", "a</titles>"),
+        ("<title a='<title></title>'>b</title>", "b"),
+        ("<title a='<title>'>b</title>", "b"),
+        ("<title>a", "a"),
+        ("<svg><title>a</title></svg><p><title>b</title>", "b"),
+        ("<svg><title>a</title></svg>", None),
+        ("<table><tr><td><title>a</title></td></tr><title>b</title></table>", "b"),
+        ("<p><title>a</title><frameset>", None),
+        ("<title></title>" + PLANT + "<p>x", None),
+    ],
+)
+def test_a_title_is_read_to_its_end(source: str, title: str | None) -> None:
+    body = source.encode()
+
+    assert read_whole(body, "utf-8").title == title
+    assert_read_as_whole(body)
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12))
@@ -146,14 +180,14 @@ def test_what_is_parsed_gives_what_the_whole_page_gives(seed: int, changes: int)
     chance = Random(seed)  # noqa: S311 - a page that can be made again
     body = mangled(real_like(chance), chance, changes).encode()
 
-    assert read_metas(body, "utf-8").metas == read_whole(body, "utf-8").metas
+    assert_read_as_whole(body)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
 def test_so_it_is_for_any_markup(pieces: list[str]) -> None:
     body = "".join(pieces).encode()
 
-    assert read_metas(body, "utf-8").metas == read_whole(body, "utf-8").metas
+    assert_read_as_whole(body)
 
 
 @given(
@@ -162,14 +196,17 @@ def test_so_it_is_for_any_markup(pieces: list[str]) -> None:
 def test_so_it_is_for_any_bytes_and_encoding(meta: Meta, rest: bytes) -> None:
     for encoding in ("utf-8", "windows-1252", "shift_jis", "gb18030", "big5", "iso-2022-jp", "utf-16le"):
         body = rest[:20] + element(meta).encode("ascii") + rest[20:]
-        assert read_metas(body, encoding).metas == read_whole(body, encoding).metas
+        assert_read_as_whole(body, encoding)
 
 
-@pytest.mark.parametrize("piece", ["<meta ", "<meta a='", "<meta a=\"<meta b='", "<meta a=x ", "<meta <meta a=''"])
+@pytest.mark.parametrize(
+    "piece", ["<meta ", "<meta a='", "<meta a=\"<meta b='", "<meta a=x ", "<meta <meta a=''", "<title>", "<title "]
+)
 def test_tags_within_tags_within_tags_take_no_time(piece: str) -> None:
     body = (piece * (1_000_000 // len(piece))).encode()
     began = time.process_time()
 
-    read_metas(body[:700_000], "utf-8")
+    with suppress(TooComplex):
+        read_whole(body[:700_000], "utf-8")
 
     assert time.process_time() - began < 5

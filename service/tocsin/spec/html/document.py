@@ -42,6 +42,9 @@ _LANDMARK = re.compile(
     rb"""|[rR][aA][mM][eE][sS][eE][tT])"""
 )
 
+_TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
+_TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
+
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
 _LEXBOR_WORK = 4_000_000
 _LEXBOR_BYTES = 65_536
@@ -64,21 +67,16 @@ def read_metas(body: bytes, encoding: str) -> Reading:
     encoding  as `find_encoding` names it
     Raises TooComplex for a page that no parser may be given.
     """
-    markup, problems = _to_utf8(body, encoding, upto_last_meta=True)
-    if not markup:
-        return Reading((), problems)
-    _, metas = _parse(markup, with_title=False)
-    return Reading(metas, problems)
+    whole = _read(body, encoding, with_title=False)
+    return Reading(whole.metas, whole.problems)
 
 
 def read_whole(body: bytes, encoding: str) -> WholePage:
-    """Read a page's title and its meta elements.
+    """Read a page's title and its meta elements, as they are in the whole page.
 
     Raises TooComplex for a page that no parser may be given.
     """
-    markup, problems = _to_utf8(body, encoding, upto_last_meta=False)
-    title, metas = _parse(markup, with_title=True)
-    return WholePage(title, metas, problems)
+    return _read(body, encoding, with_title=True)
 
 
 def read_title(body: bytes, encoding: str) -> str | None:
@@ -89,14 +87,21 @@ def read_title(body: bytes, encoding: str) -> str | None:
     return read_whole(body, encoding).title
 
 
-def _to_utf8(body: bytes, encoding: str, *, upto_last_meta: bool) -> tuple[bytes, tuple[str, ...]]:
-    """Give the bytes to be parsed, valid UTF-8 without a BOM."""
+def _read(body: bytes, encoding: str, *, with_title: bool) -> WholePage:
     if encoding in NOT_ASCII:
         body, encoding = decode(body, encoding).encode(), "utf-8"
     elif encoding == "utf-8" and body.startswith(_BOM):
         body = body[len(_BOM) :]
-    if upto_last_meta:
-        body = body[: _end_of_last_meta(body)]
+    end = _end_of_need(body, with_title=with_title)
+    if not end:
+        return WholePage(None, ())
+    markup, problems = _to_utf8(body[:end], encoding)
+    title, metas = _parse(markup, with_title=with_title)
+    return WholePage(title, metas, problems)
+
+
+def _to_utf8(body: bytes, encoding: str) -> tuple[bytes, tuple[str, ...]]:
+    """Give valid UTF-8, and what was wrong with it."""
     if encoding != "utf-8":
         return decode(body, encoding).encode(), ()
     try:
@@ -107,11 +112,23 @@ def _to_utf8(body: bytes, encoding: str, *, upto_last_meta: bool) -> tuple[bytes
     return body, ()
 
 
-def _end_of_last_meta(body: bytes) -> int:
-    """Find where nothing more can matter: after the last tag of the bytes that may be a meta element's; 0 without one.
+def _end_of_need(body: bytes, *, with_title: bool) -> int:
+    """Find where nothing more can matter: after the last meta element, and the last title; 0 without one.
 
-    No later markup adds, removes or reorders meta elements, but for a frameset: it takes the place of a body. What
-    looks like a tag may stand within an attribute of another one, which then ends later.
+    No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
+    body.
+    """
+    end, last, frameset = _end_of_metas(body)
+    if with_title:
+        title_end, title = _end_of_titles(body)
+        end, last = max(end, title_end), max(last, title)
+    return len(body) if end and frameset > last else end
+
+
+def _end_of_metas(body: bytes) -> tuple[int, int, int]:
+    """Find the end of the last tag that may be a meta element's, and where the last meta and frameset begin.
+
+    What looks like a tag may stand within an attribute of another one, which then ends later.
     """
     end, last, frameset, left = 0, -1, -1, 2 * len(body)
     for mark in _LANDMARK.finditer(body):
@@ -124,9 +141,24 @@ def _end_of_last_meta(body: bytes) -> int:
             tag_end = find_tag_end(body, start)
         left -= tag_end - start
         if left < 0:  # tags within tags within tags
-            return len(body)
+            return len(body), last, frameset
         end = max(end, tag_end)
-    return len(body) if end and frameset > last else end
+    return end, last, frameset
+
+
+def _end_of_titles(body: bytes) -> tuple[int, int]:
+    """Find the end of the last element that may be a title, and where the last one begins."""
+    end, last, closing, left = 0, -1, -1, 2 * len(body)
+    for mark in _TITLE.finditer(body):
+        last = mark.start()
+        tag_end = mark.end() + 1 if body.startswith(b">", mark.end()) else find_tag_end(body, last)
+        left -= tag_end - last
+        if tag_end > closing:  # else it ends with those before it
+            end_tag = _TITLE_END.search(body, tag_end)
+            if end_tag is None or left < 0:
+                return len(body), last
+            closing, end = end_tag.start(), find_tag_end(body, end_tag.start())
+    return end, last
 
 
 def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
