@@ -1,0 +1,78 @@
+"""Nothing that a server says unasked is taken for an answer: each page is what was said to its own request."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.builders import html
+from tests.hostile.behaviour import UNCHANGED, Behaviour
+from tests.hostile.leaks import leaving_nothing_behind
+from tests.hostile.rig import Rig
+from tests.hostile.site import NO_ROBOTS, Site
+from tests.hostile.wording import CHUNKED, END, GOOD_PAGE, OK, TYPE, answer, chunks, in_pieces
+from tocsin.settings import HostSettings
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.hostile.behaviour import Answer
+
+OTHER_PAGE = html(created="2030-01-01")
+POISON = answer(html(created="1999-09-09"))
+SIZED = answer(GOOD_PAGE)
+IN_CHUNKS = chunks(GOOD_PAGE)
+KEPT_ALIVE = answer(GOOD_PAGE, b"Connection: keep-alive", start=b"HTTP/1.0 200 OK\r\n")
+
+
+def later(said: bytes, rest: bytes) -> Answer:
+    """An answer, and more a moment later: when its connection lies idle already."""
+    return in_pieces([said, rest], pause_s=0.05)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(SIZED + POISON, id="an answer behind a length"),
+        pytest.param(later(SIZED, POISON), id="an answer behind a length, later"),
+        pytest.param(IN_CHUNKS + POISON, id="an answer behind chunks"),
+        pytest.param(later(IN_CHUNKS, POISON), id="an answer behind chunks, later"),
+        pytest.param(later(KEPT_ALIVE, POISON), id="an answer behind HTTP/1.0, later"),
+        pytest.param(later(SIZED, POISON[:40]), id="half an answer, later"),
+        pytest.param(later(SIZED, b"HTTP/1.1 100 Continue\r\n\r\n"), id="a provisional answer, later"),
+        pytest.param(later(SIZED, b"\r\n\r\n"), id="empty lines, later"),
+        pytest.param(later(SIZED, b"\0" * 100_000), id="NULs, later"),
+        pytest.param(
+            OK + TYPE + CHUNKED + CHUNKED + END + IN_CHUNKS.partition(END + END)[2] + POISON, id="chunked twice"
+        ),
+        pytest.param(SIZED.replace(b"Content-L", b"Content-Length: 5\r\nContent-L", 1) + POISON, id="two lengths"),
+        pytest.param(SIZED.replace(b"Content-L", CHUNKED + b"Content-L", 1) + POISON, id="chunks and a length"),
+        pytest.param(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n" + POISON, id="a 304 with a length"),
+        pytest.param(b"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n" + POISON, id="a 204 with a length"),
+        pytest.param(b"HTTP/1.1 404 No\r\nContent-Length: 5\r\n\r\nhello" + POISON, id="an answer behind an error"),
+        pytest.param(later(NO_ROBOTS, POISON), id="an answer behind an error, later"),
+    ],
+)
+async def test_what_nobody_asked_for_is_no_answer(page: Answer, tmp_path: Path) -> None:
+    behaviour = Behaviour("poisons", page, UNCHANGED, paths={"/second": answer(OTHER_PAGE)}, keep=True)
+    # The next request comes when all that was sent has come.
+    hosts = HostSettings(concurrency=1, delay=timedelta(seconds=0.2))
+    async with leaving_nothing_behind(), Rig.at(tmp_path, hosts=hosts) as rig, Site(behaviour) as site:
+        await site.misbehave()
+        second = site.url.replace("/page", "/second")
+        await rig.watch(site.url, second)
+
+        await rig.check()
+
+        assert [path for path, _ in site.heads] == ["/robots.txt", "/page", "/second"]
+        assert await created(rig, second) == "2030-01-01"
+        assert await created(rig, site.url) in {"2026-01-01", None}
+
+
+async def created(rig: Rig, url: str) -> str | None:
+    """What the page's state says of its creation; None also where there is no state."""
+    page = await rig.page(url)
+    return dict(zip(FIELDS, page.fields, strict=True))["created"] if page.fields else None
