@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import user_agent
 from tocsin.app.once import FetchedPage
@@ -93,7 +94,8 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
     total = max(settings.fetch.max_body, MOST_BYTES)
     fetch = replace(settings.fetch, max_body=total, max_wire=total, hold=max(settings.fetch.hold, HOLD))
     origin = watch_url(typed).origin
-    async with AiohttpFetcher(fetch, settings.network, user_agent=user_agent(settings.instance.contact)) as fetcher:
+    agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
+    async with AiohttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         session, gates, outage = fetcher.shared(), Gates(settings.hosts, clock), OutageWatch(clock)
         in_flight = asyncio.Semaphore(1)
         direct = Receiver(gates, None, outage, in_flight, fetch, clock)
