@@ -7,6 +7,8 @@ import ssl
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec import structs
+
 from tocsin.adapters.http.fetcher import AiohttpFetcher
 from tocsin.ports import HopRequest
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
@@ -22,6 +24,7 @@ def fetcher(
     tls: ssl.SSLContext | None = None,
     accepted: dict[str, str] | None = None,
     name_servers: list[str] | None = None,
+    limits: FetchSettings | None = None,
     dns_s: float = 1.0,
     connect_s: float = 5.0,
     tls_s: float = 5.0,
@@ -36,7 +39,7 @@ def fetcher(
         total=timedelta(seconds=10),
     )
     return AiohttpFetcher(
-        FetchSettings(deadlines=deadlines),
+        structs.replace(limits or FetchSettings(), deadlines=deadlines),
         network,
         user_agent="Tocsin/test",
         accepted=accepted,

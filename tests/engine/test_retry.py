@@ -44,6 +44,10 @@ def test_T58_what_is_refused_is_tried_again_only_where_the_user_says_so(kind: Fa
     assert is_retried(refused, retry_refused=True)
 
 
+def test_what_was_too_large_beside_others_is_tried_again() -> None:
+    assert is_retried(failed(FailureKind.TOO_LARGE))
+
+
 def test_an_error_that_is_none_of_the_network_s_is_not_tried_again() -> None:
     assert not is_retried(ValueError("a bug"), retry_refused=True)
 

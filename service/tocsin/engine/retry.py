@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from tocsin.errors import FetchError, TocsinError
+from tocsin.errors import FetchError, FetchFailed, TocsinError
 from tocsin.model import FailureKind
 from tocsin.spec.links.http_dates import read_http_date
 
@@ -74,6 +74,9 @@ def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # no
         return False
     if retry_refused or error.kind in _TRIED_AGAIN:
         return True
+    if error.kind == FailureKind.TOO_LARGE:
+        # Too large for the moment, beside others; what is too large by itself is refused.
+        return isinstance(error, FetchFailed)
     if error.kind != FailureKind.STATUS or error.status is None:
         return False
     return error.status in _STATUSES_TRIED_AGAIN or error.status in _SERVER_ERRORS

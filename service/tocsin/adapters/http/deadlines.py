@@ -81,7 +81,7 @@ class Watch:
         self.max_wire_bytes = max_wire_bytes
         self._total_s = total_s
         self._sockets: list[socket.socket] = []
-        self._missed: DeadlineMissed | None = None
+        self._missed: Exception | None = None
         self.dialled = False
         self.protocol: ResponseHandler | None = None
         self.encryption: ssl.SSLObject | None = None
@@ -126,12 +126,15 @@ class Watch:
         if self._missed is not None:
             return
         if now >= self._total_until:
-            self._missed = DeadlineMissed(self.phase, self._total_s, total=True)
+            self.interrupt(DeadlineMissed(self.phase, self._total_s, total=True))
         elif now >= self._until:
-            self._missed = DeadlineMissed(self.phase, self._sweep.limits[self.phase], total=False)
-        else:
-            return
-        self._task.cancel()
+            self.interrupt(DeadlineMissed(self.phase, self._sweep.limits[self.phase], total=False))
+
+    def interrupt(self, why: Exception) -> None:
+        """End the request: this is raised where it is watched."""
+        if self._missed is None:
+            self._missed = why
+            self._task.cancel()
 
 
 CURRENT: ContextVar[Watch] = ContextVar("request")

@@ -43,7 +43,8 @@ class Body:
     max_wire    the most bytes to take
     max_body    the most bytes to give
     cut_at      after so many bytes given nothing more is wanted; then the caps end the body instead of refusing it
-    wire_bytes  bytes taken so far
+    wire_bytes  bytes taken so far, and
+    body_bytes  given so far
     is_cut      nothing more is wanted, though there is more
     Raises NotDecodable for a coding that was not asked for. Nothing is inflated further than a cap and one step.
     """
@@ -54,7 +55,7 @@ class Body:
         self._max_body = max_body
         self._cut_at = cut_at
         self._pieces: list[bytes] = []
-        self._body_bytes = 0
+        self.body_bytes = 0
         self.wire_bytes = 0
         self.is_cut = False
 
@@ -99,11 +100,11 @@ class Body:
 
     def _give(self, piece: bytes) -> None:
         if self._cut_at is not None:
-            wanted = self._cut_at - self._body_bytes
+            wanted = self._cut_at - self.body_bytes
             self.is_cut = self.is_cut or len(piece) > wanted
             piece = piece[:wanted]
-        self._body_bytes += len(piece)
-        if self._cut_at is None and self._body_bytes > self._max_body:
+        self.body_bytes += len(piece)
+        if self._cut_at is None and self.body_bytes > self._max_body:
             raise TooLong(f"more than {self._max_body} bytes after decoding (fetch.max_body)")
         if piece:
             self._pieces.append(piece)

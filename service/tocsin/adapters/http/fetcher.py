@@ -11,6 +11,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
 from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
 from tocsin.adapters.http.decoding import ACCEPTED, Body, TooLong
 from tocsin.adapters.http.pool import ConnectionPool
@@ -44,11 +45,12 @@ class AiohttpSession:
         names: NameCache,
         sweep: DeadlineSweep,
         policy: AddressPolicy,
+        budget: BodyBudget,
         *,
         user_agent: str,
         tls: TlsContexts,
     ) -> None:
-        self._names, self._sweep, self._policy, self._tls = names, sweep, policy, tls
+        self._names, self._sweep, self._policy, self._budget, self._tls = names, sweep, policy, budget, tls
         self._user_agent = user_agent
         self._public: ConnectionPool | None = None
         self._private: ConnectionPool | None = None
@@ -76,8 +78,9 @@ class AiohttpSession:
                 )
                 watch.enter(Phase.BODY)
                 try:
-                    body = await _receive(response, request, watch)
+                    body = await _receive(response, request, watch, self._budget)
                 finally:
+                    self._budget.release(watch)
                     response.close()  # nothing, where the body was read to its end
             finally:
                 CURRENT.reset(token)
@@ -152,6 +155,7 @@ class AiohttpFetcher:
     ) -> None:
         self._settings = settings
         self._policy = AddressPolicy(network.allow)
+        self._budget = BodyBudget(room_for_bodies(settings))
         self._user_agent = user_agent
         self._tls = TlsContexts(accepted or {}, tls)
         self._name_servers = name_servers
@@ -195,10 +199,17 @@ class AiohttpFetcher:
         """Make one request in the shared session."""
         return await self.shared().get(request)
 
+    @property
+    def held_bytes(self) -> int:
+        """How long the bodies that are being received are by now, together."""
+        return self._budget.held_bytes
+
     def _session(self) -> AiohttpSession:
         if self._names is None or self._sweep is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
-        return AiohttpSession(self._names, self._sweep, self._policy, user_agent=self._user_agent, tls=self._tls)
+        return AiohttpSession(
+            self._names, self._sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls
+        )
 
 
 class _Received(NamedTuple):
@@ -207,7 +218,9 @@ class _Received(NamedTuple):
     is_cut: bool = False
 
 
-async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch: Watch) -> _Received:
+async def _receive(
+    response: aiohttp.ClientResponse, request: HopRequest, watch: Watch, budget: BodyBudget
+) -> _Received:
     """Read the body to its announced end, or to where nothing more of it is wanted."""
     if response.status not in _SUCCESS:
         return _Received(b"", await _drain(response))
@@ -221,6 +234,7 @@ async def _receive(response: aiohttp.ClientResponse, request: HopRequest, watch:
         body.announce(response.content_length)
     while not body.is_cut and (piece := await response.content.readany()):
         body.take(piece)
+        budget.hold(watch, body.body_bytes)
     if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
         _refuse_lost(watch)
     return _Received(body.whole(), body.wire_bytes, body.is_cut)

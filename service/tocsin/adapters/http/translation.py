@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from tocsin.adapters.http.budget import NoRoom
 from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.pool import Disconnected
@@ -39,8 +40,9 @@ def translated(url: str) -> Iterator[None]:
         raise _late(url, exc) from exc
     except TooLong as exc:
         raise FetchRefused(url, FailureKind.TOO_LARGE, str(exc)) from exc
-    except NotDecodable as exc:
-        raise FetchFailed(url, FailureKind.DECODE, str(exc)) from exc
+    except (NoRoom, NotDecodable) as exc:
+        kind = FailureKind.TOO_LARGE if isinstance(exc, NoRoom) else FailureKind.DECODE
+        raise FetchFailed(url, kind, str(exc)) from exc
     except aiohttp.ClientConnectorError as exc:
         raise _unconnected(url, exc) from exc
     except aiohttp.ClientHttpProxyError as exc:

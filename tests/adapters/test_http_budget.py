@@ -1,0 +1,100 @@
+"""All bodies in flight have one bound together; where they are too many, the longest one is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import tracemalloc
+
+import pytest
+
+from tests.origin import Origin, Page, RawOrigin, Talk, endless
+from tests.wire import fetcher, request
+from tocsin.adapters.http import budget
+from tocsin.adapters.http.budget import room_for_bodies
+from tocsin.errors import FetchError, FetchFailed
+from tocsin.model import FailureKind
+from tocsin.settings import FetchSettings
+
+MIB = 2**20
+START = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+def stalls_after(body_bytes: int) -> Talk:
+    """Send so much, and then nothing more, without an end."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(START + bytes(body_bytes))
+        await writer.drain()
+        await reader.read()
+
+    return talk
+
+
+async def test_where_bodies_take_too_much_together_the_longest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    limits = FetchSettings(max_body=64 * 1024)
+    long, short = stalls_after(900_000), stalls_after(200_000)
+    async with (
+        RawOrigin(long) as first,
+        RawOrigin(short) as second,
+        fetcher(limits=limits) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        longest = group.create_task(kind_of(client.get(request(first.url(), total_s=20))))
+        await first.asked.wait()
+        other = group.create_task(kind_of(client.get(request(second.url(), total_s=1))))
+        await asyncio.wait([longest, other])
+
+    assert longest.result() == (FetchFailed, FailureKind.TOO_LARGE)
+    assert other.result() == (FetchFailed, FailureKind.TIMEOUT)
+
+
+async def kind_of(asking: object) -> tuple[type, str]:
+    try:
+        await asking  # type: ignore[misc] # whatever is awaited
+    except FetchError as exc:
+        return type(exc), exc.kind
+    return object, "received"
+
+
+async def test_fifty_endless_answers_take_no_more_memory_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "LONGEST_BODIES", 4)
+    limits = FetchSettings(max_body=2 * MIB, in_flight=50)
+    bound = room_for_bodies(limits)
+    async with RawOrigin(endless(START, bytes(65536))) as hostile, Origin() as origin, fetcher(limits=limits) as client:
+        origin.pages["/"] = Page("well")
+        tracemalloc.start()
+        try:
+            async with asyncio.TaskGroup() as group:
+                asking = [
+                    group.create_task(kind_of(client.get(request(hostile.url(), max_body=2 * MIB)))) for _ in range(50)
+                ]
+                answers = [group.create_task(client.get(request(origin.url("/")))) for _ in range(5)]
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert {kind for _, kind in (task.result() for task in asking)} == {FailureKind.TOO_LARGE}
+    assert [task.result().body for task in answers] == [b"well"] * 5
+    assert peak < bound + 16 * MIB + 50 * MIB  # of each connection, what was read and not yet taken
+
+
+async def test_a_body_that_was_received_leaves_its_room() -> None:
+    async with Origin() as origin, fetcher() as client:
+        origin.pages["/"] = Page(bytes(MIB))
+        for _ in range(3):
+            await client.get(request(origin.url("/")))
+
+        assert client.held_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "room"),
+    [
+        (FetchSettings(), 160 * MIB),
+        (FetchSettings(max_body=MIB), 125 * MIB),
+        (FetchSettings(max_body=MIB, in_flight=1), 16 * MIB),
+    ],
+)
+def test_there_is_room_for_some_of_the_longest_or_for_usual_ones(settings: FetchSettings, room: int) -> None:
+    assert room_for_bodies(settings) == room
