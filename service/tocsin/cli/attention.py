@@ -156,7 +156,7 @@ def _judge(
     if kind not in ("never", "until-major") and scope:
         raise UsageError(f"--scope belongs to never and until-major, not to {kind}")
     if (kind == "copy") != (copy is not None):
-        raise UsageError("copy wants the copy's URL or its number, and only copy does: tocsin attention answer ID copy 1")
+        raise UsageError("copy wants the copy's URL or number, and only copy does: tocsin attention answer ID copy 1")
     if at and later:
         raise UsageError("--at and --later exclude each other; leave one of them out")
     return parse_time(at, now=now, option="--at") if at else None
