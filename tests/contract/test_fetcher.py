@@ -56,7 +56,9 @@ class NetworkWorld(World):
         return self.origin.url(path)
 
     def serve(self, path: str, body: bytes, *, status: int = 200, etag: str | None = None) -> None:
-        self.origin.pages[path] = Page(body, status=status, etag=etag, content_type="text/html")
+        # The site writes its headers in UTF-8.
+        sent = etag.encode("latin-1").decode() if etag else None
+        self.origin.pages[path] = Page(body, status=status, etag=sent, content_type="text/html")
 
 
 @pytest.fixture(params=["aiohttp", "scripted"])
@@ -79,12 +81,13 @@ async def test_a_page_is_given_with_its_url_status_body_and_length(world: World)
     assert answered.elapsed_ms >= 0
 
 
-async def test_header_names_are_in_lower_case_and_values_as_they_came(world: World) -> None:
-    world.serve("/a", b"x", etag='W/"Aé"')
+async def test_header_names_are_in_lower_case_and_values_a_character_for_each_byte(world: World) -> None:
+    etag = 'W/"Aé"'.encode().decode("latin-1")
+    world.serve("/a", b"x", etag=etag)
 
     answered = await world.fetcher.shared().get(HopRequest(url=world.url("/a")))
 
-    assert answered.header("etag") == 'W/"Aé"'
+    assert answered.header("etag") == etag
     assert answered.header("x-none") is None
     assert all(name == name.lower() for name, _ in answered.headers)
 
