@@ -319,6 +319,28 @@ async def test_the_wait_is_told_by_the_crawl_delay(clock: ManualClock) -> None:
     assert gates.wait_s("a.example") == 10.0
 
 
+@pytest.mark.parametrize(
+    ("delay_s", "crawl_delay_s", "pages"),
+    [(0.0, 0.0, 64), (1.0, 0.0, 15), (1.0, 5.0, 3), (1.0, 10.0, 2), (1.0, 20.0, 1), (1.0, None, 1), (0.1, 0.0, 64)],
+)
+def test_as_many_come_at_once_as_the_delay_in_force_lets_in(
+    clock: ManualClock, delay_s: float, crawl_delay_s: float | None, pages: int
+) -> None:
+    gates = gates_of(clock, concurrency=2, delay_s=delay_s)
+
+    if crawl_delay_s is not None:
+        gates.slow_down("a.example", crawl_delay_s)
+
+    assert gates.at_once("a.example", 15.0, 64) == pages
+
+
+@pytest.mark.parametrize("rule", [HostRule(delay=timedelta(seconds=1)), HostRule(robots="ignore")])
+def test_where_robots_txt_has_no_say_in_the_delay_nobody_waits_for_it(clock: ManualClock, rule: HostRule) -> None:
+    gates = gates_of(clock, delay_s=1.0, rules={"a.example": rule})
+
+    assert gates.at_once("a.example", 15.0, 64) == 15
+
+
 STEP = st.tuples(st.sampled_from(["ask", "ask", "ask", "cancel", "leave", "pass", "hold"]), st.integers(0, 5))
 
 

@@ -47,9 +47,6 @@ class Gates:
 
         It holds from the next request on, between one start and the next; see `LONGEST_CRAWL_DELAY_S`.
         """
-        gate = self._hosts.get(host)
-        if crawl_delay_s is None and gate is None:
-            return
         self._host(host).crawl_delay_s = crawl_delay_s or 0.0
 
     def wait_s(self, host: str) -> float:
@@ -71,10 +68,20 @@ class Gates:
         gate = self._hosts.get(host)
         return gate.politeness if gate else politeness_of(self._settings, host)
 
-    def delay_s(self, host: str) -> float:
-        """Tell the seconds from one request to the next that are in force for this host."""
-        gate = self._hosts.get(host)
-        return gate.delay_s if gate else politeness_of(self._settings, host).delay_s
+    def at_once(self, host: str, within_s: float, most: int) -> int:
+        """Tell how many may come to this host together, so that the last one's turn comes within this time.
+
+        At least one, which then finds out how long the site wants to be left between requests.
+        """
+        gate = self._hosts.get(host) or Host(politeness_of(self._settings, host))
+        if not gate.delay_s:
+            return max(most, 2 * gate.politeness.concurrency)
+        politeness = gate.politeness
+        if gate.crawl_delay_s is None and politeness.robots == "obey" and not politeness.has_own_delay:
+            return 1
+        within = min(int(within_s / gate.delay_s), most)
+        # Where the pause is long, more than one would only stand in line.
+        return max(politeness.concurrency, within) if within else 1
 
     def configure(self, settings: HostSettings) -> None:
         """Go on with other settings; who waits already waits by them, too."""

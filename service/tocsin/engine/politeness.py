@@ -62,14 +62,14 @@ class HostGate:
     """The state of one host: who is inside, and when the next may go in.
 
     Times are monotonic seconds.
-    crawl_delay_s  what its robots.txt asks for, 0 for nothing
+    crawl_delay_s  what its robots.txt asks for, 0 for nothing; None: it was not asked yet
     """
 
     __slots__ = ("busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
 
     def __init__(self, politeness: Politeness) -> None:
         self.politeness = politeness
-        self.crawl_delay_s = 0.0
+        self.crawl_delay_s: float | None = None
         self.busy = 0
         self.next_at_s = float("-inf")
         self.held_until_s = float("-inf")
@@ -80,7 +80,7 @@ class HostGate:
         own_s = self.politeness.delay_s
         if self.politeness.has_own_delay:
             return own_s
-        return max(own_s, min(self.crawl_delay_s, LONGEST_CRAWL_DELAY_S))
+        return max(own_s, min(self.crawl_delay_s or 0.0, LONGEST_CRAWL_DELAY_S))
 
     def next_turn(self, now_s: float) -> float | None:
         """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""

@@ -277,12 +277,7 @@ class Scheduler:
 
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
-        delay_s, concurrency = self._gates.delay_s(host), self._gates.politeness(host).concurrency
-        if not delay_s:
-            return max(_MOST_PAGES_A_HOST, 2 * concurrency)
-        at_once = min(int(self._hold_s / 2 / delay_s), _MOST_PAGES_A_HOST)
-        # Where the pause is long, more than one would only stand in line.
-        return max(concurrency, at_once) if at_once else 1
+        return self._gates.at_once(host, self._hold_s / 2, _MOST_PAGES_A_HOST)
 
     async def _wait(self, stopping: asyncio.Event) -> None:
         """Sleep until something is written, something is due, or it is time to look for what others wrote."""
