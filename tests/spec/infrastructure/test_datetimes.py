@@ -112,6 +112,8 @@ def time(hour: int, minute: int, second: str = "0") -> ClockTime:
     ("text", "expected"),
     [
         ("2019-05-06", VagueMoment(valid=True, date="2019-05-06")),
+        ("0000-01-01", VagueMoment(valid=True, date="0000-01-01")),
+        ("2019-12-31", VagueMoment(valid=True, date="2019-12-31")),
         (" 2019-05-06 ", VagueMoment(valid=True, date="2019-05-06")),
         ("07:08", VagueMoment(valid=True, time=time(7, 8))),
         ("07:08:09.50 ", VagueMoment(valid=True, time=time(7, 8, "9.5"))),

@@ -133,7 +133,7 @@ def test_URL15_an_absolute_url_has_a_scheme_and_leads_somewhere(text: str, *, ab
         "mailto:me@a.example",
         "urn:a:b",
         "file:///a",
-        "http://b\u00fccher.example/\u4e00\U00020000#\u00e9",
+        "http://b\u00fccher.example/\u4e00\U00010000\U000efffd#\u00e9",
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "windows-1252"])
@@ -168,6 +168,8 @@ def test_URL01_uri_and_iri_references_are_valid_urls(text: str, encoding: str) -
         "http://a[/",
         "//me|@a.example/",
         "\ufffe",
+        "\U0001fffe",
+        "\U000e0001",
         "a\ue000",
         "#\ue000",
         "a\x7f",

@@ -103,7 +103,7 @@ def _terms_for(addressees: frozenset[str], value: str) -> Iterable[str]:
     for term in split_terms(value):
         name, colon, rest = term.partition(":")
         addressee = _ADDRESSEE.fullmatch(name.rstrip(SPACE)) if colon else None
-        if addressee is None or addressee[0] in VALUED_TERMS:
+        if addressee is None or addressee[1] in VALUED_TERMS:
             said = term
         else:
             ours = addressee[1] in addressees
