@@ -262,6 +262,21 @@ def test_LM46_copies_are_shown_since_the_user_asks() -> None:
     assert len(extracted(NOFOLLOW + "<a href=t mset=c>", Form.COPIES).records) == 1
 
 
+def test_a_page_of_too_many_links_is_read_up_to_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.spec.extract.MOST_LINKS", 3)
+
+    assert extracted("<a href=x></a>" * 3, Form.LINKS).problems == ()
+    assert extracted("<a href=x></a>" * 4, Form.LINKS).problems == ("too many links; only the first 3 are read",)
+
+
+def test_links_that_a_base_makes_endless_are_read_up_to_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.spec.extract._MOST_CHARACTERS", 10_000)
+
+    found = extracted(f"<base href='/{'x' * 5000}/'>" + "<a href=y></a>" * 9, Form.LINKS)
+
+    assert (len(found.records), found.problems) == (1, ("too many links; only the first 1 are read",))
+
+
 def test_an_unknown_form_is_a_callers_bug() -> None:
     with pytest.raises(ValueError, match="vcard"):
         extract(b"<p>", form="vcard")

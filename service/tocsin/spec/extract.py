@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.html.content_type import is_nosniff
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
 
+MOST_LINKS: Final = 100_000
+_MOST_CHARACTERS: Final = 2**26
+"""Of URLs: a long base would make each of many short links a long one."""
 _ICON_WIDTH: Final = 32
 _NOT_TEXT: Final = frozenset({*FIELDS, ROBOTS})
 """Meta names whose content is no text of the page's: what it declares of its changes, and to robots (C-53)."""
@@ -56,7 +60,8 @@ class Form(StrEnum):
 class Extract:
     """What was extracted of a page.
 
-    records       one for META and ROBOTS; one for each link; one for each copy and each date of reference
+    records       one for META and ROBOTS; one for each link, at most 100,000; one for each copy and each date of
+                  reference
     is_page       whether it is HTML or XHTML; of nothing else can more be said than what its headers ask of robots
     problems      in words for the page's reader
     no_text       texts were kept out, because the page is not to be indexed (LM-45)
@@ -94,6 +99,7 @@ def extract(
     """
     form = Form(form)
     told = _Headers(headers)
+    problems: tuple[str, ...] = ()
     tree = read_tree(body, content_type, nosniff=is_nosniff(told.values("x-content-type-options")))
     directives = _directives(tree, told, agent)
     page = _Page(
@@ -113,14 +119,13 @@ def extract(
     elif form is Form.META:
         records = [_meta(page)]
     elif form is Form.LINKS:
-        anchors = Anchors(tree)
-        records = [] if page.hides_links else [_link(link, page, anchors) for link in page.links()]
+        records, problems = ([], ()) if page.hides_links else _links(page)
     else:
         records = list(_copies(page))
     return Extract(
         tuple(records),
         tree.kind is not Kind.OTHER,
-        tree.problems,
+        tree.problems + problems,
         no_text=page.hides_text and form in {Form.META, Form.LINKS},
         no_links=page.hides_links and form in {Form.META, Form.LINKS},
     )
@@ -207,7 +212,7 @@ def _meta(page: _Page) -> Record:
 
 def _place(page: _Page) -> Record:
     """Tell what the links say of the page as a whole."""
-    links = [] if page.hides_links else list(page.links())
+    links = [] if page.hides_links else list(islice(page.links(), MOST_LINKS))
     icons = [
         Icon(link.url, link.media_type, link.media, link.element.get("sizes"))
         for link in links
@@ -252,6 +257,19 @@ def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
 def _is_shown(meta: Metadatum, page: _Page) -> bool:
     names = {lower_ascii(name) for name in (meta.name, meta.property) if name}
     return not page.hides_text or not names or bool(names & _NOT_TEXT)
+
+
+def _links(page: _Page) -> tuple[list[Record], tuple[str, ...]]:
+    """Tell each link, and what is wrong if there are too many."""
+    anchors = Anchors(page.tree)
+    records: list[Record] = []
+    characters = 0
+    for link in page.links():
+        characters += len(link.href) + len(link.url or "")
+        if len(records) == MOST_LINKS or characters > _MOST_CHARACTERS:
+            return records, (f"too many links; only the first {len(records)} are read",)
+        records.append(_link(link, page, anchors))
+    return records, ()
 
 
 def _link(link: Link, page: _Page, anchors: Anchors) -> Record:

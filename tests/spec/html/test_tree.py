@@ -193,6 +193,14 @@ def test_a_page_of_too_many_elements_is_refused(monkeypatch: pytest.MonkeyPatch)
         tree_of("<b></b>" * 12)
 
 
+def test_a_page_of_too_many_tags_is_refused_before_it_costs_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.spec.html.tree._MOST_ELEMENTS", 10)
+    monkeypatch.delattr("tocsin.spec.html.tree.refuse_too_complex")
+
+    with pytest.raises(TooComplex):
+        tree_of("</b>" * 30)
+
+
 def test_what_no_parser_may_be_given_is_refused() -> None:
     with pytest.raises(TooComplex):
         tree_of("<html a>" * 20_000)

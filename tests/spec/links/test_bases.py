@@ -75,6 +75,14 @@ def test_URL08_a_query_is_written_in_the_pages_encoding() -> None:
     assert bases.resolve(link, link.attributes["href"]) == "http://e.org/?%B9"
 
 
+def test_a_base_that_is_too_long_for_a_url_is_none() -> None:
+    assert base_of(f"<base href='/{'x' * 9000}/'>") == PAGE
+    tree = tree_of(f"<p xml:base='/{'x' * 9000}/'/>", XHTML)
+    (element,) = tree.elements("p")
+
+    assert bases_of(tree).of(element) == PAGE
+
+
 def test_a_reference_that_nobody_could_follow_is_not_resolved() -> None:
     tree = tree_of("<p>")
     assert tree.root is not None

@@ -147,6 +147,12 @@ def test_no_more_than_a_thousand_are_given() -> None:
     assert len(copies_of("<p>" + "<a href=t mset=" + ",".join(map(str, range(3000))) + ">")) == 1000
 
 
+def test_candidates_that_cannot_be_offered_are_not_read_without_end() -> None:
+    tree = tree_of("".join(f"<a href=t{number} mset='{'ftp:x,' * 999}'></a>" for number in range(20)))
+
+    assert len(list(read_references(tree.elements(), bases_of(tree)))) == 10
+
+
 def test_where_guessing_is_forbidden_nothing_is_guessed() -> None:
     page = b"<!DOCTYPE html><a href=t mset=/c>"
 

@@ -35,6 +35,7 @@ _NAMESPACES: Final = {
 _NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
 _MOST_ELEMENTS: Final = 1_000_000
 """An element costs about 300 bytes; a page of 10 MiB that is meant to be read has a tenth of these."""
+_TOO_MANY: Final = f"more than {_MOST_ELEMENTS} elements and texts; split the page"
 
 
 class Element:
@@ -192,13 +193,16 @@ def _nodes(
     pairs = _html_nodes(decode(body, encoding)) if kind is Kind.HTML else _xml_nodes(body, encoding, tell)
     for count, pair in enumerate(pairs):
         if count > _MOST_ELEMENTS:
-            raise TooComplex(f"more than {_MOST_ELEMENTS} elements and texts; split the page")
+            raise TooComplex(_TOO_MANY)
         yield pair
 
 
 def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
     markup = text.encode()
-    refuse_too_complex(markup, markup.count(b"<"))
+    tags = markup.count(b"<")
+    if tags > 2 * _MOST_ELEMENTS:  # before they cost anything
+        raise TooComplex(_TOO_MANY)
+    refuse_too_complex(markup, tags)
     document = turbohtml.parse(text, positions=False)
     # The open elements; what is in none of them is the content of a template.
     path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]

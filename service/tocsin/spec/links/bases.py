@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 65_536
 """Nothing that is longer can be asked for; resolving it would only cost time."""
+_LONGEST_BASE: Final = 8192
+"""A longer base would make each short link of a page a long one."""
 
 
 class Bases:
@@ -32,9 +34,8 @@ class Bases:
         href = next(hrefs, None)
         self.document: str | None = address
         if href is not None:
-            self.document = (
-                self._resolve(href, None) if address is None else document_base(address, (href,), self.encoding)
-            )
+            base = self._resolve(href, None) if address is None else document_base(address, (href,), self.encoding)
+            self.document = base if base is not None and len(base) <= _LONGEST_BASE else address
 
     def resolve(self, element: Element, reference: str) -> str | None:
         """Resolve a reference that stands in this element; None if it cannot be.
@@ -53,11 +54,14 @@ class Bases:
         for each in reversed(chain):
             above = each.parent and each.parent.based
             outer = self.document if above is None else self._found[above]
-            self._found[each] = self._resolve(each.attributes["xml:base"], outer) or outer
+            base = self._resolve(each.attributes["xml:base"], outer)
+            self._found[each] = base if base is not None and len(base) <= _LONGEST_BASE else outer
         return self.document if element.based is None else self._found[element.based]
 
     def _resolve(self, reference: str, base: str | None) -> str | None:
-        return None if len(reference) > _LONGEST else resolve(reference, base, self.encoding)
+        if len(reference) > _LONGEST:
+            return None
+        return resolve(reference, base, self.encoding)
 
 
 def _sets_base(element: Element) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import BadUrl, TooComplex
@@ -15,7 +16,7 @@ from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.http_dates import read_http_date, to_text
 from tocsin.spec.links.link_header import read_link_headers
-from tocsin.spec.links.mset import MsetValue, parse_mset
+from tocsin.spec.links.mset import MOST_CANDIDATES, MsetValue, parse_mset
 from tocsin.spec.links.relations import split_relations
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_COPIES: Final = 1000
 _MOST_ELEMENTS: Final = 10_000
+_MOST_CANDIDATES: Final = 10_000
 _SIGNS: Final = re.compile(rb"mset|memento|timemap")
 
 
@@ -38,6 +40,7 @@ class CopyKind(StrEnum):
 
 _MEMENTOS: Final = (CopyKind.MEMENTO, CopyKind.TIMEMAP)
 _OWN: Final = frozenset({*_MEMENTOS, "original"})
+_OWN_SIGNS: Final = re.compile("|".join(_OWN), re.IGNORECASE)  # most rels need not be taken apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def read_copies(
     elements = _relevant(body, content_type, nosniff=nosniff) if may_name_copies(body) else []
     bases = Bases(elements, url, find_page_encoding(body, content_type) if elements else None)
     found: dict[tuple[str, str], PageCopy] = {}
-    for copy in (*_own_copies(elements, bases, url, link_headers), *_copies_of_others(elements, bases)):
+    for copy in chain(_own_copies(elements, bases, url, link_headers), _copies_of_others(elements, bases)):
         key = copy.target, copy.url
         if copy.url.partition("#")[0] == copy.target:  # nothing is its own copy
             continue
@@ -119,9 +122,16 @@ class Reference:
 
 
 def read_references(elements: Iterable[Element], bases: Bases) -> Iterator[Reference]:
-    """Go through the links with an mset; one without an href is none (MS-01)."""
+    """Go through the links with an mset; one without an href is none (MS-01).
+
+    No more are given once 10,000 candidates were read of them.
+    """
+    candidates = 0
     for element in elements:
         if _has_mset(element):
+            candidates += min(element.attributes["mset"].count(",") + 1, MOST_CANDIDATES)
+            if candidates > _MOST_CANDIDATES:
+                return
             href = element.attributes["href"]
             value = parse_mset(element.attributes["mset"], bases.of(element), bases.encoding)
             yield Reference(href, bases.resolve(element, href), value)
@@ -203,9 +213,10 @@ def _has_mset(element: Element) -> bool:
 
 
 def _is_own(element: Element) -> bool:
-    if "rel" not in element.attributes or "href" not in element.attributes:
+    rel = element.get("rel")
+    if rel is None or "href" not in element.attributes or _OWN_SIGNS.search(rel) is None:
         return False
-    return element.is_html("link", "a", "area") and not _OWN.isdisjoint(split_relations(element.attributes["rel"]))
+    return element.is_html("link", "a", "area") and not _OWN.isdisjoint(split_relations(rel))
 
 
 def page_name(url: str) -> str | None:
