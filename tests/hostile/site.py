@@ -30,7 +30,9 @@ class Site:
     connections  how many came
     """
 
-    def __init__(self, behaviour: Behaviour, *, host: str = "127.0.0.1", calm: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, behaviour: Behaviour, *, host: str = "127.0.0.1", port: int = 0, calm: ssl.SSLContext | None = None
+    ) -> None:
         self._behaviour, self._host, self._calm = behaviour, host, calm
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -38,7 +40,7 @@ class Site:
         self.is_hostile = False
         self.heads: list[tuple[str, bytes]] = []
         self.connections = 0
-        self.port = 0
+        self.port = port
 
     @property
     def url(self) -> str:

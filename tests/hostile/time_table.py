@@ -54,7 +54,7 @@ TIME = (
     late("holds a body without a length open", then_hold(unframed(GOOD_PAGE))),
     late("holds a coded body without a length open", then_hold(unframed(zipped(GOOD_PAGE), b"Content-Encoding: gzip"))),
     late("stops in the middle of coded data", then_hold(answer(zipped(GOOD_PAGE), b"Content-Encoding: gzip")[:-4])),
-    late("pauses longer than everything may take", after(1.2, answer(CHANGED_PAGE))),
+    late("pauses longer than everything may take", after(9.0, answer(CHANGED_PAGE))),
     late("hangs behind a redirection", redirect(b"/moved"), paths={"/moved": hang}),
     late("is slow at each of many hops", redirect(b"/1"),
          paths={f"/{hop}": after(0.15, redirect(b"/%d" % (hop + 1))) for hop in range(1, 11)}),

@@ -19,6 +19,7 @@ from tests.hostile.wording import (
     then_hold,
     then_reset,
     unframed,
+    without_farewell,
 )
 from tests.origin import Talk, cut, hang, reset
 
@@ -90,6 +91,12 @@ TLS = (
     Behaviour("TLS: reset in the body", then_reset(OK + TYPE + b"Content-Length: 999\r\n\r\nhello"), fails("protocol"),
               tls=good),
     Behaviour("TLS: reset in a body without a length", then_reset(unframed(CHANGED_PAGE)), fails("protocol"), tls=good),
+    Behaviour("TLS: ends without a farewell, the length unknown", without_farewell(unframed(CHANGED_PAGE)),
+              fails("protocol"), tls=good),
+    Behaviour("TLS: ends without a farewell, the length known", without_farewell(answer(CHANGED_PAGE)),
+              reads(created="2026-02-02"), tls=good),
+    Behaviour("TLS: ends with a farewell, the length unknown", unframed(CHANGED_PAGE),
+              reads(created="2026-02-02"), tls=good),
     Behaviour("TLS: hangs in the body", then_hold(OK + TYPE + b"Content-Length: 999\r\n\r\nhello"), fails("timeout"),
               tls=good, total_s=0.8, phase_s=0.5),
     Behaviour("TLS: never answers", hang, fails("timeout"), tls=good, total_s=0.8, phase_s=0.3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.builders import html
@@ -132,12 +133,26 @@ def then_reset(start: bytes) -> Talk:
     return talk
 
 
-def after(pause_s: float, said: bytes) -> Talk:
-    """Say it late."""
+def without_farewell(said: bytes) -> Talk:
+    """Send this, and end the connection beneath TLS, without the alert that tells an end from a cut."""
 
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(pause_s)
         writer.write(said)
+        await writer.drain()
+        writer.get_extra_info("socket").shutdown(socket.SHUT_WR)
+
+    return talk
+
+
+def after(pause_s: float, said: bytes) -> Talk:
+    """Say it late, if somebody still listens."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(pause_s):
+                await reader.read()
+        except TimeoutError:
+            writer.write(said)
 
     return talk
 

@@ -1,0 +1,80 @@
+"""While fifty hosts misbehave at once, all other hosts' pages are checked as if there were no such hosts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from tests.hostile.behaviour import KIBI, UNCHANGED, Behaviour
+from tests.hostile.interim_table import INTERIM
+from tests.hostile.leaks import leaving_nothing_behind, watch_memory
+from tests.hostile.rig import Rig, limits
+from tests.hostile.site import GOOD, Site
+from tests.hostile.size_table import BODIES, BOMBS, HEADERS
+from tests.hostile.time_table import TIME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.model import CheckReport
+
+PLENTY = 50
+HEALTHY = 10
+PAGES = ("/page", "/b", "/c")
+WELL = Behaviour("well", GOOD, UNCHANGED, paths={"/b": GOOD, "/c": GOOD}, keep=True, total_s=3.0, phase_s=1.5)
+CAPS = 2 * 256 * KIBI
+SPARE_BYTES = 16 * 2**20
+
+WICKED = tuple(
+    behaviour
+    for behaviour in (*TIME, *HEADERS, *BODIES, *BOMBS, *INTERIM)
+    if behaviour.ends.kind is not None and not behaviour.paths
+)[:PLENTY]
+
+
+async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(tmp_path: Path) -> None:
+    async with leaving_nothing_behind(), Rig.at(tmp_path) as rig, AsyncExitStack() as sites:
+        wicked = [
+            await sites.enter_async_context(Site(behaviour, host=f"127.0.1.{number}"))
+            for number, behaviour in enumerate(WICKED, 1)
+        ]
+        well = [await sites.enter_async_context(Site(WELL, host=f"127.0.2.{number}")) for number in range(HEALTHY)]
+        healthy = [site.url.replace("/page", path) for site in well for path in PAGES]
+        await rig.watch(*(site.url for site in wicked), *healthy)
+        first = await rig.check()
+        assert Counter(report.outcome for report in first) == {"first": PLENTY + len(healthy)}
+        known = {site.url: await rig.kept(site.url) for site in wicked}
+        alone = [len(site.heads) for site in well]
+        for site in wicked:
+            await site.misbehave()
+
+        grown = watch_memory()
+        async with asyncio.timeout(WELL.total_s + 1):
+            reports = await rig.check(fetch=limits(WELL))
+        peak = grown()
+
+        ended = {report.url: report for report in reports}
+        assert {url: ended[url].outcome for url in healthy} == dict.fromkeys(healthy, "unchanged")
+        assert {site.url: kind_of(ended[site.url]) for site in wicked} == {
+            site.url: behaviour.ends.kind for site, behaviour in zip(wicked, WICKED, strict=True)
+        }
+        # Whoever lets us wait until a deadline is still waited for when every healthy page is done.
+        assert healthy_before_late(reports, set(healthy))
+        # No request was made of a healthy host but its pages: its robots.txt was known.
+        assert [len(site.heads) - before for site, before in zip(well, alone, strict=True)] == [len(PAGES)] * HEALTHY
+        assert {site.url: await rig.kept(site.url) for site in wicked} == known
+        assert peak <= PLENTY * CAPS + SPARE_BYTES
+
+
+def kind_of(report: CheckReport) -> str | None:
+    """The kind of a report's error."""
+    return str(report.error[0]) if report.error else None
+
+
+def healthy_before_late(reports: list[CheckReport], healthy: set[str]) -> bool:
+    """Whether all healthy pages were written before the first page that missed a deadline."""
+    order = [report.url for report in reports]
+    late = [order.index(report.url) for report in reports if kind_of(report) == "timeout"]
+    return max(map(order.index, healthy)) < min(late)
