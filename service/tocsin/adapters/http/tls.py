@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
+from tocsin.adapters.http.wording import one_line
 from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "sha256:"
 _SHOWN: Final = 120
-_UNSHOWN: Final = re.compile(r"[^\x20-\x7e\xa0-\U0010ffff]")
 
 
 class Untrusted(ssl.SSLCertVerificationError):
@@ -136,7 +135,7 @@ def _untrusted(connection: ssl.SSLObject, why: str) -> Untrusted:
 def _subject_of(named: Mapping[str, Any]) -> str:
     """Whom a certificate names, as a message may carry it: its words are the server's own."""
     parts = [f"{name}={value}" for group in named.get("subject", ()) for name, value in group]
-    return _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", ", ".join(parts))[:_SHOWN] or "of nobody"
+    return one_line(", ".join(parts))[:_SHOWN] if parts else "of nobody"
 
 
 def _last_day_of(named: Mapping[str, Any]) -> str:

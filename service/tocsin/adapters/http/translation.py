@@ -15,6 +15,7 @@ from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.pool import Disconnected
 from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.tls import Untrusted
+from tocsin.adapters.http.wording import one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
@@ -46,16 +47,16 @@ def translated(url: str) -> Iterator[None]:
     except aiohttp.ClientConnectorError as exc:
         raise _unconnected(url, exc) from exc
     except aiohttp.ClientHttpProxyError as exc:
-        raise FetchFailed(url, FailureKind.CONNECT, f"the proxy answered {exc.status} {exc.message}") from exc
+        raise FetchFailed(url, FailureKind.CONNECT, f"the proxy answered {exc.status} {one_line(exc.message)}") from exc
     except aiohttp.ClientResponseError as exc:
-        raise FetchFailed(url, FailureKind.PROTOCOL, f"not an answer of HTTP: {_one_line(exc.message)}") from exc
+        raise FetchFailed(url, FailureKind.PROTOCOL, f"not an answer of HTTP: {one_line(exc.message)}") from exc
     except Disconnected as exc:
         raise FetchFailed(url, FailureKind.PROTOCOL, "the server closed the connection before it answered") from exc
     except aiohttp.ClientPayloadError as exc:
         raise FetchFailed(url, FailureKind.PROTOCOL, f"the body is not complete: {_why_cut(exc)}") from exc
     except (aiohttp.ClientError, OSError, ValueError) as exc:
         # ValueError: a URL or a header that aiohttp does not send.
-        raise FetchFailed(url, FailureKind.PROTOCOL, _one_line(exc)) from exc
+        raise FetchFailed(url, FailureKind.PROTOCOL, one_line(exc)) from exc
 
 
 def _late(url: str, missed: DeadlineMissed) -> FetchError:
@@ -77,19 +78,13 @@ def _unconnected(url: str, exc: aiohttp.ClientConnectorError) -> FetchError:
     if isinstance(cause, Untrusted):
         return FetchFailed(url, FailureKind.TLS, to + cause.why)
     if isinstance(cause, ssl.SSLError | ssl.CertificateError):
-        return FetchFailed(url, FailureKind.TLS, to + _one_line(cause))
+        return FetchFailed(url, FailureKind.TLS, to + one_line(cause))
     if exc.ssl is not False and url.startswith("https:") and isinstance(cause, _CUT_OFF):
         return FetchFailed(url, FailureKind.TLS, f"{to}cut off during the handshake")
-    what = os.strerror(cause.errno).lower() if isinstance(cause, OSError) and cause.errno else _one_line(cause)
+    what = os.strerror(cause.errno).lower() if isinstance(cause, OSError) and cause.errno else one_line(cause)
     return FetchFailed(url, FailureKind.CONNECT, to + what)
 
 
 def _why_cut(exc: aiohttp.ClientPayloadError) -> str:
     cause = exc.__cause__
-    return _one_line(getattr(cause, "message", None) or cause or exc)
-
-
-def _one_line(what: object) -> str:
-    """The first line of a message: those of the parser go on with bytes of the page."""
-    said = str(what).strip().partition("\n")[0].strip(" :.")
-    return said[:200] or type(what).__name__
+    return one_line(getattr(cause, "message", None) or cause or exc)

@@ -1,0 +1,20 @@
+"""What others said, as a message of ours may carry it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST: Final = 200
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+_USER_INFO: Final = re.compile(r"(?<=//)[^/\s]*@")
+
+
+def one_line(what: object) -> str:
+    """Give the first line of a message, without control characters, credentials in URLs, and what is too long.
+
+    Messages of the parser go on with bytes of the page; those of libraries may repeat a proxy with its password.
+    """
+    said = str(what).strip().partition("\n")[0].strip(" :.")
+    masked = _USER_INFO.sub("***@", said[: 2 * LONGEST])
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", masked)[:LONGEST] or type(what).__name__
