@@ -28,7 +28,7 @@ ASKED_AGAIN_US = 3600 * 1_000_000
 MOURNED_US = 30 * KEPT_US
 MOST_ORIGINS = 10_000
 MOST_TEXT = 16 * 2**20
-_OCTETS_A_RULE = 256
+_OCTETS_A_RULE = 448
 UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 
 

@@ -61,16 +61,18 @@ TOO_COSTLY = Ruling(allowed=False, rule="robots.txt has too many wildcards to be
 
 
 class _Rule(NamedTuple):
+    """A rule of a record that names us; a file may have tens of thousands, so no more is kept than is told."""
+
     octets: int
     allows: bool
-    line: Line
+    number: int
+    shown: str
     named: Line
 
     @property
     def ruling(self) -> Ruling:
-        line, named = self.line, self.named
-        told = f'line {line.number}: "{line.shown}" for "{named.shown}" (line {named.number})'
-        return Ruling(self.allows, told)
+        of = f'"{self.named.shown}" (line {self.named.number})'
+        return Ruling(self.allows, f'line {self.number}: "{self.shown}" for {of}')
 
 
 class AgentRules:
@@ -115,7 +117,7 @@ class AgentRules:
 
     def _add(self, line: Line, named: Line) -> None:
         pattern = parse_pattern(line.value)
-        rule = _Rule(pattern.octets, line.field == "allow", line, named)
+        rule = _Rule(pattern.octets, line.field == "allow", line.number, line.shown, named)
         if len(pattern.parts) > 1:
             self._wild.append((rule, pattern))
             return
