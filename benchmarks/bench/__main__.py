@@ -1,4 +1,4 @@
-"""What a page costs, beside bare requests: `./dev bench [--json] [ROW...]`.
+"""What a page costs, beside bare requests: `./dev bench [--json] [--pages [DIR]] [ROW...]`.
 
 Figures are medians of rounds that alternate with what they are compared with, in one run; see docs/speed.md.
 """
@@ -9,11 +9,13 @@ import argparse
 import json
 import sys
 import time
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvloop
 
-from benchmarks.bench import alerting, backing, checking, listing, storing, way
+from benchmarks.bench import alerting, backing, checking, listing, pages, storing, way
 from benchmarks.bench.measure import TINY, WHOLE
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 ROWS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "check": checking.measure,
     "way": way.measure,
+    "pages": pages.measure,
     "import": listing.measure,
     "store": storing.measure,
     "backup": backing.measure,
@@ -38,24 +41,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument(
+        "--pages", nargs="?", const="", metavar="DIR", help="only bytes to state, on the .html files below DIR"
+    )
+    parser.add_argument(
         "--tiny", action="store_true", help="just enough to see that it works; the figures mean nothing"
     )
     options = parser.parse_args(arguments)
     if unknown := set(options.rows) - set(ROWS):
         parser.error(f"no row {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+    rows = dict(ROWS)
+    if options.pages is not None:
+        rows["pages"] = partial(pages.measure, folder=Path(options.pages) if options.pages else None)
+        options.rows = ["pages"]
     began = time.monotonic()
     if not options.json:
         print(_COLUMNS.format("what", "median", "", "ratio", "beside", "lowest to highest").rstrip())
-    for name in options.rows or ROWS:
-        for line in uvloop.run(_measure(name, TINY if options.tiny else WHOLE)):
+    for name in options.rows or rows:
+        for line in uvloop.run(_measure(rows[name], TINY if options.tiny else WHOLE)):
             print(_to_json(name, line) if options.json else _to_text(line), flush=True)
     if not options.json:
         print(f"{time.monotonic() - began:.0f} s")
     return 0
 
 
-async def _measure(name: str, sizes: Sizes) -> list[Figure]:
-    return await ROWS[name](sizes)
+async def _measure(row: Callable[[Sizes], Awaitable[list[Figure]]], sizes: Sizes) -> list[Figure]:
+    return await row(sizes)
 
 
 def _to_json(row: str, line: Figure) -> str:
