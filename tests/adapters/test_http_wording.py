@@ -70,3 +70,16 @@ async def test_a_proxy_is_given_the_password_that_its_url_carries() -> None:
         await client.get(request("http://a.example/", proxy=proxy.url("").replace("//", "//ann:secret@")))
 
     assert b"Proxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in proxy.heads[0]
+
+
+async def test_credentials_in_a_url_are_neither_sent_nor_shown() -> None:
+    empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    async with RawOrigin(empty, b"nonsense\r\n\r\n", keep=True) as origin, fetcher() as client:
+        url = origin.url("/a@b").replace("//", "//ann:secret@")
+        answer = await client.get(request(url))
+        with pytest.raises(FetchError) as caught:
+            await client.get(request(url))
+
+    assert answer.url == origin.url("/a@b")
+    assert b"Authorization" not in origin.heads[0]
+    assert "ann" not in str(caught.value)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import aiohttp
+from msgspec.structs import replace
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -35,6 +37,7 @@ ANY_ADDRESS = ("0.0.0.0/0", "::/0")
 _DRAINED_BYTES = 64 * 1024
 _DRAINED_S = 2.0
 _SUCCESS = range(200, 300)
+_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 
 
 class AiohttpSession:
@@ -61,6 +64,9 @@ class AiohttpSession:
         The body of an answer that is no success is nobody's page: it is thrown away, and neither its length nor its
         coding matters.
         """
+        if _USER_INFO.search(request.url):
+            # The library would send them; whose they are is for the engine to know, and for no message to show.
+            request = replace(request, url=_USER_INFO.sub("", request.url))
         pool = self._pool(private=request.private)
         tls = request.url.startswith("https:")
         began = self._sweep.now()
