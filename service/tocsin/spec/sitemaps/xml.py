@@ -57,7 +57,6 @@ class MarkupReader:
         self._expat = expat.ParserCreate(namespace_separator=" ")
         self._expat.buffer_text = True
         self._expat.StartDoctypeDeclHandler = self._refuse_doctype
-        self._expat.EntityDeclHandler = self._refuse_entity
         self._expat.StartElementHandler = self._start
         self._expat.EndElementHandler = self._end
         self._expat.CharacterDataHandler = self._characters
@@ -93,13 +92,11 @@ class MarkupReader:
         return found
 
     def _refuse_doctype(self, name: str, *_: object) -> None:
+        # Called before what it declares is read: there is no other way to an entity.
         if name.lower() == "html":
             self._refuse_html()
         reason = "declares a document type; take the <!DOCTYPE …> out of it"
         raise _Refused(Problem(self.line, reason, is_fatal=True))
-
-    def _refuse_entity(self, *_: object) -> None:
-        raise _Refused(Problem(self.line, "declares an entity; take the <!ENTITY …> out of it", is_fatal=True))
 
     def _refuse_html(self) -> None:
         self.root = "html"
