@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import Kind
-from tocsin.spec.html.tree import HTML, MATHML, SVG, Element, Tree, read_tree, walk
+from tocsin.spec.html.tree import HTML, MATHML, SVG, Element, Tree, find_elements, read_tree
 
 if TYPE_CHECKING:
     import random
@@ -153,13 +153,12 @@ def test_of_what_is_no_page_nothing_is_read() -> None:
 
     assert (tree.kind, tree.encoding, tree.root) == (Kind.OTHER, None, None)
     assert tree.problems == ("not HTML: a PDF document",)
-    assert list(tree.elements()) == list(walk(b"%PDF-1.4 <p>", None)) == []
+    assert list(tree.elements()) == []
 
 
 def test_where_guessing_is_forbidden_nothing_is_guessed() -> None:
     assert read_tree(b"<p>x", None).root is not None
     assert read_tree(b"<p>x", None, nosniff=True).root is None
-    assert list(walk(b"<p>x", None, nosniff=True)) == []
 
 
 def test_the_encoding_is_found_as_for_states() -> None:
@@ -210,16 +209,37 @@ PIECES = ["<p>", "</p>", "<a href=x rel='next'>", "</a>", "<table>", "<template>
 PIECES += ["text", "&amp;", "<b lang=fr>", "</b>", "<select>", "<option>", "\0", "\r\n", "<!--", "-->", "<base href=/>"]
 
 
+def found_in(body: bytes, content_type: str | None = None, **options: bool) -> list[Element]:
+    return list(
+        find_elements(body, content_type, ("a", "b"), lambda tag, get: tag == "b" or bool(get("rel")), **options)
+    )
+
+
+def test_elements_are_found_without_a_tree() -> None:
+    (link, bold) = found_in(b"<!DOCTYPE html><p lang=fr><a rel=x href=y><i><b>z</b></i></a><a href=z></a>")
+
+    assert (link.tag, link.attributes, link.language) == ("a", {"rel": "x", "href": "y"}, "fr")
+    assert [each.tag for each in bold.above()] == ["i", "a", "p", "body", "html"]
+    assert list(bold.above())[1] is link
+
+
+def test_elements_are_found_only_in_pages_that_may_be_parsed() -> None:
+    assert found_in(b"%PDF-1.4 <b>") == []
+    assert len(found_in(b"<p><b>")) == 1
+    assert found_in(b"<p><b>", nosniff=True) == []
+    with pytest.raises(TooComplex):
+        found_in(b"<html a>" * 20_000 + b"<b>")
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.sampled_from([None, "text/html", XHTML]))
-def test_walking_finds_the_elements_of_the_tree(markup: str, content_type: str | None) -> None:
+def test_finding_finds_what_the_tree_has(markup: str, content_type: str | None) -> None:
     body = f"<html xmlns='{HTML}'>{markup}".encode()
 
-    walked = list(walk(body, content_type))
+    def facts(each: Element) -> tuple[object, ...]:
+        return each.tag, each.attributes, each.language, [above.tag for above in each.above()]
 
-    assert [(each.tag, each.attributes, each.language) for each in walked] == [
-        (each.tag, each.attributes, each.language) for each in read_tree(body, content_type).elements()
-    ]
-    assert all(not each.children for each in walked)
+    expected = [each for each in read_tree(body, content_type).elements("a", "b") if each.tag == "b" or each.get("rel")]
+    assert [facts(each) for each in found_in(body, content_type)] == [facts(each) for each in expected]
 
 
 @given(st.binary(max_size=300), st.sampled_from([None, "text/html", "text/html; charset=utf-16", XHTML]))

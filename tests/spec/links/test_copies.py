@@ -97,6 +97,11 @@ def test_a_page_names_its_own_mementos() -> None:
     )
 
 
+@pytest.mark.parametrize("rel", ["premento", "memento-list", "me mento", "T\u0130MEMAP"])
+def test_no_other_relation_names_a_copy(rel: str) -> None:
+    assert copies_of(f"<link rel='{rel}' href=http://c.example/><!-- memento -->") == ()
+
+
 def test_link_headers_count_too() -> None:
     header = '</1>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT", <http://c.example/all>; rel=timemap'
 
@@ -131,7 +136,7 @@ def test_attribute_names_match_in_any_case() -> None:
 
 
 def test_a_page_whose_bytes_name_none_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("tocsin.spec.links.copies.walk")
+    monkeypatch.delattr("tocsin.spec.links.copies.find_elements")
 
     assert copies_of("<a href=t>x</a>") == ()
 

@@ -20,7 +20,7 @@ from tocsin.spec.html.page import Kind, find_kind
 from tocsin.spec.html.xhtml import parse_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 HTML: Final = "http://www.w3.org/1999/xhtml"
 SVG: Final = "http://www.w3.org/2000/svg"
@@ -166,17 +166,52 @@ def read_tree(body: bytes, content_type: str | None, *, nosniff: bool = False) -
     return Tree(kind, encoding, root, problems + tuple(found))
 
 
-def walk(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Iterator[Element]:
-    """Go through a page's elements in tree order, keeping none: they know their parents and have no children.
+def find_elements(
+    body: bytes,
+    content_type: str | None,
+    tags: Collection[str],
+    having: Callable[[str, Callable[[str], str | None]], bool],
+    *,
+    nosniff: bool = False,
+) -> Iterator[Element]:
+    """Find elements of HTML in tree order; they know what stands above them, and have no children.
 
+    A fraction of the cost of a tree: only what is found, and what stands above it, becomes an Element.
+    tags    their names
+    having  is given the name and a function from attributes to their values, and says whether the element is meant
     Raises TooComplex for a page that no parser may be given.
     """
     kind, _ = find_kind(body, content_type, nosniff=nosniff)
-    if kind is Kind.OTHER:
-        return
-    for _, node in _nodes(body, kind, _find_encoding(kind, body, content_type), lambda _: None):
-        if isinstance(node, Element):
-            yield node
+    if kind is Kind.HTML:
+        lifted: dict[turbohtml.Element, Element | None] = {}
+        document = _parse_html(decode(body, find_encoding(body, content_type)))
+        for node in document.iter_elements(tags):
+            if node.namespace is turbohtml.Namespace.HTML and having(node.tag, node.attr):
+                element = _lift(node, lifted)
+                if element is not None:
+                    yield element
+    elif kind is Kind.XHTML:
+        for _, each in _nodes(body, kind, find_xml_encoding(body, content_type), lambda _: None):
+            if isinstance(each, Element) and each.is_html(*tags) and having(each.tag, each.get):
+                yield each
+
+
+def _lift(node: turbohtml.Element, lifted: dict[turbohtml.Element, Element | None]) -> Element | None:
+    """Make an Element of a node and of what stands above it; None for the content of a template.
+
+    lifted  what was made so far, by its node
+    """
+    climbed = [node]
+    above = node.parent
+    while isinstance(above, turbohtml.Element) and above not in lifted:
+        climbed.append(above)
+        above = above.parent
+    element = lifted[above] if isinstance(above, turbohtml.Element) else None
+    is_hidden = element is None and not isinstance(above, turbohtml.Document)
+    for each in reversed(climbed):
+        element = None if is_hidden else _from_turbohtml(each, element)
+        lifted[each] = element
+    return element
 
 
 def _find_encoding(kind: Kind, body: bytes, content_type: str | None) -> str:
@@ -197,13 +232,17 @@ def _nodes(
         yield pair
 
 
-def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
+def _parse_html(text: str) -> turbohtml.Document:
     markup = text.encode()
     tags = markup.count(b"<")
     if tags > 2 * _MOST_ELEMENTS:  # before they cost anything
         raise TooComplex(_TOO_MANY)
     refuse_too_complex(markup, tags)
-    document = turbohtml.parse(text, positions=False)
+    return turbohtml.parse(text, positions=False)
+
+
+def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
+    document = _parse_html(text)
     # The open elements; what is in none of them is the content of a template.
     path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]
     places: dict[turbohtml.Node, int] = {document: 0}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import BadUrl, TooComplex
+from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import find_page_encoding
-from tocsin.spec.html.tree import walk
+from tocsin.spec.html.tree import find_elements
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.links.bases import Bases
@@ -20,13 +21,14 @@ from tocsin.spec.links.mset import MOST_CANDIDATES, MsetValue, parse_mset
 from tocsin.spec.links.relations import split_relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tocsin.spec.html.tree import Element
 
 MOST_COPIES: Final = 1000
 _MOST_ELEMENTS: Final = 10_000
 _MOST_CANDIDATES: Final = 10_000
+_TAGS: Final = ("a", "area", "base", "link")
 _SIGNS: Final = re.compile(rb"mset|memento|timemap")
 
 
@@ -39,8 +41,8 @@ class CopyKind(StrEnum):
 
 
 _MEMENTOS: Final = (CopyKind.MEMENTO, CopyKind.TIMEMAP)
-_OWN: Final = frozenset({*_MEMENTOS, "original"})
-_OWN_SIGNS: Final = re.compile("|".join(_OWN), re.IGNORECASE)  # most rels need not be taken apart
+# Most rels need not be taken apart.
+_OWN: Final = re.compile(rf"(?<![^{SPACE}])(?:memento|original|timemap)(?![^{SPACE}])", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +97,17 @@ def may_name_copies(body: bytes) -> bool:
 
 
 def _relevant(body: bytes, content_type: str | None, *, nosniff: bool) -> list[Element]:
-    found = []
     try:
-        for element in walk(body, content_type, nosniff=nosniff):
-            if element.is_html("base") or _has_mset(element) or _is_own(element):
-                found.append(element)
-                if len(found) >= _MOST_ELEMENTS:
-                    break
+        elements = find_elements(body, content_type, _TAGS, _may_matter, nosniff=nosniff)
+        return list(islice(elements, _MOST_ELEMENTS))
     except TooComplex:
         return []
-    return found
+
+
+def _may_matter(tag: str, get: Callable[[str], str | None]) -> bool:
+    if get("href") is None:
+        return False
+    return tag == "base" or get("mset") is not None or _OWN.search(get("rel") or "") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +216,11 @@ def _has_mset(element: Element) -> bool:
 
 
 def _is_own(element: Element) -> bool:
-    rel = element.get("rel")
-    if rel is None or "href" not in element.attributes or _OWN_SIGNS.search(rel) is None:
-        return False
-    return element.is_html("link", "a", "area") and not _OWN.isdisjoint(split_relations(rel))
+    return (
+        element.is_html("link", "a", "area")
+        and "href" in element.attributes
+        and _OWN.search(element.get("rel") or "") is not None
+    )
 
 
 def page_name(url: str) -> str | None:
