@@ -106,6 +106,14 @@ def test_what_is_wrong_with_a_page_is_told_beside_the_result(installation: Insta
     assert f"{file}: not well-formed XML" in answer.err
 
 
+def test_a_person_is_told_where_there_is_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<!DOCTYPE html><p>x")
+
+    status, told = on_terminal("extract", "--as", "links", "a.html", cwd=tmp_path)
+
+    assert (status, told.strip()) == (0, "a.html: nothing of the kind")
+
+
 async def call(installation: Installation, *arguments: str) -> Answer:
     return await asyncio.to_thread(installation.call, *arguments)
 

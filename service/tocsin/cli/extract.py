@@ -68,6 +68,8 @@ def command(sources: tuple[str, ...], form: str, base: str | None, *, own: bool)
         if output.is_json():
             for record in records:
                 output.print_json(record)
+        elif not records:
+            output.say(f"{source.name}: nothing of the kind")
         else:
             _PRINT[Form(form)](source.name, records)
     return status
@@ -92,14 +94,13 @@ def _print_meta(name: str, records: Iterable[Record]) -> None:
         if record["refresh"]:
             facts.append(("refresh", f"{record['refresh']['seconds']} s, {record['refresh']['url'] or 'nowhere'}"))
         output.table(("of the page", "value"), facts, title=f"{name} ({record['encoding']})")
-        output.table(
-            ("name", "content", "language", "scheme"),
-            [
-                (meta["name"] or meta["property"] or meta["http_equiv"], meta["content"], meta["lang"], meta["scheme"])
-                for meta in record["metas"]
-                if meta["charset"] is None
-            ],
-        )
+        metas = [
+            (meta["name"] or meta["property"] or meta["http_equiv"], meta["content"], meta["lang"], meta["scheme"])
+            for meta in record["metas"]
+            if meta["charset"] is None
+        ]
+        if metas:
+            output.table(("name", "content", "language", "scheme"), metas)
 
 
 def _print_links(name: str, records: Iterable[Record]) -> None:

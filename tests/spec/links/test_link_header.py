@@ -35,6 +35,10 @@ def test_a_parameter_may_have_no_value() -> None:
     assert read_link_headers(["<a>; crossorigin; rel=x"])[0].parameters == {"crossorigin": "", "rel": "x"}
 
 
+def test_bytes_that_are_not_ascii_are_escaped() -> None:
+    assert read_link_headers(["</\u00e9>".encode().decode("latin-1")])[0].target == "/%C3%A9"
+
+
 def test_what_is_malformed_ends_its_header() -> None:
     assert [link.target for link in read_link_headers(["<a>; rel=x nonsense, <b>", "no, <c>", "<d", '<e>; t="f'])] == [
         "a",

@@ -17,6 +17,7 @@ _PARAMETER: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_NOT_ASCII: Final = re.compile("[\x80-\xff]")
 _MOST: Final = 1000
 
 
@@ -24,7 +25,7 @@ _MOST: Final = 1000
 class HeaderLink:
     """A link of a Link header.
 
-    target      the reference between its angle brackets, as written
+    target      the reference between its angle brackets; bytes that are not ASCII are percent-encoded
     parameters  by name in lower case; of several with one name the first counts
     """
 
@@ -35,6 +36,7 @@ class HeaderLink:
 def read_link_headers(values: Iterable[str]) -> tuple[HeaderLink, ...]:
     """Read the links of a page's Link headers, at most 1,000; what is malformed ends its header.
 
+    values  each character is one byte
     Source  RFC 8288, 3 and its appendix B.2.
     """
     links: list[HeaderLink] = []
@@ -57,4 +59,5 @@ def _links(value: str) -> Iterator[HeaderLink]:
             text = _ESCAPED.sub(r"\1", quoted) if quoted is not None else (bare or "").strip(" \t")
             if parameter["name"]:
                 parameters.setdefault(parameter["name"].lower(), text)
-        yield HeaderLink(target[1].strip(" \t"), parameters)
+        reference = _NOT_ASCII.sub(lambda byte: f"%{ord(byte[0]):02X}", target[1].strip(" \t"))
+        yield HeaderLink(reference, parameters)
