@@ -63,13 +63,16 @@ def test_meta_is_also_what_the_links_say_of_the_page_as_a_whole() -> None:
         Form.META,
     )
 
-    assert {key: record[key] for key in ("feed", "icons", "alternates", "depths", "permalinks", "tags")} == {
+    assert {key: record[key] for key in ("feed", "icons", "alternates", "translations", "depths")} == {
         "feed": "http://e.org/dir/feed",
         "icons": ["http://e.org/dir/small", "http://e.org/dir/big"],
         "alternates": [
             {"url": "http://e.org/dir/fr", "title": "F", "translation": "fr", "format": None, "medium": None}
         ],
+        "translations": {"fr": "http://e.org/dir/fr"},
         "depths": [1],
+    }
+    assert {key: record[key] for key in ("permalinks", "tags")} == {
         "permalinks": [{"url": "http://e.org/dir/b", "article": "a"}],
         "tags": ["http://e.org/dir/b"],
     }

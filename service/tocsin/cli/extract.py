@@ -87,9 +87,7 @@ def _tell(name: str, found: Extract) -> None:
 def _print_meta(name: str, records: Iterable[Record]) -> None:
     for record in records:
         facts = [(fact, _listed(record[fact])) for fact in _FACTS if record[fact]]
-        facts += [
-            (f"version in {each['translation']}", each["url"]) for each in record["alternates"] if each["translation"]
-        ]
+        facts += [(f"version in {language}", url) for language, url in record["translations"].items()]
         facts += [("depth", str(depth)) for depth in record["depths"]]
         if record["refresh"]:
             facts.append(("refresh", f"{record['refresh']['seconds']} s, {record['refresh']['url'] or 'nowhere'}"))

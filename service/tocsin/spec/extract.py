@@ -25,6 +25,7 @@ from tocsin.spec.links.place import (
     read_depths,
     read_permalinks,
     read_tags,
+    read_translations,
 )
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
@@ -213,6 +214,7 @@ def _meta(page: _Page) -> Record:
 def _place(page: _Page) -> Record:
     """Tell what the links say of the page as a whole."""
     links = [] if page.hides_links else list(islice(page.links(), MOST_LINKS))
+    alternates = read_alternates(page.tree, links)
     icons = [
         Icon(link.url, link.media_type, link.media, link.element.get("sizes"))
         for link in links
@@ -234,8 +236,9 @@ def _place(page: _Page) -> Record:
                 "format": each.format,
                 "medium": each.medium,
             }
-            for each in read_alternates(page.tree, links)
+            for each in alternates
         ],
+        "translations": read_translations(alternates),
         "tags": read_tags(links),
     }
 
