@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import pytest
 from hypothesis import given
@@ -39,6 +39,9 @@ REFUSED = {
     "64:ff9b::10.0.0.1": "carries 10.0.0.1, which is a private address",
     "64:ff9b:1::808:808": "NAT64",
     "100::1": "discards",
+    "100:0:0:1::1": "nobody has",
+    "2606:4700::5efe:127.0.0.1": "carries 127.0.0.1 (ISATAP), which is a loopback address",
+    "2606:4700::200:5efe:10.0.0.1": "carries 10.0.0.1 (ISATAP), which is a private address",
     "2001::1": "Teredo",
     "2001:2::1": "IETF",
     "2001:db8::1": "documentation",
@@ -68,8 +71,9 @@ def test_what_the_internet_does_not_reach_is_refused_and_named(address: str, why
     assert why in (AddressPolicy().refuses(address) or "")
 
 
-def test_nat64_of_a_public_address_may_be_dialled() -> None:
-    assert AddressPolicy().refuses("64:ff9b::8.8.8.8") is None
+@pytest.mark.parametrize("address", ["64:ff9b::8.8.8.8", "2606:4700::5efe:8.8.8.8"])
+def test_an_address_that_carries_a_public_one_may_be_dialled(address: str) -> None:
+    assert AddressPolicy().refuses(address) is None
 
 
 @given(st.ip_addresses(v=4))
@@ -79,6 +83,11 @@ def test_an_address_is_judged_alike_in_every_disguise(address: IPv4Address) -> N
 
     assert (policy.refuses(f"::ffff:{address}") is not None) is refused
     assert (policy.refuses(f"64:ff9b::{address}") is not None) is refused
+    assert (policy.refuses(f"2606:4700::5efe:{address}") is not None) is refused
+    assert policy.refuses(f"::ffff:0:{address}") is not None
+    assert policy.refuses(f"64:ff9b:1::{address}") is not None
+    assert policy.refuses(IPv6Address(0x2002 << 112 | int(address) << 80)) is not None
+    assert policy.refuses(IPv6Address(0x20010000 << 96 | (int(address) ^ 0xFFFFFFFF))) is not None
     assert policy.refuses(f"::{address}") is not None
 
 
@@ -108,3 +117,16 @@ def test_an_allowed_ipv4_network_does_not_open_its_disguises() -> None:
 def test_what_is_no_network_is_refused_with_the_mend(text: str) -> None:
     with pytest.raises(SettingsError, match=r"network\.allow.*10\.0\.0\.0/8"):
         AddressPolicy([text])
+
+
+@given(st.ip_addresses(v=6))
+def test_no_ipv6_address_is_let_through_that_python_calls_private(address: IPv6Address) -> None:
+    # Of what carries an IPv4 address, that address decides.
+    carries = address.ipv4_mapped or address in IPv6Network("64:ff9b::/96")
+    if not carries and (address.is_private or address.is_multicast or address.is_reserved):
+        assert AddressPolicy().refuses(address) is not None
+
+
+@given(st.text() | st.ip_addresses().map(str).flatmap(lambda text: st.text().map(text.__add__)))
+def test_no_text_is_too_strange_to_be_judged(text: str) -> None:
+    assert AddressPolicy().refuses(text) is None or isinstance(AddressPolicy().refuses(text), str)

@@ -45,6 +45,7 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
         ("::ffff:0:0:0/96", "an IPv4 address in disguise (IPv4-translated)"),
         ("64:ff9b:1::/48", "an IPv4 address in disguise (local NAT64)"),
         ("100::/64", "an address that discards"),
+        ("100:0:0:1::/64", "an address that nobody has"),
         ("2001:db8::/32", "an address for documentation"),
         ("2001::/32", "an IPv4 address in disguise (Teredo)"),
         ("2001::/23", "an address of IETF protocols"),
@@ -59,6 +60,8 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
 )
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+"""Above the IPv4 address in the last half of an address of ISATAP (RFC 5214, 6.1)."""
 
 
 class AddressPolicy:
@@ -98,7 +101,13 @@ def _why_v6(address: IPv6Address) -> str | None:
         why = _why_v4(inside)
         return why and f"carries {inside}, which {why}"
     named = next((f"is {name}" for network, name in _REFUSED_V6 if address in network), None)
-    return named or (None if address in _GLOBAL_V6 else "is not part of the public internet")
+    if named or address not in _GLOBAL_V6:
+        return named or "is not part of the public internet"
+    if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
+        inside = IPv4Address(int(address) & 0xFFFFFFFF)
+        why = _why_v4(inside)
+        return why and f"carries {inside} (ISATAP), which {why}"
+    return None
 
 
 def _network(text: str) -> Network:
