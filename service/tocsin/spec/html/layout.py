@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE
 
@@ -62,8 +62,7 @@ class Layout:
     html: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedElement:
+class PlacedElement(NamedTuple):
     """An element with its attributes, each with its place.
 
     tag      its name, in lower case in HTML; with a prefix (`svg:a`) outside of HTML's namespace

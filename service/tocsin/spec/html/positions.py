@@ -6,7 +6,7 @@ from itertools import islice
 
 import turbohtml
 
-from tocsin.spec.html.document import in_template, refuse_too_complex, to_meta
+from tocsin.spec.html.document import outside_templates, refuse_too_complex, to_meta
 from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
 
 
@@ -17,9 +17,9 @@ def read_layout(text: str) -> Layout:
     """
     document = _parse(text)
     metas = []
-    for node in document.find_all("meta"):
+    for node in outside_templates(document.find_all("meta")):
         location = node.source_location
-        if location is None or in_template(node):
+        if location is None:
             continue
         tag = (location.start_tag.start_offset, location.start_tag.end_offset)
         metas.append(PlacedMeta(to_meta(node.attrs.get), tag, _spans(location), in_head=_in_head(node)))
@@ -38,20 +38,16 @@ def read_places(text: str) -> Places:
     Raises TooComplex for a page that no parser may be given.
     """
     document = _parse(text)
-    has_templates = "<template" in text.lower()
     elements = []
-    for node in document.iter_elements():
-        attributes = node.attrs
-        is_html = node.namespace == turbohtml.Namespace.HTML
-        if not (is_html and node.tag in CHECKED) and ANYWHERE.isdisjoint(attributes):
-            continue
+    for node in outside_templates(filter(_is_checked, document.iter_elements())):
         location = node.source_location
-        if location is None or (has_templates and in_template(node)):
+        if location is None:
             continue
+        is_html = node.namespace == turbohtml.Namespace.HTML
         elements.append(
             PlacedElement(
                 tag=node.tag if is_html else f"{node.namespace.value}:{node.tag}",
-                values={name: node.attr(name) or "" for name in attributes},
+                values={name: node.attr(name) or "" for name in node.attrs},
                 span=(location.start_tag.start_offset, location.start_tag.end_offset),
                 spans=_spans(location),
                 in_head=_in_head(node),
@@ -59,6 +55,12 @@ def read_places(text: str) -> Places:
             )
         )
     return Places(tuple(elements))
+
+
+def _is_checked(node: turbohtml.Element) -> bool:
+    if node.tag in CHECKED and node.namespace == turbohtml.Namespace.HTML:
+        return True
+    return not ANYWHERE.isdisjoint(node.attrs)
 
 
 def _parse(text: str) -> turbohtml.Document:

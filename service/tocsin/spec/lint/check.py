@@ -58,11 +58,10 @@ def lint(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
         return ()
     found = set(_find_all(page))
     lines = Lines(page.text)
-    told = [
-        Finding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in nsmallest(MOST_FINDINGS, found)
-    ]
-    if len(found) > MOST_FINDINGS:
-        told.append(_more(told[-1], sorted(found)[MOST_FINDINGS:]))
+    first = nsmallest(MOST_FINDINGS, found)
+    told = [Finding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in first]
+    if len(found) > len(first):
+        told.append(_more(told, len(found), sum(at.level is Level.ERROR for at in found)))
     return tuple(told)
 
 
@@ -76,9 +75,12 @@ def _find_all(page: WrittenPage) -> Iterator[Found]:
         yield from check(page)
 
 
-def _more(last: Finding, untold: list[Found]) -> Finding:
-    """Say how many findings are not told, at the place of the last one that is."""
-    errors = sum(at.level is Level.ERROR for at in untold)
-    level = Level.ERROR if errors else Level.WARNING
-    message = f"{len(untold)} more findings, {errors} of them errors, are not shown; mend these, then look again"
-    return Finding(last.line, last.column, "CI-08", level, message)
+def _more(told: list[Finding], count: int, errors: int) -> Finding:
+    """Say how many findings are not told, at the place of the last one that is.
+
+    count, errors  of all there are
+    """
+    untold = errors - sum(finding.level is Level.ERROR for finding in told)
+    level = Level.ERROR if untold else Level.WARNING
+    message = f"{count - len(told)} more findings, {untold} of them errors, are not shown; mend these, then look again"
+    return Finding(told[-1].line, told[-1].column, "CI-08", level, message)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import lower_ascii
+from tocsin.spec.infrastructure.keywords import is_valid_boolean, is_valid_keyword
+from tocsin.spec.links.icons import read_sizes
 from tocsin.spec.lint.media import is_media_query_list
 from tocsin.spec.lint.page import shown
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tocsin.spec.html.layout import PlacedElement
     from tocsin.spec.lint.page import WrittenPage
 
-_SIZE = re.compile(r"[1-9][0-9]*+[xX][1-9][0-9]*+")
 _BOOLEANS = (("link", "disabled"), ("area", "nohref"), ("time", "pubdate"))
 _KEYWORDS = {
     "crossorigin": ("", "anonymous", "use-credentials"),
@@ -78,7 +78,7 @@ def _check_sizes(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
         if size in seen:
             message = f"{shown(token)} stands twice in one value; remove one"
             yield Found(place, "TOK-02", Level.ERROR, message)
-        elif size != "any" and not _SIZE.fullmatch(token):
+        elif not read_sizes(token):
             message = f'{shown(token)} is no size; write such as "16x16", or "any"'
             yield Found(place, "LK-25", Level.ERROR, message)
         elif "X" in token:
@@ -90,7 +90,7 @@ def _check_sizes(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
 def _check_keywords(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     for attribute, keywords in _KEYWORDS.items():
         value = element.get(attribute)
-        if value is not None and lower_ascii(value) not in keywords:
+        if value is not None and not is_valid_keyword(value, keywords):
             known = ", ".join(keyword for keyword in keywords if keyword)
             message = f"{shown(value)} is none of the words that {attribute} knows; write one of {known}"
             yield Found(page.place_in(element, attribute), "ENUM-02", Level.ERROR, message)
@@ -98,6 +98,6 @@ def _check_keywords(page: WrittenPage, element: PlacedElement) -> Iterator[Found
 
 def _check_boolean(page: WrittenPage, element: PlacedElement, attribute: str) -> Iterator[Found]:
     value = element.get(attribute)
-    if value and lower_ascii(value) != attribute:
+    if value is not None and not is_valid_boolean(attribute, value):
         message = f"{attribute} is true whatever its value is; write the bare word, or leave it out for false"
         yield Found(page.place_in(element, attribute), "NUM-03", Level.ERROR, message)

@@ -42,16 +42,17 @@ def check_msets(page: WrittenPage) -> Iterator[Found]:
             message = "mset says something of a link, and this is none; move it to an a element with an href"
             yield Found(page.place_in(element, "mset"), "MS-01", Level.ERROR, message)
             continue
+        written = page.value_at(element, "mset")
         read = parse_mset(value, base, page.encoding)
         for error in read.errors:
             rule, level = _RULES[error.code]
-            yield Found(page.place_in(element, "mset", error.offset), rule, level, error.message)
+            yield Found(written.at(error.offset), rule, level, error.message)
         for copy in read.copies:
             if copy.rel is not None and _is_unknown(copy.rel):
                 message = (
                     f"{shown(copy.rel)} is no link type that is registered; write such as memento, or leave it out"
                 )
-                yield Found(page.place_in(element, "mset", copy.rel_at or 0), "MS-08", Level.WARNING, message)
+                yield Found(written.at(copy.rel_at or 0), "MS-08", Level.WARNING, message)
 
 
 def _is_unknown(rel: str) -> bool:

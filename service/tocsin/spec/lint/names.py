@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE
+from tocsin.spec.infrastructure.references import is_valid_hash_name
 from tocsin.spec.lint.page import shown
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def check_references(page: WrittenPage) -> Iterator[Found]:
     maps = {element.values["name"] for element in page.named("map") if element.values.get("name")}
     for element in page.named("img", "object"):
         usemap = element.values.get("usemap")
-        if usemap is None or (usemap[:1] == "#" and usemap[1:] in maps):
+        if usemap is None or is_valid_hash_name(usemap, maps):
             continue
         message = (
             f'{shown(usemap)} is no reference to a map of this page; write "#" and the map\'s name, letter by letter'

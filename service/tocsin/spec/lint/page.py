@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.decoding import decode
@@ -14,12 +15,35 @@ from tocsin.spec.html.positions import read_places
 from tocsin.spec.html.xml_positions import read_xml_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tocsin.spec.html.layout import PlacedElement, Places
 
+MOST_TOKENS = 1000
+"""So many tokens of one attribute are looked at."""
+
 _TOKEN = re.compile(f"[^{SPACE}]+")
 _MOST_SHOWN = 60
+_LONGEST_SHOWN = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of an attribute, and where it stands.
+
+    start, end  in the page's text, without quotation marks
+    text        the value, with its references read
+    is_blurred  whether a letter of it cannot be found in the text: there are references, or it stands elsewhere
+    """
+
+    start: int
+    end: int
+    text: str
+    is_blurred: bool
+
+    def at(self, offset: int) -> int:
+        """Say where a letter of it stands in the page's text; where the value begins, if that is blurred."""
+        return self.start if self.is_blurred else min(self.start + offset, self.end - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +53,7 @@ class WrittenPage:
     body          the bytes that it was read from
     content_type  the value of the HTTP header, None if there was none
     encoding      its name, in lower case
+    by_tag        the elements of each name, in tree order
     """
 
     body: bytes
@@ -37,30 +62,33 @@ class WrittenPage:
     encoding: str
     text: str
     places: Places
+    by_tag: Mapping[str, Sequence[PlacedElement]]
 
     def named(self, *tags: str) -> Iterator[PlacedElement]:
-        """Give the elements of these names, in tree order."""
-        return (element for element in self.places.elements if element.tag in tags)
+        """Give the elements of these names: those of the first in tree order, then those of the next."""
+        return chain.from_iterable(self.by_tag.get(tag, ()) for tag in tags)
 
-    def place_in(self, element: PlacedElement, attribute: str, offset: int = 0) -> int:
-        """Say where a letter of an attribute's value stands; where the value begins, if references blur that."""
+    def value_at(self, element: PlacedElement, attribute: str) -> Value:
+        """Find the value of an attribute in the text."""
         if attribute not in element.spans:
-            return element.span[0]
-        start, end, _ = value_span(self.text, element.spans[attribute])
-        if start == end or "&" in self.text[start:end]:
-            return start if start < end else element.spans[attribute][0]
-        return min(start + offset, end - 1)
-
-    def tokens(self, element: PlacedElement, attribute: str) -> list[tuple[int, str]]:
-        """Take the value of an attribute apart at its white space: the tokens, each with its place."""
-        value = element.get(attribute) or ""
-        if attribute not in element.spans:
-            return [(element.span[0], token) for token in _TOKEN.findall(value)]
+            return Value(element.span[0], element.span[0], element.get(attribute) or "", is_blurred=True)
         start, end, _ = value_span(self.text, element.spans[attribute])
         raw = self.text[start:end]
+        if not raw:
+            start = start if start < element.spans[attribute][1] else element.spans[attribute][0]
+            return Value(start, start, "", is_blurred=True)
         if "&" in raw:
-            return [(start, token) for token in _TOKEN.findall(value)]
-        return [(start + match.start(), match[0]) for match in _TOKEN.finditer(raw)]
+            return Value(start, end, element.get(attribute) or "", is_blurred=True)
+        return Value(start, end, raw, is_blurred=False)
+
+    def place_in(self, element: PlacedElement, attribute: str) -> int:
+        """Say where the value of an attribute begins; where its name does, if there is none."""
+        return self.value_at(element, attribute).start
+
+    def tokens(self, element: PlacedElement, attribute: str) -> list[tuple[int, str]]:
+        """Take the value of an attribute apart at its white space: the first MOST_TOKENS tokens, with their places."""
+        value = self.value_at(element, attribute)
+        return [(value.at(match.start()), match[0]) for match in islice(_TOKEN.finditer(value.text), MOST_TOKENS)]
 
 
 def open_page(body: bytes, content_type: str | None) -> WrittenPage | None:
@@ -74,10 +102,13 @@ def open_page(body: bytes, content_type: str | None) -> WrittenPage | None:
     encoding = find_page_encoding(body, content_type)
     text = decode(body, encoding)
     places = read_xml_places(body, encoding, text) if kind is Kind.XHTML else read_places(text)
-    return WrittenPage(body, content_type, kind, encoding, text, places)
+    by_tag: dict[str, list[PlacedElement]] = {}
+    for element in places.elements:
+        by_tag.setdefault(element.tag, []).append(element)
+    return WrittenPage(body, content_type, kind, encoding, text, places, by_tag)
 
 
 def shown(value: str) -> str:
     """Give a value as messages show it: quoted, on one line, and not too long."""
-    flat = " ".join(value.split())
+    flat = " ".join(value[:_LONGEST_SHOWN].split())
     return f'"{flat}"' if len(flat) <= _MOST_SHOWN else f'"{flat[: _MOST_SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import lower_ascii
@@ -20,55 +20,64 @@ if TYPE_CHECKING:
 REGISTER_AT: Final = "microformats.org/wiki/existing-rel-values"
 """Where link types of one's own are registered (C-08)."""
 
-_MOST_TYPES = 1000
-"""So many link types of one element are looked at."""
+
+class _Judged(NamedTuple):
+    """What was found at a token of a rel."""
+
+    number: int
+    rule: str
+    level: Level
+    message: str
 
 
 def check_relations(page: WrittenPage) -> Iterator[Found]:
     """Judge the link types of links (LK-13, LK-14, LK-40 to LK-42, LK-44)."""
+    judged: dict[tuple[str, str], list[_Judged]] = {}  # the links of a page say much the same
     for element in page.named("a", "area", "link"):
-        if element.get("rel"):
-            yield from _check_types(page, element)
+        rel = element.get("rel")
+        if rel:
+            tokens = page.tokens(element, "rel")
+            if (element.tag, rel) not in judged:
+                judged[element.tag, rel] = [*_judge(element.tag, [token for _, token in tokens])]
+            for at in judged[element.tag, rel]:
+                yield Found(tokens[at.number][0], at.rule, at.level, at.message)
         if element.get("rev"):
             yield from _check_rev(page, element)
 
 
-def _check_types(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
-    tokens = page.tokens(element, "rel")[:_MOST_TYPES]
-    problems = iter(check_rel(element.tag, " ".join(token for _, token in tokens)))
+def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
+    problems = iter(check_rel(tag, " ".join(tokens)))
     problem = next(problems, None)
     seen: set[str] = set()
-    for place, token in tokens:
+    for number, token in enumerate(tokens):
         keyword = token if ":" in token else lower_ascii(token)
         is_first = keyword not in seen
         seen.add(keyword)
         if problem is not None and problem.keyword == keyword and (problem.code != "duplicate") == is_first:
-            yield _found(place, element, problem)
+            yield _Judged(number, *_explain(tag, problem))
             problem = next(problems, None)
         elif is_first and (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.OBSOLETE:
             message = f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere"
-            yield Found(place, "LK-44", Level.WARNING, message)
+            yield _Judged(number, "LK-44", Level.WARNING, message)
 
 
-def _found(place: int, element: PlacedElement, problem: RelProblem) -> Found:
+def _explain(tag: str, problem: RelProblem) -> tuple[str, Level, str]:
     keyword = problem.keyword
     what = shown(keyword)
     if problem.code == "duplicate":
-        return Found(place, "LK-13", Level.ERROR, f"{what} stands twice in one rel; remove one")
+        return "LK-13", Level.ERROR, f"{what} stands twice in one rel; remove one"
     if problem.code == "synonym":
         canonical = SYNONYMS.get(keyword)
         mend = f"write {canonical}" if canonical else "write the type that it stands for"
-        return Found(place, "LK-14", Level.ERROR, f"{what} is read, but may not be written; {mend}")
+        return "LK-14", Level.ERROR, f"{what} is read, but may not be written; {mend}"
     if problem.code == "not-allowed":
-        message = f"{what} means nothing on the element {element.tag}; leave it out"
-        return Found(place, "LK-40", Level.ERROR, message)
+        return "LK-40", Level.ERROR, f"{what} means nothing on the element {tag}; leave it out"
     if ":" in keyword:
-        message = f"{what} holds a colon but is no absolute URL; write the URL that defines the type"
-        return Found(place, "LK-42", Level.ERROR, message)
+        return "LK-42", Level.ERROR, f"{what} holds a colon but is no absolute URL; write the URL that defines the type"
     if (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.DISCONTINUED:
-        return Found(place, "LK-40", Level.ERROR, f"the link type {what} has been withdrawn; leave it out")
+        return "LK-40", Level.ERROR, f"the link type {what} has been withdrawn; leave it out"
     message = f"{what} is no link type that is registered; leave it out, or register it at {REGISTER_AT}"
-    return Found(place, "LK-40", Level.WARNING, message)
+    return "LK-40", Level.WARNING, message
 
 
 def _check_rev(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii
-from tocsin.spec.lint.page import shown
+from tocsin.spec.lint.page import MOST_TOKENS, shown
 from tocsin.spec.robots.directives import KNOWN_TERMS, ROBOTS, VALUED_TERMS, name_of
 
 if TYPE_CHECKING:
@@ -43,11 +44,12 @@ def _find_terms(page: WrittenPage) -> Iterator[tuple[int, str]]:
     for element in page.named("meta"):
         if lower_ascii(element.get("name") or "") != ROBOTS:
             continue
-        for match in _TERM.finditer(element.get("content") or ""):
+        content = page.value_at(element, "content")
+        for match in islice(_TERM.finditer(content.text), MOST_TOKENS):
             term = match[0].strip(SPACE)
             if term:
                 offset = match.start() + len(match[0]) - len(match[0].lstrip(SPACE))
-                yield page.place_in(element, "content", offset), lower_ascii(term)
+                yield content.at(offset), lower_ascii(term)
 
 
 def _mend(term: str) -> str:

@@ -40,12 +40,12 @@ def _check_href(page: WrittenPage, element: PlacedElement, href: str) -> Iterato
     before = len(href) - len(href.lstrip(SPACE))
     if is_valid_url(url, page.encoding):
         if (problem := _against_its_scheme(url)) is not None:
-            yield Found(page.place_in(element, "href", before), "URL-13", Level.WARNING, problem)
+            yield Found(page.value_at(element, "href").at(before), "URL-13", Level.WARNING, problem)
         return
     culprit = _FORBIDDEN.search(url)
     offset = before + (culprit.start() if culprit else 0)
     message = f"{shown(url)} is no valid URL; {_mend(url, culprit)}"
-    yield Found(page.place_in(element, "href", offset), _RULES[element.tag], Level.ERROR, message)
+    yield Found(page.value_at(element, "href").at(offset), _RULES[element.tag], Level.ERROR, message)
 
 
 def _mend(url: str, culprit: re.Match[str] | None) -> str:
