@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.document import read_metas, read_title, read_whole
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS, Meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,6 +194,13 @@ def test_a_page_built_to_be_slow_is_read_like_any_other(before: str) -> None:
         "".join(f"<b id={number}><p>" for number in range(20_000)),
         "".join(f"<FONT id={number}><p>" for number in range(20_000)),
         "<!--" + "x" * 70_000 + "-->" + "<selectedcontent>" * 20,
+        "".join(f"<b id={number}><p>" for number in range(1000)),
+        "<p>" + "<b><b><b><I><i><i><tt><tt><tt><u><u><u>" + "<p>x" * 40_000,
+        "<p><b " + " ".join(f"a{number}" for number in range(1000)) + ">" + "<p>x" * 9_000,
+        "<p><a " + " ".join(f"a{number}" for number in range(1000)) + ">" + "<p>x" * 9_000,
+        "<p><b a='" + ">" * 20_000 + "'>" + "<p>x" * 1_900,
+        "<p>" * (MOST_TAGS + 1),
+        "<meta>" * (MOST_METAS + 1),
     ],
     ids=lambda before: before[:12],
 )
@@ -204,6 +211,10 @@ def test_what_html_itself_makes_slow_is_too_complex(before: str) -> None:
 
 def test_formatting_elements_that_are_closed_are_not_complex() -> None:
     assert metas("<i class=a></i><b><u>x</u></b><p>" * 20_000 + PLANT) == [PLANTED]
+
+
+def test_links_and_few_formatting_elements_that_are_never_closed_are_not_complex() -> None:
+    assert metas("<font face=arial><a href=/a>x<p>" * 20_000 + PLANT) == [PLANTED]
 
 
 def test_a_large_page_without_meta_elements_is_not_parsed() -> None:

@@ -2,8 +2,7 @@
 
 lexbor reads what it reads quickly. Its time grows with the square of the depth of a page, of the elements left
 open and of the attributes of a tag, so a page whose bytes allow for much of that goes to turbohtml, which bounds
-the depth at 512 elements and sees the same meta elements. Three things take either parser quadratic time, since
-HTML asks for them; a page that does much of them is too complex.
+the depth at 512 elements and sees the same meta elements. What takes either of them too long is refused before.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import turbohtml
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from tocsin.errors import TooComplex
+from tocsin.spec.html.complexity import TAGS_THAT_REOPEN_LITTLE, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS, Meta, Reading, WholePage
+from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.tags import count_attributes, find_tag_end
+from tocsin.spec.html.tags import find_tag_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -48,17 +47,6 @@ _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
 _LEXBOR_WORK = 4_000_000
 _LEXBOR_BYTES = 65_536
-
-# HTML merges the attributes of each further html and body element into the first one.
-_MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
-_MERGED_TAGS = 256
-_MERGED_ATTRIBUTES = 4096
-# HTML opens unclosed formatting elements again in each paragraph; those without attributes at most thrice.
-_FORMATTING = re.compile(rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)([\t\n\f\r />])", re.IGNORECASE)
-_REOPENED_WORK = 10_000_000
-_META = re.compile(rb"<meta", re.IGNORECASE)
-# HTML copies the chosen option of a select into each of these.
-_COPIES = 16
 
 
 def read_metas(body: bytes, encoding: str) -> Reading:
@@ -165,6 +153,8 @@ def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, 
     tags = markup.count(b"<")
     starts = tags - markup.count(b"</")
     if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK:
+        if tags > TAGS_THAT_REOPEN_LITTLE:
+            refuse_reopening(markup)
         return _parse_with_lexbor(markup, with_title=with_title)
     refuse_too_complex(markup, tags)
     return _parse_with_turbohtml(markup, with_title=with_title)
@@ -197,36 +187,6 @@ def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | Non
     titles = (node for node in document.find_all("title") if node.namespace == _HTML)
     title = next(outside_templates(titles), None)
     return (fold_space(title.text) or None) if title is not None else None, metas
-
-
-def refuse_too_complex(markup: bytes, tags: int) -> None:
-    """Refuse a page that takes any parser of HTML quadratic time, or too much memory.
-
-    markup  in UTF-8
-    tags    how many `<` it holds
-    Raises TooComplex.
-    """
-    if tags > MOST_TAGS:
-        raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
-    if sum(1 for _ in _META.finditer(markup)) > MOST_METAS:
-        raise TooComplex(f"more than {MOST_METAS} meta elements; a page has dozens")
-    attributes = 0
-    for count, tag in enumerate(_MERGED.finditer(markup), 1):
-        attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
-        if count > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
-            raise TooComplex("too many html or body elements; a page has one of each")
-    if markup.lower().count(b"<selectedcontent") > _COPIES:
-        raise TooComplex("too many selectedcontent elements; a select has one")
-    open_now: dict[bytes, int] = {}
-    most = 0
-    for slash, name, end in _FORMATTING.findall(markup):
-        if slash:
-            open_now[name] = max(0, open_now.get(name, 0) - 1)
-        elif end != b">":
-            open_now[name] = open_now.get(name, 0) + 1
-            most = max(most, open_now[name])
-    if most * tags > _REOPENED_WORK:
-        raise TooComplex("too many formatting elements that are never closed; close them")
 
 
 def to_meta(get: Callable[[str], Any]) -> Meta:

@@ -1,0 +1,80 @@
+"""Pages that HTML itself makes slow or large: they are refused before a parser sees them (CI-08)."""
+
+from __future__ import annotations
+
+import re
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS
+from tocsin.spec.html.tags import count_attributes, find_tag_end
+
+# HTML merges the attributes of each further html and body element into the first one.
+_MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
+_MERGED_TAGS = 256
+_MERGED_ATTRIBUTES = 4096
+# HTML opens unclosed formatting elements again in each paragraph, of those that are alike at most three, of links one.
+_FORMATTING = re.compile(
+    rb"<(/?)(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\t\n\f\r />])([^<>]*+)", re.IGNORECASE
+)
+_ONCE = frozenset({b"a", b"nobr"})
+_ALIKE = 3
+_REOPENED = 400_000  # elements, each with a few attributes; of 51 real pages none comes to a tenth of it
+_BYTES_OF_FEW = 64
+_META = re.compile(rb"<meta", re.IGNORECASE)
+# HTML copies the chosen option of a select into each of these.
+_COPIES = 16
+
+TAGS_THAT_REOPEN_LITTLE = 300
+"""A page of so many tags cannot open enough elements again to matter."""
+
+
+def refuse_too_complex(markup: bytes, tags: int) -> None:
+    """Refuse a page that takes any parser of HTML quadratic time, or too much memory.
+
+    markup  in UTF-8
+    tags    how many `<` it holds
+    Raises TooComplex.
+    """
+    if tags > MOST_TAGS:
+        raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
+    if sum(1 for _ in _META.finditer(markup)) > MOST_METAS:
+        raise TooComplex(f"more than {MOST_METAS} meta elements; a page has dozens")
+    attributes = 0
+    for count, tag in enumerate(_MERGED.finditer(markup), 1):
+        attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
+        if count > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
+            raise TooComplex("too many html or body elements; a page has one of each")
+    if markup.lower().count(b"<selectedcontent") > _COPIES:
+        raise TooComplex("too many selectedcontent elements; a select has one")
+    refuse_reopening(markup)
+
+
+def refuse_reopening(markup: bytes) -> None:
+    """Refuse a page in which unclosed formatting elements are opened again and again, each time as new elements.
+
+    Raises TooComplex.
+    """
+    stacks: dict[bytes, list[tuple[bytes, int]]] = {}
+    alike: dict[bytes, int] = {}
+    live = work = place = 0
+    for tag in _FORMATTING.finditer(markup):
+        if live:  # any tag in between may open them all again
+            work += live * markup.count(b"<", place, tag.start())
+        place = tag.start() + 1
+        slash, name, attributes = tag.groups()
+        stack = stacks.setdefault(name.lower(), [])
+        if stack and (slash or name.lower() in _ONCE):
+            key, weight = stack.pop()
+            alike[key] -= 1
+            live -= weight if alike[key] < _ALIKE else 0
+        if not slash:
+            key = name.lower() + attributes
+            length = len(key)
+            if attributes.count(b'"') % 2 or attributes.count(b"'") % 2:  # within quotation marks, the tag goes on
+                length = find_tag_end(markup, tag.start()) - tag.start()
+            weight = 1 + length // _BYTES_OF_FEW
+            stack.append((key, weight))
+            alike[key] = alike.get(key, 0) + 1
+            live += weight if alike[key] <= _ALIKE else 0
+    if work + live * markup.count(b"<", place) > _REOPENED:
+        raise TooComplex("too many formatting elements that are never closed; close them")
