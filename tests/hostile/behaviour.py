@@ -72,6 +72,10 @@ class Behaviour:
     greeting  what happens on each new connection then, before a request is read
     keep      connections stay open after an answer
     tls       the context that the server shows then; until then, a good one
+    total_s   the deadline of the whole set, and
+    phase_s   of each of its phases
+    max_body, max_wire  the caps
+    spare     how many bytes beyond its caps the check may take
     """
 
     name: str
@@ -87,3 +91,4 @@ class Behaviour:
     phase_s: float = 5.0
     max_body: int = 256 * KIBI
     max_wire: int = 256 * KIBI
+    spare: int = 16 * MEBI

@@ -41,6 +41,17 @@ class Met(NamedTuple):
     grown: int
 
 
+async def meet_unknown(behaviour: Behaviour, folder: Path) -> tuple[CheckReport, PageRow, int]:
+    """Let the page's server misbehave at the first check already; (report, page, growth in bytes)."""
+    async with Rig.at(folder) as rig, Site(behaviour) as site:
+        await rig.watch(site.url)
+        await site.misbehave()
+        grown = watch_memory()
+        async with asyncio.timeout(behaviour.total_s + GRACE_S):
+            (report,) = await rig.check(fetch=limits(behaviour))
+        return report, await rig.page(site.url), grown()
+
+
 async def meet(behaviour: Behaviour, folder: Path) -> Met:
     """Let the page's server be well, then misbehave; TimeoutError if the check does not end soon enough."""
     calm = server_tls() if behaviour.tls is not None else None

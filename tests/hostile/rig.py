@@ -77,9 +77,10 @@ class Rig:
         new = [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
         await self.store.add_pages(new, self._clock.now())
 
-    async def check(self, **sections: Any) -> list[CheckReport]:
+    async def check(self, stopping: asyncio.Event | None = None, **sections: Any) -> list[CheckReport]:
         """Check all pages once, as a process of its own would: nothing but the store is left of it.
 
+        stopping  interrupts it
         sections  of the settings that are other ones for this check
         Returns the reports in the order in which they were written.
         """
@@ -107,7 +108,7 @@ class Rig:
                 request_id=request_id,
                 on_committed=committed,
             )
-            await engine.runner.check(asyncio.Event())
+            await engine.runner.check(stopping or asyncio.Event())
             self.held_s = {page.host: engine.gates.held_s(page.host) for page in await self._pages()}
         return reports
 

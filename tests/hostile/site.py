@@ -28,6 +28,7 @@ class Site:
     is_hostile   it misbehaves
     heads        the request headers that came, whole, with their paths
     connections  how many came
+    was_asked    set when the first request came since it misbehaves
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Site:
         self.is_hostile = False
         self.heads: list[tuple[str, bytes]] = []
         self.connections = 0
+        self.was_asked = asyncio.Event()
         self.port = port
 
     @property
@@ -115,6 +117,8 @@ class Site:
         head = await reader.readuntil(b"\r\n\r\n")
         path = head.split(b" ", 2)[1].decode("latin-1")
         self.heads.append((path, head))
+        if self.is_hostile:
+            self.was_asked.set()
         said = self._answer_to(path)
         if isinstance(said, bytes):
             writer.write(self._filled_in(said))

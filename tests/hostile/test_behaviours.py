@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hostile.leaks import leaving_nothing_behind
-from tests.hostile.meeting import Met, meet
+from tests.hostile.meeting import Met, meet, meet_unknown
+from tests.hostile.size_table import SIZES
 from tests.hostile.tables import BEHAVIOURS
+from tests.hostile.tree_table import TREES
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 LEAST = 120
 """Behaviours, at least."""
-SPARE_BYTES = 16 * 2**20
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
@@ -37,7 +38,20 @@ async def test_a_misbehaving_server_has_its_end(
     if not behaviour.ends.is_received:
         assert met.after == met.before
     assert list(temporary.iterdir()) == []
-    assert met.grown <= behaviour.max_wire + behaviour.max_body + SPARE_BYTES
+    assert met.grown <= behaviour.max_wire + behaviour.max_body + behaviour.spare
+
+
+@pytest.mark.parametrize("behaviour", [*SIZES, *TREES], ids=lambda behaviour: behaviour.name)
+async def test_a_server_that_misbehaves_at_first_sight_has_its_end(behaviour: Behaviour, tmp_path: Path) -> None:
+    async with leaving_nothing_behind():
+        report, page, grown = await meet_unknown(behaviour, tmp_path)
+
+    if behaviour.ends.kind is not None:
+        assert (report.outcome, report.error and report.error[0]) == ("unreachable", behaviour.ends.kind)
+        assert page.fields is None
+    else:
+        assert (report.outcome, report.error) == ("first", None)
+    assert grown <= behaviour.max_wire + behaviour.max_body + behaviour.spare
 
 
 def test_each_behaviour_has_a_name_of_its_own() -> None:

@@ -14,6 +14,7 @@ from tests.hostile.rig import Rig, limits
 from tests.hostile.site import GOOD, Site
 from tests.hostile.size_table import BODIES, BOMBS, HEADERS
 from tests.hostile.time_table import TIME
+from tests.origin import hang
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +67,24 @@ async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(tmp
         assert [len(site.heads) - before for site, before in zip(well, alone, strict=True)] == [len(PAGES)] * HEALTHY
         assert {site.url: await rig.kept(site.url) for site in wicked} == known
         assert peak <= PLENTY * CAPS + SPARE_BYTES
+
+
+async def test_a_check_that_is_interrupted_lets_go_of_all_who_hang(tmp_path: Path) -> None:
+    hangs = Behaviour("hangs", hang, UNCHANGED, robots=hang, total_s=60.0, phase_s=60.0)
+    async with leaving_nothing_behind(), Rig.at(tmp_path) as rig, AsyncExitStack() as sites:
+        hanging = [await sites.enter_async_context(Site(hangs, host=f"127.0.1.{number}")) for number in range(1, 21)]
+        await rig.watch(*(site.url for site in hanging))
+        for site in hanging:
+            await site.misbehave()
+        stopping = asyncio.Event()
+
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            checking = group.create_task(rig.check(stopping, fetch=limits(hangs)))
+            for site in hanging:
+                await site.was_asked.wait()
+            stopping.set()
+
+        assert checking.result() == []
 
 
 def kind_of(report: CheckReport) -> str | None:

@@ -81,6 +81,8 @@ LETTERS = (
     tells("letters that turn the direction", says("a\u202eb".encode()), "a\u202eb", charset(b"utf-8")),
     tells("markup in a value", says(b"&lt;script&gt;alert(1)&lt;/script&gt;"), "<script>alert(1)</script>"),
     tells("line ends in a value", says(b"a\r\n\n\rb"), "a b"),
+    read("ten million characters on a line", spun(CREATED, many(100_000, b"x" * 100)),
+         max_body=16 * MEBI, max_wire=16 * MEBI),
     read("ten million characters before what counts", spun(b"<p>", many(100_000, b"x" * 100), CREATED),
          max_body=16 * MEBI, max_wire=16 * MEBI),
     tells("a hundred thousand characters in a value", says(b"x" * 100_000), "x" * 100_000),

@@ -29,6 +29,7 @@ LENGTH = b"Content-Length: 100000\r\n\r\n"
 LATE = fails("timeout")
 
 late = partial(Behaviour, ends=LATE, total_s=0.8, phase_s=0.3)
+calm = partial(Behaviour, total_s=5.0, phase_s=3.0)
 
 TIME = (
     late("never answers", hang),
@@ -58,11 +59,11 @@ TIME = (
     late("hangs behind a redirection", redirect(b"/moved"), paths={"/moved": hang}),
     late("is slow at each of many hops", redirect(b"/1"),
          paths={f"/{hop}": after(0.15, redirect(b"/%d" % (hop + 1))) for hop in range(1, 11)}),
-    late("holds a whole answer open", then_hold(answer()), ends=UNCHANGED),
-    late("holds whole chunks open", then_hold(HEAD + CHUNKED + END + b"0\r\n\r\n"), ends=fails("empty")),
-    late("is slow within its deadlines", after(0.1, answer(CHANGED_PAGE)), ends=reads(created="2026-02-02")),
-    late("drips the body of an error", drip(status(b"404 Not Found", b"X: y", body=b"x" * 9000)[:-8000]),
-         ends=fails("status", 404), total_s=3.5),
-    late("drips the body of a redirection", drip(redirect(b"/moved").replace(b"th: 0", b"th: 9999")),
-         paths={"/moved": answer()}, ends=UNCHANGED, total_s=3.5),
+    calm("holds a whole answer open", then_hold(answer()), UNCHANGED),
+    calm("holds whole chunks open", then_hold(HEAD + CHUNKED + END + b"0\r\n\r\n"), fails("empty")),
+    calm("is slow within its deadlines", after(0.1, answer(CHANGED_PAGE)), reads(created="2026-02-02")),
+    calm("drips the body of an error", drip(status(b"404 Not Found", b"X: y", body=b"x" * 9000)[:-8000]),
+         fails("status", 404)),
+    calm("drips the body of a redirection", drip(redirect(b"/moved").replace(b"th: 0", b"th: 9999")), UNCHANGED,
+         paths={"/moved": answer()}),
 )  # fmt: skip
