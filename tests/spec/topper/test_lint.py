@@ -236,3 +236,11 @@ def test_every_finding_stands_in_the_text(elements: list[Meta]) -> None:
     for finding in lint(source):
         assert 1 <= finding.line <= len(lines)
         assert 1 <= finding.column <= len(lines[finding.line - 1]) + 1
+
+
+def test_a_token_of_any_length_makes_a_short_message() -> None:
+    long = "2014-01-01T00:00:00." + "0" * 1000 + "Z"
+    source = page(meta("topper", f"{long} {long} 2014 false"), meta("topper-major", long))
+
+    assert all(len(finding.message) < 200 for finding in lint(source))
+    assert {finding.rule for finding in lint(source)} == {"T01", "T06", "T07", "T10", "T11"}

@@ -138,4 +138,6 @@ def _as_declared(encoding: str) -> str:
 
 
 def _who_decides(page: WrittenPage) -> str:
-    return "its byte order mark" if page.body.startswith(tuple(bom for bom, _ in BOMS)) else "its server"
+    if page.body.startswith(tuple(bom for bom, _ in BOMS)):
+        return "its byte order mark"
+    return "its server" if "charset" in (page.content_type or "").lower() else "an earlier declaration"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.layout import PlacedMeta
 
 _WORDS = ("true", "false")
+_MOST_SHOWN = 40
 _GRANULARITIES = ("year", "month", "day", "minute", "second", "fraction of a second")
 
 
@@ -30,6 +31,11 @@ def find_topper_faults(text: str, metas: Iterable[PlacedMeta]) -> Iterator[Found
         yield from _lint_element(element)
 
 
+def _cut(token: WrittenToken) -> str:
+    """Give a token as messages show it: its length is the author's choice."""
+    return token.text[:_MOST_SHOWN]
+
+
 def _lint_element(element: WrittenElement) -> Iterator[Found]:
     if not element.tokens:
         yield Found(
@@ -42,7 +48,7 @@ def _lint_element(element: WrittenElement) -> Iterator[Found]:
             yield from _lint_word(element, token)
         elif token.text in seen:
             yield Found(
-                token.start, "T06", Level.ERROR, f"{token.text} stands twice in one value and counts once; remove one"
+                token.start, "T06", Level.ERROR, f"{_cut(token)} stands twice in one value and counts once; remove one"
             )
         seen.add(token.text)
     yield from _lint_granularity(element)
@@ -50,7 +56,7 @@ def _lint_element(element: WrittenElement) -> Iterator[Found]:
 
 def _lint_word(element: WrittenElement, token: WrittenToken) -> Iterator[Found]:
     """Judge a token that is no date."""
-    shown = token.text[:40]
+    shown = _cut(token)
     if lower_ascii(token.text) in _WORDS:
         if element.field != "topper":
             message = f"{shown} has no place in {element.field}, which holds dates; write a topper element for it"
@@ -71,7 +77,7 @@ def _lint_granularity(element: WrittenElement) -> Iterator[Found]:
         fine, first = granularity(token.text), granularity(dates[0].text)
         if fine != first:
             message = (
-                f"{token.text} says a {_GRANULARITIES[fine]}, {dates[0].text} a {_GRANULARITIES[first]}: "
+                f"{_cut(token)} says a {_GRANULARITIES[fine]}, {_cut(dates[0])} a {_GRANULARITIES[first]}: "
                 f"write all dates of a value alike"
             )
             yield Found(token.start, "T10", Level.WARNING, message)
@@ -84,10 +90,10 @@ def _lint_page(elements: tuple[WrittenElement, ...]) -> Iterator[Found]:
     wanted = [token for token in topper if token.interval is not None or lower_ascii(token.text) == "true"]
     if wanted:
         for token in refused:
-            message = f"a page says not both topper {wanted[0].text} and topper false; remove one of them"
+            message = f"a page says not both topper {_cut(wanted[0])} and topper false; remove one of them"
             yield Found(token.start, "T07", Level.ERROR, message)
     major = {
-        token.interval: token.text
+        token.interval: _cut(token)
         for element in elements
         if element.field == "topper-major"
         for token in element.tokens
@@ -96,5 +102,5 @@ def _lint_page(elements: tuple[WrittenElement, ...]) -> Iterator[Found]:
         for token in element.tokens:
             if element.field != "topper-major" and token.interval is not None and token.interval in major:
                 also = major[token.interval]
-                message = f"{token.text} is a major change too ({also} in topper-major); say it only there"
+                message = f"{_cut(token)} is a major change too ({also} in topper-major); say it only there"
                 yield Found(token.start, "T11", Level.WARNING, message)
