@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -29,17 +30,18 @@ async def examine_sink(name: str, sink: SinkSettings, network: NetworkSettings) 
     if sink.type not in SINKS or sink.path or not parts.hostname or parts.scheme not in _PORTS:
         return findings
     where = str(mask(("sinks", name, "url"), sink.url))
+    policy = AddressPolicy(network.allow)
     try:
-        address = await _reach(parts.hostname, parts.port or _PORTS[parts.scheme])
+        async with asyncio.timeout(_REACH_S):
+            refused = await _reach(parts.hostname, parts.port or _PORTS[parts.scheme], policy)
     except (OSError, TimeoutError, ValueError) as exc:
         reason = str(exc) or "no answer in time"
         mend = f"Mend its url, or start it; then: tocsin sink test {name}"
         return [*findings, Finding(f"Sink {name} cannot be reached at {where}: {reason}", mend)]
-    refusal = AddressPolicy(network.allow).refuses(address)
-    if refusal is None:
+    if refused is None:
         return findings
-    mend = f'Add its network to network.allow, such as "{address}", if it is yours.'
-    return [*findings, Finding(f"Sink {name} at {where} is not dialled: {address} {refusal}", mend)]
+    mend = f'Add its network to network.allow, such as "{refused}", if it is yours.'
+    return [*findings, Finding(f"Sink {name} at {where} is not dialled: {refused} {policy.refuses(refused)}", mend)]
 
 
 def _opened(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Finding]:
@@ -55,10 +57,13 @@ def _opened(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Fin
     return []
 
 
-async def _reach(host: str, port: int) -> str:
-    """Connect, and say which address answered."""
-    async with asyncio.timeout(_REACH_S):
-        _, writer = await asyncio.open_connection(host, port)
-    address = str(writer.get_extra_info("peername")[0])
+async def _reach(host: str, port: int, policy: AddressPolicy) -> str | None:
+    """Connect to an address of this host that may be dialled; give one that is refused if there is no other."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(address[0]) for *_, address in found]
+    allowed = next((address for address in addresses if policy.refuses(address) is None), None)
+    if allowed is None:
+        return addresses[0]
+    _, writer = await asyncio.open_connection(allowed, port)
     writer.close()
-    return address
+    return None

@@ -12,7 +12,7 @@ from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import now, with_store
 from tocsin.cli.watch.choosing import BATCH, batches, pages_named
 from tocsin.cli.watch.options import check_group, check_words, page_options
-from tocsin.configuration import check_page_keys
+from tocsin.configuration import check_page_keys, mask
 from tocsin.errors import UsageError
 from tocsin.model import PageFilter
 
@@ -107,7 +107,8 @@ def set_(
         changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
     whom = count(changed, "page") if urls or edit.is_of_pages else f"group {group}" if group else "all pages"
     record: JsonObject = {"scope": "page" if urls else "group" if group else "all", "group": group, "pages": changed}
-    record.update(set=settings, unset=list(keys))
+    shown = {key: mask(("pages", key), value) for key, value in settings.items()}
+    record.update(set=shown, unset=list(keys))
     if dry_run:
         record["dry_run"] = True
     output.emit(record, lambda: output.say(f"{'Would be set' if dry_run else 'Set'} for {whom}."))

@@ -1,0 +1,95 @@
+"""Credentials and what servers say to terminals: through every output that the program has."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.origin import Origin, Page, RawOrigin
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Installation
+
+SECRETS = ("s3cret", "pr0xy", "t0ken", "h00k", "l0cation")
+SINK = """
+[log]
+level = "debug"
+format = "{format}"
+[sinks.lines]
+type = "file"
+path = "alerts.jsonl"
+[sinks.ops]
+type = "webhook"
+url = "http://ann:h00k@127.0.0.1:1/h00k?key=h00k"
+secret = "h00k-is-long-enough-to-sign-with"
+"""
+EVIL = "\x1b[31m\x07"
+LINES: tuple[tuple[str, ...], ...] = (
+    ("watch", "list"),
+    ("watch", "list", "--json"),
+    ("attention", "list"),
+    ("attention", "list", "--json"),
+    ("alerts", "list"),
+    ("alerts", "list", "--json"),
+    ("watch", "export"),
+    ("watch", "export", "--format", "csv"),
+    ("watch", "export", "--format", "opml"),
+    ("table", "export"),
+    ("sink", "list"),
+    ("doctor",),
+    ("doctor", "--json"),
+    ("sink", "test", "ops"),
+)
+
+
+async def said(installation: Installation, *calls: tuple[str, ...]) -> str:
+    """All that these calls of the program write, one after the other."""
+    answers = [await asyncio.to_thread(installation.call, *arguments) for arguments in calls]
+    return "".join(answer.out + answer.err for answer in answers)
+
+
+@pytest.mark.parametrize("log_format", ["human", "json"])
+async def test_T64_credentials_show_up_nowhere_whatever_happens_to_their_page(
+    installation: Installation, log_format: str
+) -> None:
+    installation.configure(SINK.format(format=log_format))
+    moved = b"HTTP/1.1 301 Moved\r\nLocation: http://bob:l0cation@127.0.0.1:1/gone\r\nContent-Length: 0\r\n\r\n"
+    circle = b"HTTP/1.1 302 Moved\r\nLocation: http://bob:l0cation@127.0.0.1:%d/c\r\nContent-Length: 0\r\n\r\n"
+    file = b"HTTP/1.1 302 Moved\r\nLocation: ftp://bob:l0cation@a.example/\r\nContent-Length: 0\r\n\r\n"
+    async with RawOrigin(moved) as one, RawOrigin(file) as two, RawOrigin(b"") as proxy, Origin() as origin:
+        origin.pages["/c"] = Page("", status=302, headers={"Location": (circle % origin.port).decode().split()[4]})
+        moved_page, *others = one.url("/a"), two.url("/b"), origin.url("/c")
+        shown = await said(
+            installation,
+            *(("watch", "add", url.replace("//", "//ann:s3cret@")) for url in (moved_page, *others)),
+            ("watch", "set", moved_page, "--proxy", f"http://ann:pr0xy@127.0.0.1:{proxy.port}"),
+            ("watch", "set", moved_page, "--auth", "Bearer t0ken"),
+            *(("check", "--json"), ("check",)) * 2,
+            *LINES,
+            *(("history", url) for url in (moved_page, *others)),
+        )
+
+    delivered = (installation.folder / "alerts.jsonl").read_text(encoding="utf-8")
+    assert [secret for secret in SECRETS if secret in shown + delivered] == []
+    assert "unreachable" in shown
+    assert "unreachable" in delivered
+
+
+@pytest.mark.parametrize("log_format", ["human", "json"])
+async def test_what_a_server_says_never_reaches_the_terminal_as_it_came(
+    installation: Installation, log_format: str
+) -> None:
+    installation.configure(SINK.format(format=log_format))
+    raw = f"HTTP/1.1 200 {EVIL}\r\nContent-Type: text/plain{EVIL}\r\nX: {EVIL}\r\nContent-Length: 9\r\n\r\n%PDF-1.4 "
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 32\r\n\r\n<meta name=created content=2026>"
+    busy = f"HTTP/1.1 503 {EVIL}\r\nRetry-After: {EVIL}\r\nLocation: {EVIL}\r\nContent-Length: 0\r\n\r\n".encode()
+    async with RawOrigin(page, raw.encode(), busy, f"{EVIL}\r\n\r\n".encode()) as origin:
+        installation.configure(SINK.format(format=log_format) + '[hosts.rules."127.0.0.1"]\nrobots = "ignore"\n')
+        watched = ("watch", "add", origin.url("/a"))
+        shown = await said(installation, watched, *(("check",),) * 4, *LINES, ("history", origin.url("/a")))
+
+    assert "suspect" in shown
+    assert "\x1b[31m" not in shown
+    assert "\x07" not in shown
