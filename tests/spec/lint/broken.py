@@ -102,6 +102,11 @@ WARNINGS: tuple[tuple[str, str, str], ...] = (
     ),
     ("LM-25", "<head profile='http://a.example/ http://b.example/'>", "<head profile=' http://a.example/ '>"),
     ("LM-26", "<p lang=en_US>", "<p lang=zh-Hans-CN><p lang=''>"),
+    (
+        "LM-26",
+        "<meta http-equiv=Content-Language content='de, en_US, x'>",
+        "<meta http-equiv=Content-Language content='de, en-US'>",
+    ),
     ("LM-49", "<meta name=ROBOTS content=noindx>", "<meta name=ROBOTS content='NoIndex, max-snippet:-1'>"),
     (
         "LM-49",

@@ -84,10 +84,6 @@ class PlacedElement(NamedTuple):
         """Give the value of an attribute, None if there is none."""
         return self.values.get(name)
 
-    def place_of(self, name: str) -> int:
-        """Say where an attribute stands; the start of the tag, if it is not there or comes from another one."""
-        return self.spans.get(name, self.span)[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Stop:

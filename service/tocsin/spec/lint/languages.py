@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
+from tocsin.spec.html.microsyntax import SPACE, lower_ascii
 from tocsin.spec.lint.page import shown
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def check_languages(page: WrittenPage) -> Iterator[Found]:
         value = element.get("hreflang") if element.tag in {"a", "area", "link"} else None
         if value is not None and not is_language_tag(value):
             yield Found(page.place_in(element, "hreflang"), "LK-17", Level.WARNING, _message(value))
+    for element in page.named("meta"):
+        if lower_ascii(element.get("http-equiv") or "") == "content-language":
+            tags = (tag.strip(SPACE) for tag in (element.get("content") or "").split(","))
+            wrong = next((tag for tag in tags if not is_language_tag(tag)), None)
+            if wrong is not None:
+                yield Found(page.place_in(element, "content"), "LM-26", Level.WARNING, _message(wrong))
 
 
 def _message(value: str) -> str:
