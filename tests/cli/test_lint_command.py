@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from typing import TYPE_CHECKING
@@ -7,11 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.terminal import on_terminal
+from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
 from tocsin.spec.lint.rules import RULES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.calling import Installation
 
 
 def test_lint_tells_a_line_for_each_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,3 +178,19 @@ def test_standard_input_is_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
     assert run(["lint", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["file"] == "-"
+
+
+async def test_a_page_is_received_and_told_without_its_password(installation: Installation) -> None:
+    async with Origin() as origin:
+        origin.pages["/a"] = Page("<p id=a><p id=a>", content_type="application/xhtml+xml")
+        url = origin.url("/a").replace("//", "//somebody:secret@")
+
+        answer = await asyncio.to_thread(installation.call, "lint", "--format", "sarif", url)
+
+    (result,) = answer.records[0]["runs"][0]["results"]
+    assert answer.status == 1
+    assert "secret" not in answer.out
+    assert result["ruleId"] == "CI-09"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == origin.url("/a").replace(
+        "//", "//***@"
+    )

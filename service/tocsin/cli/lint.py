@@ -8,7 +8,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.sarif import to_sarif
-from tocsin.cli.sources import read_source
+from tocsin.cli.sources import Source, read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.html.findings import Finding, Level
 from tocsin.spec.lint.check import lint
@@ -74,21 +74,21 @@ class _Judging:
         """Give each source that is a page, with its findings; the others are told on stderr."""
         for name in self._sources:
             try:
-                findings = _judge(name)
+                source = read_source(name)
+                findings = _judge(source)
             except TocsinError as exc:
                 self.refused.append(str(exc))
                 self.status = max(self.status, output.fail(exc))
                 continue
             if any(finding.level is Level.ERROR for finding in findings):
                 self.status = max(self.status, output.NEEDS_USER)
-            yield name, findings
+            yield source.name, findings
 
 
-def _judge(name: str) -> tuple[Finding, ...]:
-    source = read_source(name)
+def _judge(source: Source) -> tuple[Finding, ...]:
     reason = why_no_page(source.body, source.content_type)
     if reason is not None:
-        raise UsageError(f"{name}: {reason}; only a page can be judged")
+        raise UsageError(f"{source.name}: {reason}; only a page can be judged")
     return lint(source.body, source.content_type)
 
 
