@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-__all__ = ["Meta", "Reading", "WholePage", "read_metas", "read_title", "read_whole"]
+__all__ = [
+    "Meta",
+    "Reading",
+    "WholePage",
+    "outside_templates",
+    "read_metas",
+    "read_title",
+    "read_whole",
+    "refuse_too_complex",
+    "to_meta",
+]
 
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 # Elements of SVG and MathML that hold HTML.
@@ -193,11 +203,6 @@ def to_meta(get: Callable[[str], Any]) -> Meta:
     """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
     values = (get("name"), get("http-equiv"), get("property"), get("content"), get("charset"))
     return Meta(*(value or None for value in values))
-
-
-def in_template(node: turbohtml.Element) -> bool:
-    """Say whether an element is template content, which is not the page's."""
-    return next(outside_templates((node,)), None) is None
 
 
 def outside_templates(nodes: Iterable[turbohtml.Element]) -> Iterator[turbohtml.Element]:

@@ -31,6 +31,10 @@ _DOCTYPE_NAME = re.compile(
 _EXTERNAL = re.compile(r"[\t\n\r ]++(?:PUBLIC|SYSTEM)")
 _SUBSET = ' SYSTEM ""'
 _DOCTYPE = f"<!DOCTYPE x{_SUBSET}>"
+# lxml looks for each attribute of an element among all of them. A value of XML holds no <.
+_TOO_MANY_ATTRIBUTES = re.compile(
+    r"""<(?=[^<]{5000})[^\s<>/!?]++(?:\s++[^\s=<>"'/]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')){1001}"""
+)
 _WHERE = re.compile(r", line [0-9]+, column [0-9]+\Z")  # which lxml adds to libxml2's words
 
 
@@ -94,11 +98,13 @@ def parse_xml(
     an element. The document's own entities are not expanded but in attributes, within libxml2's bounds.
     tags  names of the elements that are asked for, as lxml writes them; all if None
     Returns the start and end events of its elements, each with lxml's element, and what ended them too early.
-    Raises TooComplex for a page of too many tags.
+    Raises TooComplex for a page of too many tags or attributes.
     """
     text = decode(body, encoding)
     if text.count("<") > MOST_TAGS:
         raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
+    if _TOO_MANY_ATTRIBUTES.search(text):
+        raise TooComplex("an element of more than 1000 attributes; none has so many")
     # Fed as UTF-8 whatever it declares, so that the encoding found stands above the declaration.
     parser = etree.XMLPullParser(
         events=("start", "end"),
