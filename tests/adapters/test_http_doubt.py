@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +49,35 @@ async def test_a_doubtful_answer_is_taken_and_its_connection_is_not_reused(answe
 
     assert (first.body, second.body) == (b"hello", b"hello")
     assert origin.connections == 2
+
+
+async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_next_request() -> None:
+    sent, asked = threading.Event(), 0
+
+    def serve(listening: socket.socket) -> None:
+        nonlocal asked
+        listening.settimeout(10)
+        for _ in range(2):
+            connection, _ = listening.accept()
+            with connection, suppress(ConnectionResetError):
+                connection.recv(65536)
+                connection.sendall(HELLO)
+                connection.sendall(POISON) if go_on.wait(10) else None
+                sent.set()
+                asked += bool(connection.recv(65536))
+
+    go_on = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor() as pool:
+        serving = pool.submit(serve, listening)
+        async with fetcher() as client:
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+            await client.get(request(url))
+            go_on.set()
+            sent.wait(10)  # the loop stands still meanwhile, and reads nothing
+
+            assert (await client.get(request(url))).body == b"hello"
+        serving.result(10)
+    assert asked == 0
 
 
 @pytest.mark.parametrize("status", [b"204 No", b"304 Not Modified", b"200 OK\r\nContent-Length: 0"], ids=short)

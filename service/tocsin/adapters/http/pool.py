@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,9 @@ class ConnectionPool:
 
     def _sending(self, connection: Connection) -> None:
         watch = CURRENT.get()
+        if not watch.dialled and _has_something_to_read(connection):
+            # Its end, or bytes that nobody asked for: nothing sent over it could be told from their answer.
+            raise aiohttp.ServerDisconnectedError
         watch.enter(Phase.FIRST_BYTE)
         watch.protocol = connection.protocol
         if isinstance(connection.protocol, ConnectionHandler):
@@ -141,6 +145,16 @@ class _Standing:
     def most_bytes(self) -> int:
         """How much memory they take at most, without looking at each."""
         return len(self._sockets) * self._bytes_each
+
+
+def _has_something_to_read(connection: Connection) -> bool:
+    """Say whether bytes wait in a connection's socket that the loop has not come to read."""
+    standing = connection.transport.get_extra_info("socket") if connection.transport is not None else None
+    if standing is None or standing.fileno() < 0:
+        return True
+    look = select.poll()
+    look.register(standing.fileno(), select.POLLIN)
+    return bool(look.poll(0))
 
 
 async def _ask_again_on_a_stale_connection(
