@@ -24,7 +24,7 @@ def test_each_rule_is_broken_by_a_test() -> None:
 
 
 def test_the_level_of_a_rule_is_that_of_its_worst_finding() -> None:
-    errors = {rule for rule, *_ in ERRORS} | {"CI-09"}
+    errors = {rule for rule, *_ in ERRORS} | {"CI-08", "CI-09"}
 
     assert {name for name, rule in RULES.items() if rule.level is Level.ERROR} == errors
 

@@ -229,7 +229,7 @@ RULES: Final[dict[str, Rule]] = {
         _COMMON,
     ),
     "URL-13": _warning("A URL is as its scheme wants it.", "Readers repair it, not all in one way.", _COMMON),
-    "CI-08": _warning(
+    "CI-08": _error(
         "A page breaks few rules.",
         "Of very many findings only the first are told; this one says how many more there are.",
         _COMMON,
