@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import random
 import tracemalloc
 
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin, Talk, endless
-from tests.wire import fetcher, request
+from tests.wire import fetcher, request, zipped
 from tocsin.adapters.http import budget
 from tocsin.adapters.http.budget import room_for_bodies
 from tocsin.errors import FetchError, FetchFailed
@@ -21,9 +23,14 @@ START = b"HTTP/1.1 200 OK\r\n\r\n"
 
 def stalls_after(body_bytes: int) -> Talk:
     """Send so much, and then nothing more, without an end."""
+    return stalls_with(START + bytes(body_bytes))
+
+
+def stalls_with(start: bytes) -> Talk:
+    """Send this, and then nothing more."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(START + bytes(body_bytes))
+        writer.write(start)
         await writer.drain()
         await reader.read()
 
@@ -86,6 +93,26 @@ async def test_a_body_that_was_received_leaves_its_room() -> None:
             await client.get(request(origin.url("/")))
 
         assert client.held_bytes == 0
+
+
+@pytest.mark.parametrize("coding", [b"", b"Content-Encoding: gzip\r\n"])
+async def test_a_body_that_failed_is_let_go_of_without_the_collector(coding: bytes) -> None:
+    body = bytes(MIB) if not coding else zipped(random.Random(1).randbytes(MIB))[:-100]  # noqa: S311 - to be long
+    start = b"HTTP/1.1 200 OK\r\n" + coding + b"Content-Length: 2000000\r\n\r\n" + body
+    async with RawOrigin(stalls_with(start)) as origin, fetcher() as client:
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        try:
+            failures = [await kind_of(client.get(request(origin.url(), total_s=0.2))) for _ in range(5)]
+            kept, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+
+    assert failures == [(FetchFailed, FailureKind.TIMEOUT)] * 5
+    assert peak > MIB
+    assert kept < MIB
 
 
 @pytest.mark.parametrize(

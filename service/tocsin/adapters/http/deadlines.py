@@ -115,9 +115,15 @@ class Watch:
     ) -> None:
         self._sweep.remove(self)
         self._sockets.clear()
+        self.protocol = self.encryption = None
+        missed, self._missed = self._missed, None
         # The same steps as in asyncio.timeout: a cancellation from outside goes before ours.
-        if self._missed and self._task.uncancel() <= self._cancelling and exc_type is asyncio.CancelledError:
-            raise self._missed from exc
+        if missed and self._task.uncancel() <= self._cancelling and exc_type is asyncio.CancelledError:
+            try:
+                raise missed from exc
+            finally:
+                # An error that its own traceback leads to would keep everything that it met for the collector.
+                del missed
 
     def check(self, now: float) -> None:
         """Interrupt the request if one of its deadlines is over."""

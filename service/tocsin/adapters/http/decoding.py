@@ -86,6 +86,11 @@ class Body:
                 stage.refuse_cut()
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
+    def discard(self) -> None:
+        """Let go of all that was taken: an error may keep this object for longer than its bytes are worth."""
+        self._pieces.clear()
+        self._stages.clear()
+
     def _decoded(self, piece: bytes, depth: int) -> Iterator[bytes]:
         """Take one coding after the other off a piece."""
         if depth == len(self._stages):

@@ -236,14 +236,22 @@ async def _receive(
         max_body=request.max_body_bytes,
         cut_at=request.cut_at,
     )
-    if response.content_length is not None:
-        body.announce(response.content_length)
-    while not body.is_cut and (piece := await response.content.readany()):
-        body.take(piece)
-        budget.hold(watch, body.body_bytes)
-    if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
-        _refuse_lost(watch)
-    return _Received(body.whole(), body.wire_bytes, body.is_cut)
+    piece = b""
+    try:
+        if response.content_length is not None:
+            body.announce(response.content_length)
+        while not body.is_cut and (piece := await response.content.readany()):
+            body.take(piece)
+            budget.hold(watch, body.body_bytes)
+        if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
+            _refuse_lost(watch)
+        return _Received(body.whole(), body.wire_bytes, body.is_cut)
+    finally:
+        # An error would keep all of it, by the frames of its traceback, until the collector comes.
+        body.discard()
+        del piece
+        # There is no other way to empty a stream that failed.
+        getattr(response.content, "_buffer", []).clear()
 
 
 def _refuse_lost(watch: Watch) -> None:

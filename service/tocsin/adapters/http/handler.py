@@ -48,6 +48,11 @@ class ConnectionHandler(ResponseHandler):
         """Take at most so many bytes of the next body; as many again for its framing (chunks have lengths, too)."""
         self._body_left = 2 * wire_bytes + _FRAMING_BYTES
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """End, and let go of the answer: who reads it has it."""
+        super().connection_lost(exc)
+        self._answer = None
+
     def data_received(self, data: bytes) -> None:
         """Take bytes from the connection."""
         # The parser is given a header apart from what follows: what is wrong behind an answer takes nothing from it.
