@@ -22,6 +22,7 @@ GOOD_PAGE = html(created="2026-01-01")
 GOOD_ETAG, GOOD_DATE = '"good-1"', "Thu, 01 Jan 2026 00:00:00 GMT"
 CHANGED_PAGE = html(created="2026-02-02")
 _RUN = 1000
+_PIECE_BYTES = 2**14
 
 
 def answer(body: bytes = GOOD_PAGE, *headers: bytes, start: bytes = OK, content_type: bytes = TYPE) -> bytes:
@@ -115,8 +116,10 @@ def then_hold(start: bytes) -> Talk:
     """Send this, and then nothing; end when the other side does."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(start)
-        await writer.drain()
+        for at in range(0, len(start), _PIECE_BYTES):
+            # Whatever was not taken yet would be kept in memory.
+            writer.write(start[at : at + _PIECE_BYTES])
+            await writer.drain()
         await reader.read()
 
     return talk
