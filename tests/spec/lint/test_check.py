@@ -10,6 +10,7 @@ from tests.spec.lint.broken import ERRORS, WARNINGS, places
 from tocsin.errors import TooComplex
 from tocsin.spec.html.findings import Finding, Level
 from tocsin.spec.lint.check import MOST_FINDINGS, lint
+from tocsin.spec.lint.page import MOST_TOKENS
 from tocsin.spec.lint.rules import RULES
 
 XHTML = "application/xhtml+xml"
@@ -107,6 +108,22 @@ def test_of_very_many_findings_the_last_says_how_many_more_there_are() -> None:
 
 def test_what_is_not_told_is_an_error_only_if_one_is_among_it() -> None:
     assert lint(b"<meta content=x>" * (MOST_FINDINGS + 1))[-1].level is Level.WARNING
+
+
+@pytest.mark.parametrize(
+    ("element", "separator"),
+    [
+        ("<link rel=icon href=x sizes='{}'>", " "),
+        ("<a href=x rel='{}'>", " "),
+        ("<a href=x ping='{}'>", " "),
+        ("<meta name=robots content='{}'>", ","),
+        ("<a href=x mset='{}'>", ","),
+    ],
+)
+def test_of_one_attribute_so_many_tokens_are_looked_at(element: str, separator: str) -> None:
+    wrong = separator.join(f"[{number}" for number in range(MOST_TOKENS + 10))
+
+    assert len(lint(element.format(wrong).encode())) in (MOST_TOKENS, MOST_TOKENS + 1)
 
 
 def test_what_is_no_page_has_no_findings() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.findings import Found, Level
-from tocsin.spec.html.microsyntax import lower_ascii
+from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
 from tocsin.spec.links.registry import REGISTRY, SYNONYMS, Standing
 from tocsin.spec.links.relations import check_rel
-from tocsin.spec.lint.page import shown
+from tocsin.spec.lint.page import MOST_TOKENS, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,12 @@ def check_relations(page: WrittenPage) -> Iterator[Found]:
     for element in page.named("a", "area", "link"):
         rel = element.get("rel")
         if rel:
-            tokens = page.tokens(element, "rel")
-            if (element.tag, rel) not in judged:
-                judged[element.tag, rel] = [*_judge(element.tag, [token for _, token in tokens])]
-            for at in judged[element.tag, rel]:
-                yield Found(tokens[at.number][0], at.rule, at.level, at.message)
+            found = judged.get((element.tag, rel))
+            if found is None:
+                found = judged[element.tag, rel] = [*_judge(element.tag, split_tokens(rel)[:MOST_TOKENS])]
+            places = page.tokens(element, "rel") if found else []
+            for at in found:
+                yield Found(places[at.number][0], at.rule, at.level, at.message)
         if element.get("rev"):
             yield from _check_rev(page, element)
 
