@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
-import aiohttp
 from msgspec.structs import replace
 from multidict import CIMultiDict
 from yarl import URL
@@ -15,10 +13,11 @@ from yarl import URL
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
 from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
-from tocsin.adapters.http.decoding import ACCEPTED, Body, TooLong
+from tocsin.adapters.http.decoding import ACCEPTED
 from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.receiving import receive_body
 from tocsin.adapters.http.resolver import NameCache, refusal
-from tocsin.adapters.http.tls import TlsContexts, WatchedTls
+from tocsin.adapters.http.tls import TlsContexts
 from tocsin.adapters.http.translation import translated
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
@@ -29,14 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
-    from tocsin.adapters.http.deadlines import Watch
     from tocsin.settings import FetchSettings, NetworkSettings
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 ANY_ADDRESS = ("0.0.0.0/0", "::/0")
-_DRAINED_BYTES = 64 * 1024
-_DRAINED_S = 2.0
-_SUCCESS = range(200, 300)
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 
 
@@ -84,7 +79,7 @@ class AiohttpSession:
                 )
                 watch.enter(Phase.BODY)
                 try:
-                    body = await _receive(response, request, watch, self._budget)
+                    body = await receive_body(response, request, watch, self._budget)
                 finally:
                     self._budget.release(watch)
                     response.close()  # nothing, where the body was read to its end
@@ -216,63 +211,6 @@ class AiohttpFetcher:
         return AiohttpSession(
             self._names, self._sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls
         )
-
-
-class _Received(NamedTuple):
-    whole: bytes
-    wire_bytes: int
-    is_cut: bool = False
-
-
-async def _receive(
-    response: aiohttp.ClientResponse, request: HopRequest, watch: Watch, budget: BodyBudget
-) -> _Received:
-    """Read the body to its announced end, or to where nothing more of it is wanted."""
-    if response.status not in _SUCCESS:
-        return _Received(b"", await _drain(response))
-    body = Body(
-        ", ".join(response.headers.getall("Content-Encoding", ())),
-        max_wire=request.max_wire_bytes,
-        max_body=request.max_body_bytes,
-        cut_at=request.cut_at,
-    )
-    piece = b""
-    try:
-        if response.content_length is not None:
-            body.announce(response.content_length)
-        while not body.is_cut and (piece := await response.content.readany()):
-            body.take(piece)
-            budget.hold(watch, body.body_bytes)
-        if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
-            _refuse_lost(watch)
-        return _Received(body.whole(), body.wire_bytes, body.is_cut)
-    finally:
-        # An error would keep all of it, by the frames of its traceback, until the collector comes.
-        body.discard()
-        del piece
-        # There is no other way to empty a stream that failed.
-        getattr(response.content, "_buffer", []).clear()
-
-
-def _refuse_lost(watch: Watch) -> None:
-    """Raise if a body that ends with its connection ended otherwise; aiohttp takes any loss of it for an end."""
-    lost = watch.protocol.exception() if watch.protocol is not None else None
-    if isinstance(lost, OSError):
-        raise aiohttp.ClientPayloadError(f"the connection was lost: {lost.strerror or lost}")
-    if isinstance(watch.encryption, WatchedTls) and not watch.encryption.was_ended:
-        raise aiohttp.ClientPayloadError("the connection was cut off: nobody said that this was the end")
-
-
-async def _drain(response: aiohttp.ClientResponse) -> int:
-    """Throw a short body away, so that the connection can be kept; of a long or broken one, give up both."""
-    wire_bytes = 0
-    try:
-        async with asyncio.timeout(_DRAINED_S):
-            while wire_bytes <= _DRAINED_BYTES and (piece := await response.content.readany()):
-                wire_bytes += len(piece)
-    except (aiohttp.ClientError, TimeoutError, TooLong):
-        response.close()
-    return wire_bytes
 
 
 def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
