@@ -6,7 +6,8 @@ from itertools import islice
 
 import turbohtml
 
-from tocsin.spec.html.document import outside_templates, refuse_too_complex, to_meta
+from tocsin.spec.html.complexity import refuse_too_complex
+from tocsin.spec.html.document import outside_templates, to_meta
 from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
 
 

@@ -30,6 +30,7 @@ def read_xml_places(body: bytes, encoding: str, text: str) -> Places:
     """Read every element of an XHTML page that a checker looks at, up to where it is not well-formed.
 
     text  the body, decoded
+    Raises TooComplex for a page that no parser may be given.
     """
     events, ended = parse_xml(body, encoding)
     tags = _walk(text)
