@@ -99,6 +99,20 @@ def test_T12_an_attribute_without_a_value_is_absent() -> None:
     assert metas("<meta name content='' property=x http-equiv=''>") == [Meta(property="x")]
 
 
+@pytest.mark.parametrize("padding", ["", "<!--" + "x" * 70_000 + "-->"])
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        (f"{PLANT}<p>{PLANT}<template><frameset></template>{PLANT}", 1),
+        (f"<svg><template><foreignObject>{PLANT}", 1),
+        (f"<svg><foreignObject><template>{PLANT}</template>{PLANT}", 1),
+        ("<template>" * 20_000 + PLANT, 0),
+    ],
+)
+def test_whichever_parser_reads_it_a_template_keeps_what_is_in_it(source: str, count: int, padding: str) -> None:
+    assert len(metas(padding + source)) == count
+
+
 def test_elements_come_in_tree_order() -> None:
     source = "<meta name=a><p><meta name=b><table><meta name=c></table><meta name=d>"
 
@@ -155,6 +169,12 @@ def test_what_follows_the_last_meta_element_is_not_looked_at() -> None:
         ("<svg><title>x</title></svg>", None),
         ("<svg><g><title>x</title></g><foreignObject><title>y</title></foreignObject></svg>", "y"),
         ("<template><title>x</title></template><title>y</title>", "y"),
+        ("<math><title><title>x</title></title></math><p><title>y</title>", "y"),
+        ("<math><mi><title>x</title></mi></math>", "x"),
+        ("<svg><mi><title>x</title></mi></svg>", None),
+        ("<svg><math><mi><title>x</title></mi></math></svg>", None),
+        ("<math><annotation-xml><title>x</title></annotation-xml></math>", None),
+        ("<math><annotation-xml encoding=Text/HTML><title>x</title></annotation-xml></math>", "x"),
     ],
 )
 @pytest.mark.parametrize("padding", ["", "<!--" + "x" * 70_000 + "-->"])

@@ -38,7 +38,11 @@ __all__ = [
 
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
 # Elements of SVG and MathML that hold HTML.
-_INTEGRATION_POINTS = frozenset({"foreignObject", "desc", "title", "annotation-xml", "mi", "mo", "mn", "ms", "mtext"})
+_INTEGRATION_POINTS = {
+    "svg": frozenset({"foreignobject", "desc", "title"}),
+    "math": frozenset({"mi", "mo", "mn", "ms", "mtext"}),
+}
+_HTML_ANNOTATIONS = frozenset({"text/html", "application/xhtml+xml"})
 _HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
@@ -90,11 +94,11 @@ def _read(body: bytes, encoding: str, *, with_title: bool) -> WholePage:
         body, encoding = decode(body, encoding).encode(), "utf-8"
     elif encoding == "utf-8" and body.startswith(_BOM):
         body = body[len(_BOM) :]
-    end = _end_of_need(body, with_title=with_title)
+    end, frameset = _end_of_need(body, with_title=with_title)
     if not end:
         return WholePage(None, ())
     markup, problems = _to_utf8(body[:end], encoding)
-    title, metas = _parse(markup, with_title=with_title)
+    title, metas = _parse(markup, with_title=with_title, has_frameset=frameset)
     return WholePage(title, metas, problems)
 
 
@@ -110,9 +114,10 @@ def _to_utf8(body: bytes, encoding: str) -> tuple[bytes, tuple[str, ...]]:
     return body, ()
 
 
-def _end_of_need(body: bytes, *, with_title: bool) -> int:
+def _end_of_need(body: bytes, *, with_title: bool) -> tuple[int, bool]:
     """Find where nothing more can matter: after the last meta element, and the last title; 0 without one.
 
+    Returns it, and whether a frameset stands before it.
     No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
     body.
     """
@@ -120,7 +125,7 @@ def _end_of_need(body: bytes, *, with_title: bool) -> int:
     if with_title:
         title_end, title = _end_of_titles(body)
         end, last = max(end, title_end), max(last, title)
-    return len(body) if end and frameset > last else end
+    return len(body) if end and frameset > last else end, frameset >= 0
 
 
 def _end_of_metas(body: bytes) -> tuple[int, int, int]:
@@ -159,10 +164,11 @@ def _end_of_titles(body: bytes) -> tuple[int, int]:
     return end, last
 
 
-def _parse(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+def _parse(markup: bytes, *, with_title: bool, has_frameset: bool) -> tuple[str | None, tuple[Meta, ...]]:
     tags = markup.count(b"<")
     starts = tags - markup.count(b"</")
-    if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK:
+    # A frameset in a template takes the place of the body, template and all; lexbor leaves it in the template.
+    if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK and not has_frameset:
         if tags > TAGS_THAT_REOPEN_LITTLE:
             refuse_reopening(markup)
         return _parse_with_lexbor(markup, with_title=with_title)
@@ -181,12 +187,21 @@ def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, 
 
 def _is_html(node: LexborNode) -> bool:
     """Say whether a title is one of HTML: SVG and MathML have their own."""
+    path = []
     above = node.parent
-    while above is not None and above.tag not in _INTEGRATION_POINTS:
-        if above.tag in {"svg", "math"}:
-            return False
+    while above is not None:
+        path.append(above)
         above = above.parent
-    return True
+    foreign: str | None = None  # whose the children of the element are: of svg, of math, or HTML's
+    for element in reversed(path):
+        tag = (element.tag or "").lower()
+        if foreign is None:
+            foreign = tag if tag in _INTEGRATION_POINTS else None
+        elif tag in _INTEGRATION_POINTS[foreign]:
+            foreign = None
+        elif foreign == "math" and tag == "annotation-xml":
+            foreign = None if (element.attributes.get("encoding") or "").lower() in _HTML_ANNOTATIONS else foreign
+    return foreign is None
 
 
 def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
