@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import ssl
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from traceback import clear_frames
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
@@ -20,7 +21,7 @@ from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _OF_PHASE = {
     Phase.DNS: (FailureKind.DNS, "no answer from DNS"),
@@ -37,26 +38,25 @@ def translated(url: str) -> Iterator[None]:
     """Raise what goes wrong inside as FetchFailed or FetchRefused of this URL."""
     try:
         yield
-    except DeadlineMissed as exc:
-        raise _late(url, exc) from exc
-    except TooLong as exc:
-        raise FetchRefused(url, FailureKind.TOO_LARGE, str(exc)) from exc
-    except (NoRoom, NotDecodable) as exc:
-        kind = FailureKind.TOO_LARGE if isinstance(exc, NoRoom) else FailureKind.DECODE
-        raise FetchFailed(url, kind, str(exc)) from exc
-    except aiohttp.ClientConnectorError as exc:
-        raise _unconnected(url, exc) from exc
-    except aiohttp.ClientHttpProxyError as exc:
-        raise FetchFailed(url, FailureKind.CONNECT, f"the proxy answered {exc.status} {one_line(exc.message)}") from exc
-    except aiohttp.ClientResponseError as exc:
-        raise FetchFailed(url, FailureKind.PROTOCOL, f"not an answer of HTTP: {one_line(exc.message)}") from exc
-    except Disconnected as exc:
-        raise FetchFailed(url, FailureKind.PROTOCOL, "the server closed the connection before it answered") from exc
-    except aiohttp.ClientPayloadError as exc:
-        raise FetchFailed(url, FailureKind.PROTOCOL, f"the body is not complete: {_why_cut(exc)}") from exc
-    except (aiohttp.ClientError, OSError, ValueError) as exc:
-        # ValueError: a URL or a header that aiohttp does not send.
-        raise FetchFailed(url, FailureKind.PROTOCOL, one_line(exc)) from exc
+    except (
+        DeadlineMissed,
+        TooLong,
+        NoRoom,
+        NotDecodable,
+        Disconnected,
+        aiohttp.ClientError,
+        OSError,
+        ValueError,
+    ) as exc:
+        _forget_frames(exc)
+        raise next(read for kind, read in _READINGS if isinstance(exc, kind))(url, exc) from exc
+
+
+def _forget_frames(exc: BaseException | None) -> None:
+    """Let go of what the frames of an error hold, above all the pieces of a body; the error outlives them."""
+    while exc is not None:
+        clear_frames(exc.__traceback__)
+        exc = exc.__cause__
 
 
 def _late(url: str, missed: DeadlineMissed) -> FetchError:
@@ -85,6 +85,30 @@ def _unconnected(url: str, exc: aiohttp.ClientConnectorError) -> FetchError:
     return FetchFailed(url, FailureKind.CONNECT, to + what)
 
 
+def _refused_by_proxy(url: str, exc: aiohttp.ClientHttpProxyError) -> FetchError:
+    return FetchFailed(url, FailureKind.CONNECT, f"the proxy answered {exc.status} {one_line(exc.message)}")
+
+
+def _broken(url: str, how: str) -> FetchError:
+    return FetchFailed(url, FailureKind.PROTOCOL, how)
+
+
 def _why_cut(exc: aiohttp.ClientPayloadError) -> str:
     cause = exc.__cause__
     return one_line(getattr(cause, "message", None) or cause or exc)
+
+
+_READINGS: tuple[tuple[type[Exception], Callable[[str, Any], FetchError]], ...] = (
+    (DeadlineMissed, _late),
+    (TooLong, lambda url, exc: FetchRefused(url, FailureKind.TOO_LARGE, str(exc))),
+    (NoRoom, lambda url, exc: FetchFailed(url, FailureKind.TOO_LARGE, str(exc))),
+    (NotDecodable, lambda url, exc: FetchFailed(url, FailureKind.DECODE, str(exc))),
+    (aiohttp.ClientConnectorError, _unconnected),
+    (aiohttp.ClientHttpProxyError, _refused_by_proxy),
+    (aiohttp.ClientResponseError, lambda url, exc: _broken(url, f"not an answer of HTTP: {one_line(exc.message)}")),
+    (Disconnected, lambda url, _exc: _broken(url, "the server closed the connection before it answered")),
+    (aiohttp.ClientPayloadError, lambda url, exc: _broken(url, f"the body is not complete: {_why_cut(exc)}")),
+    # ValueError among the others: a URL or a header that aiohttp does not send.
+    (Exception, lambda url, exc: _broken(url, one_line(exc))),
+)
+"""How each error is read; the first that fits counts."""
