@@ -113,6 +113,14 @@ async def test_five_redirects_are_followed_and_no_more(count: int, allowed: bool
     assert await redirected(count).is_allowed() is allowed
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_every_kind_of_redirect_is_followed(site: Site, status: int) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, status=status, headers=[("location", "https://me:secret@b.example/r#x")]))
+    site.network.page("https://b.example/r", FORBIDDING)
+
+    assert not await site.is_allowed()
+
+
 @pytest.mark.parametrize("location", ["ftp://a.example/", "http://", ""])
 async def test_a_redirect_to_nowhere_is_as_if_there_were_none(site: Site, location: str) -> None:
     site.network.on(ROBOTS, answer(ROBOTS, status=302, headers=[("location", location)]))
@@ -208,6 +216,23 @@ async def test_memory_is_bounded_by_the_length_of_what_was_read(site: Site, monk
     await site.is_allowed("https://h0.example/")
 
     assert site.asked == 6
+
+
+async def test_what_is_asked_again_is_not_counted_twice(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "MOST_TEXT", 10_000)
+    long, error = "#" * 4000, answer(ROBOTS, status=500)
+    site.network.on(ROBOTS, answer(ROBOTS, long), error)
+    site.network.page("https://b.example/robots.txt", long)
+    await site.is_allowed()
+    await site.clock.advance(24 * HOUR)
+    await site.is_allowed("https://b.example/")
+
+    for _ in range(9):
+        await site.is_allowed()
+        await site.clock.advance(HOUR)
+    await site.is_allowed("https://b.example/")
+
+    assert site.network.asked("https://b.example/robots.txt") == 1
 
 
 class Broken(Kept):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.robots.rules import TOO_COSTLY, Policy, parse_robots, policy_of, robots_url
+from tocsin.spec.robots.rules import TOO_COSTLY, parse_robots
 
 SITE = "https://a.example"
 ROBOTS = b"""\
@@ -46,6 +46,8 @@ def forbids(rule: str, path: str) -> bool:
         ("tocsin", "/bells/1", False),
         ("Tocsin", "/bells", False),
         ("Tocsin/1.0", "/bells", False),
+        ("notocsin Tocsin/1.0", "/bells", False),
+        ("my-tocsin", "/bells", True),
         ("tocsin", "/private/", True),
         ("other", "/bells", False),
     ],
@@ -66,6 +68,13 @@ def test_LM41_the_longest_rule_of_the_agent_s_own_record_decides(agent: str, pat
 )
 def test_LM43_a_ruling_names_the_rule_that_decided_and_its_record(agent: str, path: str, rule: str | None) -> None:
     assert parse_robots(ROBOTS).allows(agent, SITE + path).rule == rule
+
+
+@pytest.mark.parametrize("rule", ["/x", "/*x", "/x$"])
+def test_of_rules_that_say_the_same_the_first_is_named(rule: str) -> None:
+    rules = parse_robots(f"User-agent: *\nDisallow: {rule}\nDisallow: {rule}".encode())
+
+    assert (rules.allows("tocsin", f"{SITE}/x").rule or "").startswith("line 2:")
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
@@ -104,6 +113,11 @@ def test_LM41_a_rule_is_as_long_as_its_octets_once_encoded() -> None:
     assert is_allowed("User-agent: *\nDisallow: /*abc\nAllow: /öö", "/%C3%B6%C3%B6abc")
     # What needed no escape counts as one octet.
     assert not is_allowed("User-agent: *\nAllow: /%61%62\nDisallow: /*bcd", "/abcd")
+
+
+@pytest.mark.parametrize("lines", ["Disallow: /*b\nAllow: /*ab", "Allow: /*ab\nDisallow: /*b"])
+def test_LM41_of_rules_with_wildcards_too_the_longest_decides(lines: str) -> None:
+    assert is_allowed(f"User-agent: *\n{lines}", "/ab")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +174,10 @@ def test_LM41_a_rule_covers_paths_that_begin_as_it_says(rule: str, path: str) ->
 )
 def test_LM41_a_rule_covers_nothing_else(rule: str, path: str) -> None:
     assert not forbids(rule, path)
+
+
+def test_a_path_alone_is_judged_as_one() -> None:
+    assert not parse_robots(b"User-agent: *\nDisallow: /x").allows("tocsin", "/x").allowed
 
 
 @pytest.mark.parametrize("url", ["https://a.example", "https://a.example?q", "https://a.example#f"])
@@ -271,6 +289,13 @@ def test_LM42_the_first_500_kib_are_read() -> None:
     assert is_allowed(head + b"#" * (fill + len(rule)) + rule, "/x")
 
 
+def test_LM42_of_exactly_500_kib_the_last_line_counts() -> None:
+    head, rule = b"User-agent: *\n", b"\nDisallow: /x"
+    fill = 500 * 1024 - len(head) - len(rule)
+
+    assert not is_allowed(head + b"#" * fill + rule, "/x")
+
+
 def test_LM42_a_line_that_the_cut_goes_through_is_left_out() -> None:
     head, rule = b"User-agent: *\n", b"\nDisallow: /private\n"
     fill = 500 * 1024 - len(head) - len(b"\nDisallow: /")
@@ -306,43 +331,6 @@ def test_a_site_whose_wildcards_would_hold_up_others_is_left_alone() -> None:
     assert rules.allows("tocsin", f"{SITE}/{'a' * 8000}") is TOO_COSTLY
     assert rules.allows("tocsin", f"{SITE}/a7").allowed
     assert not rules.allows("tocsin", f"{SITE}/a25999b").allowed
-
-
-@pytest.mark.parametrize(
-    ("status", "policy"),
-    [
-        (200, Policy.PARSE),
-        (204, Policy.PARSE),
-        (400, Policy.ALLOW_ALL),
-        (401, Policy.ALLOW_ALL),
-        (403, Policy.ALLOW_ALL),
-        (404, Policy.ALLOW_ALL),
-        (410, Policy.ALLOW_ALL),
-        (429, Policy.DISALLOW_ALL),
-        (500, Policy.DISALLOW_ALL),
-        (503, Policy.DISALLOW_ALL),
-        (599, Policy.DISALLOW_ALL),
-        (304, None),
-        (101, None),
-    ],
-)
-def test_LM42_a_status_says_whether_there_are_rules(status: int, policy: Policy | None) -> None:
-    assert policy_of(status) == policy
-
-
-@pytest.mark.parametrize(
-    ("url", "robots"),
-    [
-        ("http://www.a.example/x/y?z#q", "http://www.a.example/robots.txt"),
-        ("http://www.a.example:80/", "http://www.a.example/robots.txt"),
-        ("HTTPS://A.Example:8443", "https://a.example:8443/robots.txt"),
-        ("https://user:word@a.example/", "https://a.example/robots.txt"),
-        ("ftp://a.example/", None),
-        ("no url", None),
-    ],
-)
-def test_LM32_robots_txt_stands_at_the_root_of_scheme_host_and_port(url: str, robots: str | None) -> None:
-    assert robots_url(url) == robots
 
 
 LINE = st.sampled_from(

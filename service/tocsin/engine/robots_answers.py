@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tocsin.engine.validators import sendable
-from tocsin.errors import FetchFailed
+from tocsin.errors import BadUrl, FetchFailed
 from tocsin.model import FailureKind, Instant
 from tocsin.ports import HopRequest
-from tocsin.spec.html.urls import resolve
+from tocsin.spec.html.urls import resolve, watch_url
 from tocsin.spec.robots.rules import LONGEST_ROBOTS_BYTES, Policy, decode_robots, policy_of
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ class RobotsRequests:
             spent_s += answer.elapsed_ms / 1000
             if answer.status not in _REDIRECTS:
                 return self._judge(url, answer, earlier, is_conditional=bool(conditions))
-            target = resolve(url, answer.location or "")
-            if target is None or not target.startswith(("http://", "https://")):
+            try:
+                url = watch_url(resolve(url, answer.location or "") or "").url
+            except BadUrl:
                 return self._nothing()
-            url = target.partition("#")[0]
         # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable.
         return self._nothing()
 
