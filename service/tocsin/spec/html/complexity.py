@@ -56,7 +56,7 @@ def refuse_reopening(markup: bytes) -> None:
     """
     stacks: dict[bytes, list[tuple[bytes, int]]] = {}
     alike: dict[bytes, int] = {}
-    live = work = place = 0
+    live = work = place = end = 0
     for tag in _FORMATTING.finditer(markup):
         if live:  # any tag in between may open them all again
             work += live * markup.count(b"<", place, tag.start())
@@ -71,7 +71,9 @@ def refuse_reopening(markup: bytes) -> None:
             key = name.lower() + attributes
             length = len(key)
             if attributes.count(b'"') % 2 or attributes.count(b"'") % 2:  # within quotation marks, the tag goes on
-                length = find_tag_end(markup, tag.start()) - tag.start()
+                if tag.start() >= end:  # once for all that look like tags within it
+                    end = find_tag_end(markup, tag.start())
+                length = end - tag.start()
             weight = 1 + length // _BYTES_OF_FEW
             stack.append((key, weight))
             alike[key] = alike.get(key, 0) + 1
