@@ -265,12 +265,12 @@ async def cut(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
-def tunnel_to(port: int) -> Talk:
+def tunnel_to(port: int, *, greeting: bytes = b"HTTP/1.1 200 Connected\r\n\r\n") -> Talk:
     """Answer CONNECT, and pass bytes on to this port of loopback, as a proxy does."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+        writer.write(greeting)
         async with asyncio.TaskGroup() as group:
             group.create_task(_pass_on(reader, far_writer))
             group.create_task(_pass_on(far_reader, writer))

@@ -234,10 +234,12 @@ async def test_a_proxy_is_asked_for_the_whole_url() -> None:
     assert proxy.heads[0].startswith(b"GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n")
 
 
-async def test_a_proxy_tunnels_what_is_encrypted() -> None:
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+async def test_a_proxy_tunnels_what_is_encrypted(version: bytes) -> None:
+    greeting = b"HTTP/" + version + b" 200 Connection established\r\nVia: us\r\n\r\n"
     async with Origin(tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
         origin.pages["/"] = Page("sealed")
-        async with RawOrigin(tunnel_to(origin.port)) as proxy:
+        async with RawOrigin(tunnel_to(origin.port, greeting=greeting)) as proxy:
             answer = await client.get(request(origin.url("/"), proxy=proxy.url("")))
 
     assert answer.body == b"sealed"

@@ -66,7 +66,7 @@ async def test_a_certificate_that_is_not_trusted_is_shown_with_the_line_to_write
             await client.get(request(origin.url("/")))
 
     said = str(caught.value)
-    assert f'[hosts.rules."127.0.0.1"] certificate = "{SHOWN}"' in said
+    assert f'write certificate = "{SHOWN}" below [hosts.rules."127.0.0.1"]' in said
     assert "self-signed certificate" in said
     assert "commonName=loopback.example" in said
     assert "until 2126-10-28" in said

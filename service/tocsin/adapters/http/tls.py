@@ -128,7 +128,7 @@ def _untrusted(connection: ssl.SSLObject, why: str) -> Untrusted:
     host = f"[{host}]" if ":" in host else host
     return Untrusted(
         f"{why}; shown: {shown} ({_subject_of(named)}, until {_last_day_of(named)}); "
-        f'if you trust it: [hosts.rules."{host}"] certificate = "{shown}"'
+        f'if you trust it, write certificate = "{shown}" below [hosts.rules."{host}"]'
     )
 
 
