@@ -136,7 +136,7 @@ def test_what_came_before_a_break_stands(body: bytes, reason: str) -> None:
 
     assert [location.line for location in found][:1] == [3]
     assert reader.problem is not None
-    assert reason in reader.problem.reason
+    assert (reason in reader.problem.reason, reader.problem.is_fatal) == (True, "nested" in reason)
 
 
 def test_more_than_50_000_addresses_are_not_taken() -> None:
@@ -146,7 +146,7 @@ def test_more_than_50_000_addresses_are_not_taken() -> None:
 
     assert (whole.problem, len(found)) == (None, MOST_LOCATIONS)
     assert more.problem is not None
-    assert (more.problem.line, len(cut)) == (MOST_LOCATIONS + 2, MOST_LOCATIONS)
+    assert (more.problem.line, more.problem.is_fatal, len(cut)) == (MOST_LOCATIONS + 2, False, MOST_LOCATIONS)
     assert "more than 50,000 addresses" in more.problem.reason
 
 
@@ -172,7 +172,7 @@ def test_beyond_50_mb_nothing_is_read_and_memory_stays_flat(mib: int, count: int
     assert len(found) == count
     assert peak < 2**20
     assert (reader.problem is None) == (count == 2)
-    assert reader.problem is None or "longer than 50 MB" in reader.problem.reason
+    assert reader.problem is None or ("longer than 50 MB" in reader.problem.reason and not reader.problem.is_fatal)
 
 
 def test_members_of_gzip_in_a_row_are_one_text_and_padding_is_none() -> None:
@@ -187,10 +187,24 @@ def test_an_address_without_end_is_cut_where_none_can_be_meant() -> None:
     assert len(url) < 200_000
 
 
-def test_a_text_without_lines_is_given_up() -> None:
-    reader, found = read(b"x" * 1_000_000)
+def test_a_line_without_end_is_given_up_where_it_stands() -> None:
+    reader, found = read(b"https://a.example/1\n" + b"x" * 1_000_000)
 
-    assert (reader.problem is not None, found) == (True, [])
+    assert [location.line for location in found] == [1]
+    assert reader.problem is not None
+    assert (reader.problem.line, reader.problem.is_fatal) == (2, False)
+
+
+def test_a_break_is_told_with_its_line_in_the_file() -> None:
+    reader, _ = read(b"\n\n<urlset>\n</url>")
+
+    assert reader.problem is not None
+    assert reader.problem.line == 4
+
+
+@given(st.text("ab\r\n", min_size=16), st.integers(1, 5))
+def test_line_ends_are_counted_however_a_text_comes(text: str, pieces: int) -> None:
+    assert read(text.encode(), pieces=pieces)[1] == read(text.encode())[1]
 
 
 @pytest.mark.parametrize("body", [b"", b" ", b"\n" * 200_000, b"<", b"\xff\xfe"])
