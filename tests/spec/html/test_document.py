@@ -223,6 +223,8 @@ def test_a_page_built_to_be_slow_is_read_like_any_other(before: str) -> None:
         "<p>" + "<b><b><b><I><i><i><tt><tt><tt><u><u><u>" + "<p>x" * 40_000,
         "<p><b " + " ".join(f"a{number}" for number in range(1000)) + ">" + "<p>x" * 9_000,
         "<p><a " + " ".join(f"a{number}" for number in range(1000)) + ">" + "<p>x" * 9_000,
+        "<p><b " + " ".join(f"a{number}" for number in range(5000)) + ">" + "<p>x" * 290,
+        "<p><A " + " ".join(f"a{number}='>'" for number in range(4000)) + ">" + "<p>x" * 900,
         "<p><b a='" + ">" * 20_000 + "'>" + "<p>x" * 1_900,
         "<p>" * (MOST_TAGS + 1),
         "<meta>" * (MOST_METAS + 1),
@@ -234,7 +236,7 @@ def test_what_html_itself_makes_slow_is_too_complex(before: str) -> None:
         read_metas((before + PLANT).encode(), "utf-8")
 
 
-@pytest.mark.parametrize("piece", ["<a href='", "<b a='", "<font a=\"<b c='", "<a it's", "<b <i <u "])
+@pytest.mark.parametrize("piece", ["<a href='", "<a b='>", "<b a='", "<font a=\"<b c='", "<a it's", "<b <i <u "])
 @pytest.mark.parametrize("length", [60_000, 1_000_000])
 def test_attributes_that_hold_tags_that_hold_attributes_take_no_time(piece: str, length: int) -> None:
     began = time.process_time()
@@ -251,6 +253,10 @@ def test_formatting_elements_that_are_closed_are_not_complex() -> None:
 
 def test_links_and_few_formatting_elements_that_are_never_closed_are_not_complex() -> None:
     assert metas("<font face=arial><a href=/a>x<p>" * 20_000 + PLANT) == [PLANTED]
+
+
+def test_long_links_are_not_complex_where_they_are_closed() -> None:
+    assert metas(f"<p><a href='/?{'x' * 900}'><img><b>x</b></a>" * 9_000 + PLANT) == [PLANTED]
 
 
 def test_a_large_page_without_meta_elements_is_not_parsed() -> None:

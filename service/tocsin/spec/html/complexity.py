@@ -12,20 +12,27 @@ from tocsin.spec.html.tags import count_attributes, find_tag_end
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
 _MERGED_TAGS = 256
 _MERGED_ATTRIBUTES = 4096
-# HTML opens unclosed formatting elements again in each paragraph, of those that are alike at most three, of links one.
+# HTML opens unclosed formatting elements again in each paragraph, of those that are alike at most three.
+# Letter by letter, since ignoring case takes longer.
 _FORMATTING = re.compile(
-    rb"<(/?)(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\t\n\f\r />])([^<>]*+)", re.IGNORECASE
+    rb"<(/?)(?=[bBcCeEfFiIsStTuU])([bB]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[sS]|"
+    rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])(?=[\t\n\f\r />])([^<>]*+)"
 )
-_ONCE = frozenset({b"a", b"nobr"})
 _ALIKE = 3
-_REOPENED = 400_000  # elements, each with a few attributes; of 51 real pages none comes to a tenth of it
-_BYTES_OF_FEW = 64
+# Of links only the last one: that matters where it is long, or its end is not seen at once.
+_LONG_LINK = re.compile(
+    rb"""<[aAnN](?:[oO][bB][rR])?+[\t\n\f\r /](?:[^<>]{512,}+|(?:[^<>"']++|"[^"<>]*+"|'[^'<>]*+')*+["'])"""
+)
+_TAGS_IN_A_LINK = 8  # of a usual one that is closed
+_LINK_END = re.compile(rb"</(?:a|nobr)(?=[\t\n\f\r />])", re.IGNORECASE)
+_REOPENED = 400_000  # elements, each with an attribute or two; of 51 real pages none comes to a twentieth of it
+_BYTES_OF_FEW = 16
 _META = re.compile(rb"<meta", re.IGNORECASE)
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
-TAGS_THAT_REOPEN_LITTLE = 300
-"""A page of so many tags cannot open enough elements again to matter."""
+LITTLE_TO_REOPEN = 1_500_000
+"""Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag."""
 
 
 def refuse_too_complex(markup: bytes, tags: int) -> None:
@@ -54,6 +61,12 @@ def refuse_reopening(markup: bytes) -> None:
 
     Raises TooComplex.
     """
+    if _count_reopened(markup) + _count_reopened_links(markup) > _REOPENED:
+        raise TooComplex("too many formatting elements that are never closed; close them")
+
+
+def _count_reopened(markup: bytes) -> int:
+    """Count the formatting elements, but for links, that the page's tags may open again."""
     stacks: dict[bytes, list[tuple[bytes, int]]] = {}
     alike: dict[bytes, int] = {}
     live = work = place = end = 0
@@ -63,20 +76,39 @@ def refuse_reopening(markup: bytes) -> None:
         place = tag.start() + 1
         slash, name, attributes = tag.groups()
         stack = stacks.setdefault(name.lower(), [])
-        if stack and (slash or name.lower() in _ONCE):
-            key, weight = stack.pop()
-            alike[key] -= 1
-            live -= weight if alike[key] < _ALIKE else 0
-        if not slash:
-            key = name.lower() + attributes
-            length = len(key)
-            if attributes.count(b'"') % 2 or attributes.count(b"'") % 2:  # within quotation marks, the tag goes on
-                if tag.start() >= end:  # once for all that look like tags within it
-                    end = find_tag_end(markup, tag.start())
-                length = end - tag.start()
-            weight = 1 + length // _BYTES_OF_FEW
-            stack.append((key, weight))
-            alike[key] = alike.get(key, 0) + 1
-            live += weight if alike[key] <= _ALIKE else 0
-    if work + live * markup.count(b"<", place) > _REOPENED:
-        raise TooComplex("too many formatting elements that are never closed; close them")
+        if slash:
+            if stack:
+                key, weight = stack.pop()
+                alike[key] -= 1
+                live -= weight if alike[key] < _ALIKE else 0
+            continue
+        key = name.lower() + attributes
+        length = len(key)
+        if attributes.count(b'"') % 2 or attributes.count(b"'") % 2:  # within quotation marks, the tag goes on
+            if tag.start() >= end:  # once for all that look like tags within it
+                end = find_tag_end(markup, tag.start())
+            length = end - tag.start()
+        weight = 1 + length // _BYTES_OF_FEW
+        stack.append((key, weight))
+        alike[key] = alike.get(key, 0) + 1
+        live += weight if alike[key] <= _ALIKE else 0
+    return work + live * markup.count(b"<", place)
+
+
+def _count_reopened_links(markup: bytes) -> int:
+    """Count the long links that the page's tags may open again, as often as links of a usual length."""
+    work = end = closed = 0
+    for tag in _LONG_LINK.finditer(markup):
+        start = tag.start()
+        if start < end:  # within an attribute of the one before
+            continue
+        end = find_tag_end(markup, start)
+        if closed < end:
+            closing = _LINK_END.search(markup, end)
+            closed = closing.start() if closing else len(markup)
+        weight = (end - start) // _BYTES_OF_FEW
+        if weight:
+            work += weight * max(markup.count(b"<", end, closed) - _TAGS_IN_A_LINK, 0)
+        if work > _REOPENED:
+            break
+    return work

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import turbohtml
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from tocsin.spec.html.complexity import TAGS_THAT_REOPEN_LITTLE, refuse_reopening, refuse_too_complex
+from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
@@ -169,7 +169,7 @@ def _parse(markup: bytes, *, with_title: bool, has_frameset: bool) -> tuple[str 
     starts = tags - markup.count(b"</")
     # A frameset in a template takes the place of the body, template and all; lexbor leaves it in the template.
     if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK and not has_frameset:
-        if tags > TAGS_THAT_REOPEN_LITTLE:
+        if len(markup) * tags > LITTLE_TO_REOPEN:
             refuse_reopening(markup)
         return _parse_with_lexbor(markup, with_title=with_title)
     refuse_too_complex(markup, tags)
