@@ -95,6 +95,19 @@ async def test_a_body_that_was_received_leaves_its_room() -> None:
         assert client.held_bytes == 0
 
 
+async def test_a_body_given_up_by_its_own_last_piece_interrupts_nothing_that_comes_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(budget, "LONGEST_BODIES", 1)
+    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    async with Origin() as origin, fetcher(limits=FetchSettings(max_body=64 * 1024)) as client:
+        origin.pages["/"] = Page(bytes(70_000))
+
+        assert await kind_of(client.get(request(origin.url("/")))) == (FetchFailed, FailureKind.TOO_LARGE)
+        await asyncio.sleep(0)
+        assert client.held_bytes == 0
+
+
 @pytest.mark.parametrize("coding", [b"", b"Content-Encoding: gzip\r\n"])
 async def test_a_body_that_failed_is_let_go_of_without_the_collector(coding: bytes) -> None:
     body = bytes(MIB) if not coding else zipped(random.Random(1).randbytes(MIB))[:-100]  # noqa: S311 - to be long

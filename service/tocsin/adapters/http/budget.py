@@ -30,18 +30,20 @@ class BodyBudget:
         self._held_bytes = 0
 
     def hold(self, watch: Watch, body_bytes: int) -> None:
-        """Note how long the body of this request is by now."""
+        """Note how long the body of this request is by now; raises NoRoom where it is the one to be given up."""
         self._held_bytes += body_bytes - self._held.get(watch, 0)
         self._held[watch] = body_bytes
         if self._held_bytes > self._most_bytes:
             count, longest = len(self._held), max(self._held, key=self._held.__getitem__)
             self.release(longest)
-            longest.interrupt(
-                NoRoom(
-                    f"the longest of {count} answers in flight that took more than {self._most_bytes} bytes together; "
-                    "lower fetch.in_flight or fetch.max_body"
-                )
+            no_room = NoRoom(
+                f"the longest of {count} answers in flight that took more than {self._most_bytes} bytes together; "
+                "lower fetch.in_flight or fetch.max_body"
             )
+            if longest is watch:
+                # A task that cancels itself goes on to its next wait, which may be one of its next request's.
+                raise no_room
+            longest.interrupt(no_room)
 
     def release(self, watch: Watch) -> None:
         """Forget the body of this request; nothing if it has none here."""
