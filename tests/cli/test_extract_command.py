@@ -114,6 +114,26 @@ def test_a_person_is_told_where_there_is_nothing(tmp_path: Path) -> None:
     assert (status, told.strip()) == (0, "a.html: nothing of the kind")
 
 
+def test_LM46_a_person_is_not_told_that_there_is_nothing_where_links_are_kept_back(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(f"<!DOCTYPE html>{NOFOLLOW}{LINKS}")
+
+    told = on_terminal("extract", "--as", "links", "a.html", cwd=tmp_path)[1]
+
+    assert "links are left out" in told
+    assert "nothing of the kind" not in told
+
+
+@pytest.mark.parametrize("form", ["links", "copies"])
+def test_each_source_is_named_also_where_the_terminal_is_too_narrow_for_a_table(form: str, tmp_path: Path) -> None:
+    archive = f"http://archive.example/{'x' * 100}"
+    for name in ("a.html", "b.html"):
+        (tmp_path / name).write_text(f"<!DOCTYPE html><a href='{archive}' mset='{archive} 2014-03-10'>one</a>")
+
+    told = on_terminal("extract", "--as", form, "a.html", "b.html", cwd=tmp_path)[1]
+
+    assert [line.strip() for line in told.splitlines() if line.strip().endswith(".html")] == ["a.html", "b.html"]
+
+
 async def call(installation: Installation, *arguments: str) -> Answer:
     return await asyncio.to_thread(installation.call, *arguments)
 

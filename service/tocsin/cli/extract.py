@@ -68,10 +68,10 @@ def command(sources: tuple[str, ...], form: str, base: str | None, *, own: bool)
         if output.is_json():
             for record in records:
                 output.print_json(record)
-        elif not records:
-            output.say(f"{source.name}: nothing of the kind")
-        else:
+        elif records:
             _PRINT[Form(form)](source.name, records)
+        elif not found.no_links:
+            output.say(f"{source.name}: nothing of the kind")
     return status
 
 

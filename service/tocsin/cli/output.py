@@ -124,6 +124,8 @@ def table(
 
     cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
     if head is not None and _width_of(columns, cells) > min(_console().width, _ROOMY - 1):
+        if title:
+            say(title, whole=True)
         _paragraphs(columns, cells, head)
         return
     drawn = Table(
