@@ -180,6 +180,16 @@ def test_standard_input_is_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert json.loads(capsys.readouterr().out)["file"] == "-"
 
 
+async def test_sarif_names_a_page_by_a_uri_whatever_was_typed(installation: Installation) -> None:
+    async with Origin() as origin:
+        origin.pages["/a"] = Page("<p id=a><p id=a>")
+        answer = await asyncio.to_thread(installation.call, "lint", "--format", "sarif", origin.url("/a?\u00e9%20 x"))
+
+    (result,) = answer.records[0]["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == origin.url("/a?%C3%A9%20%20x")
+
+
 async def test_a_page_is_received_and_told_without_its_password(installation: Installation) -> None:
     async with Origin() as origin:
         origin.pages["/a"] = Page("<p id=a><p id=a>", content_type="application/xhtml+xml")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
+_OF_URLS: Final = ":/?#[]@!$&'()*+,;=%"
+"""What a URL may hold beside letters and digits; the rest of what a user typed is escaped."""
+
 _INDEX: Final = {rule: index for index, rule in enumerate(RULES)}
 
 
@@ -86,5 +89,5 @@ def _result(uri: str, finding: Finding) -> dict[str, Any]:
 def _uri(name: str) -> str:
     """Name a source by a URI: a file by its path, relative to where the program runs if the user gave it so."""
     if name.lower().startswith(("http://", "https://")):
-        return name
+        return quote(name, safe=_OF_URLS)
     return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(Path(name)))
