@@ -197,7 +197,7 @@ async def test_a_person_sees_copies_and_the_command_that_takes_one(installation:
     shown = (await asyncio.to_thread(typed, installation, "attention", "show", "1"))[1]
     known = (await asyncio.to_thread(typed, installation, "history", origin.url("/gone"), "--copies"))[1]
 
-    assert "2 copies are known; the first, copied on 2026-02-03" in listed
+    assert f"2 copies are known of {origin.url('/gone')}; the first, copied on 2026-02-03" in listed
     assert "tocsin attention answer 1 copy 1" in listed
     assert all(of(origin, path) in shown for path in ("new", "old", "lost"))
     assert "tocsin attention answer 1 copy NUMBER" in shown

@@ -233,3 +233,19 @@ async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Ben
 
     (asked,) = await bench.store.questions()
     assert (asked.cause, asked.answered_at) == ("copy disallowed", None)
+
+
+async def test_the_log_names_the_copy_that_could_not_be_had(bench: Bench) -> None:
+    copy = "https://archive.example/a"
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    (question,) = await bench.store.questions()
+    await _answer_copy(bench, question.id, copy)
+    bench.renderer.on(copy, FetchFailed(copy, FailureKind.CONNECT, "connection refused"))
+
+    await bench.drain()
+
+    logged = [each.values for each in bench.telemetry.happenings if each.name == "page.unrendered"]
+    assert [values.get("copy") for values in logged] == [None, copy]

@@ -64,8 +64,9 @@ def print_newest(questions: Sequence[QuestionRow]) -> None:
         if question.copies:
             newest = question.copies[0]
             copied = f", copied on {newest.datetime}" if newest.datetime else ""
-            known = "1 copy is" if len(question.copies) == 1 else f"{len(question.copies)} copies are"
-            output.say(f"Question {question.id}: {known} known; the first{copied}: {newest.url}", whole=True)
+            known = "1 copy is known" if len(question.copies) == 1 else f"{len(question.copies)} copies are known"
+            of = f" of {newest.of}" if question.pages > 1 else ""
+            output.say(f"Question {question.id}: {known}{of}; the first{copied}: {newest.url}", whole=True)
             pick = f"tocsin attention answer {question.id} copy 1"
             output.say(f"    take it: {pick}; see all: tocsin attention show {question.id}", whole=True)
 

@@ -231,6 +231,8 @@ class RenderQueue:
     async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit) -> None:
         due_at = await self._patiently(lambda: self._store.commit_rendering(claim, result))
         values: JsonObject = {"url": job.task.url, "verdicts": len(result.served)}
+        if job.copy_url is not None:
+            values["copy"] = job.copy_url
         if result.rendering.error is None:
             self._telemetry.emit(Happening("page.rendered", "info", values))
         else:
