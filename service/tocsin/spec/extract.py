@@ -11,8 +11,7 @@ from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import read_tree
-from tocsin.spec.infrastructure.refresh import read_whole_refresh
-from tocsin.spec.infrastructure.urls import resolve
+from tocsin.spec.infrastructure.refresh import find_target, read_whole_refresh
 from tocsin.spec.links.anchors import Anchors
 from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
@@ -249,11 +248,7 @@ def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
     found = next((refresh for each in contents if (refresh := read_whole_refresh(each)) is not None), None)
     if found is None:
         return None
-    target = page.address
-    if found.url is not None:
-        target = resolve(found.url, page.bases.document, page.bases.encoding)
-        if target is not None and target.startswith("javascript:"):  # which HTML never loads
-            target = None
+    target = find_target(found, page.address, page.bases.document, page.bases.encoding)
     return {"seconds": found.seconds, "href": found.url, "url": target}
 
 

@@ -60,3 +60,8 @@ def test_both_readings_agree_on_the_seconds(content: str) -> None:
 )
 def test_a_refresh_loads_a_page_and_runs_nothing(url: str | None, target: str | None) -> None:
     assert find_target(Refresh("3", url), PAGE, "https://b.example/base", "windows-1252") == target
+
+
+@pytest.mark.parametrize(("url", "target"), [(None, None), ("next", None), ("https://c.example", "https://c.example/")])
+def test_a_refresh_of_a_page_of_unknown_address_loads_what_it_names_whole(url: str | None, target: str | None) -> None:
+    assert find_target(Refresh("3", url), None, None) == target

@@ -43,11 +43,11 @@ def read_whole_refresh(content: str) -> Refresh | None:
     return Refresh(seconds, url)
 
 
-def find_target(refresh: Refresh, address: str, base: str, encoding: str = "utf-8") -> str | None:
-    """Find the URL that a refresh would load; None where it would load nothing.
+def find_target(refresh: Refresh, address: str | None, base: str | None, encoding: str = "utf-8") -> str | None:
+    """Find the URL that a refresh would load; None where it would load nothing, or nobody knows what.
 
-    address  of the document
-    base     its document base URL
+    address  of the document, None if it is not known
+    base     its document base URL, None if it is not known
     """
     if refresh.url is None:
         return address
