@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import NotWatched
-from tocsin.model import PageFilter
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from tocsin.model import PageRow
+    from tocsin.model import PageFilter, PageRow
     from tocsin.ports import Store
 
 BATCH: Final = 1000
@@ -37,8 +36,3 @@ async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:
     if missing:
         raise NotWatched("\n".join(f"{url}: not watched; add it with: tocsin watch add {url}" for url in missing))
     return [page for _, page in found if page is not None]
-
-
-def filter_of(*, group: str | None, host: str | None = None, matching: str | None = None) -> PageFilter:
-    """Put the conditions of a command line together."""
-    return PageFilter(group=group, host=host, matching=matching)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tocsin.model import Attempt, CheckReport, FieldValues, Instruction, JsonObject
+from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
 
 _encode = msgspec.json.Encoder().encode
 
@@ -18,8 +18,6 @@ read_object = msgspec.json.Decoder(JsonObject).decode
 read_names = msgspec.json.Decoder(tuple[str, ...]).decode
 read_pair = msgspec.json.Decoder(tuple[str, str]).decode
 read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], ...]).decode
-
-NO_FIELDS: FieldValues = (None,) * 12
 
 
 def to_json(value: Any) -> str:
