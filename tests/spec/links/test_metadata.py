@@ -65,7 +65,19 @@ def test_LM26_lang_stands_above_the_pragma_and_that_above_the_header() -> None:
 
 def test_LM26_a_list_of_languages_tells_none() -> None:
     assert said("<p>", ("content-language", "de, en")).language is None
-    assert said("<meta http-equiv=content-language content='de, en'>", ("content-language", "fr")).language is None
+    assert said("<meta http-equiv=content-language content='de, en'>").language is None
+
+
+def test_LM26_a_pragma_that_tells_no_language_leaves_it_to_the_header() -> None:
+    for content in ("de, en", " "):
+        pragma = f"<meta http-equiv=content-language content='{content}'>"
+        assert said(pragma, ("content-language", "fr")).language == "fr"
+
+
+def test_LM26_the_last_pragma_counts_that_tells_a_language() -> None:
+    pragmas = [f"<meta http-equiv=content-language content='{content}'>" for content in ("de", "fr CA", "en, it")]
+
+    assert said("".join(pragmas)).language == "fr"
 
 
 def test_LM26_the_pages_language_is_also_that_of_a_content() -> None:

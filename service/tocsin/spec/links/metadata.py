@@ -93,13 +93,12 @@ def split_keywords(content: str) -> list[str]:
 def read_default_language(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> str | None:
     """Give the language of whatever stands below no LANG: of the page's pragma, else of its header (LM-26).
 
-    A list of several languages tells none.
+    A list of several languages tells none; of several pragmas that tell one the last counts.
     Source  text 001, language; HTML, the content-language pragma
     """
-    pragma = next(_pragmas(tree, "content-language"), None)
-    if pragma is not None:
-        tokens = split_tokens(pragma)
-        return tokens[0] if tokens and "," not in pragma else None
+    told = [pragma for pragma in _pragmas(tree, "content-language") if "," not in pragma and split_tokens(pragma)]
+    if told:
+        return split_tokens(told[-1])[0]
     languages = [each for value in _values(headers, "content-language") for each in split_keywords(value)]
     return languages[0] if len(languages) == 1 else None
 
