@@ -84,6 +84,22 @@ async def test_an_accepted_certificate_is_looked_at_through_a_proxy_too() -> Non
     assert caught.value.kind == FailureKind.TLS
 
 
+async def test_the_certificate_of_a_proxy_may_be_accepted_too() -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell"
+    async with RawOrigin(answer, tls=server_tls()) as proxy, fetcher(accepted={"127.0.0.1": SHOWN}) as client:
+        received = await client.get(request("http://a.example/", proxy=proxy.url("")))
+
+    assert received.body == b"well"
+
+
+async def test_a_proxy_is_told_who_asks_before_the_site_is() -> None:
+    async with Origin(tls=server_tls()) as origin, RawOrigin(b"HTTP/1.1 403 No\r\n\r\n") as proxy, fetcher() as client:
+        with pytest.raises(FetchFailed):
+            await client.get(request(origin.url("/"), proxy=proxy.url("")))
+
+    assert b"\r\nUser-Agent: Tocsin/test\r\n" in proxy.heads[0]
+
+
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
 @pytest.mark.parametrize("accepted", [{}, {"127.0.0.1": SHOWN}])
 async def test_no_version_before_1_2_is_spoken(accepted: dict[str, str]) -> None:

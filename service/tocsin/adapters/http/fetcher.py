@@ -74,8 +74,9 @@ class AiohttpSession:
                     _exact(request.url),
                     headers=self._headers(request),
                     proxy=request.proxy,
+                    proxy_headers={"User-Agent": self._user_agent} if request.proxy else None,
                     allow_redirects=False,
-                    ssl=self._tls.of(request.url) if tls else True,
+                    ssl=self._context(request),
                 )
                 watch.enter(Phase.BODY)
                 try:
@@ -123,6 +124,12 @@ class AiohttpSession:
         # Whatever a page's own headers say: only these can be decoded.
         headers["Accept-Encoding"] = ACCEPTED
         return headers
+
+    def _context(self, request: HopRequest) -> ssl.SSLContext | bool:
+        """Give the context of the site, else of its proxy; where both are encrypted, the library takes one for both."""
+        if request.url.startswith("https:"):
+            return self._tls.of(request.url)
+        return self._tls.of(request.proxy) if request.proxy is not None and request.proxy.startswith("https:") else True
 
     def _judge_behind_proxy(self, request: HopRequest) -> None:
         """Judge an address that a proxy would dial for us; of names, only the proxy learns the addresses."""

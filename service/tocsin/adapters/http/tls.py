@@ -77,8 +77,7 @@ class TlsContexts:
 
     def of(self, url: str) -> ssl.SSLContext:
         """Give the context for connections to the host of this URL."""
-        host = host_and_origin(url)[0].rstrip(".")
-        fingerprint = self._accepted.get(host) if self._accepted else None
+        fingerprint = self._accepted.get(host_and_origin(url)[0].rstrip(".")) if self._accepted else None
         if fingerprint is None:
             if self._verified is None:
                 self._verified = _hardened(self._base or ssl.create_default_context(), WatchedTls)
