@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fakes import EagerClock
-from tests.origin import Origin, Page
+from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher
 from tocsin.engine.gates import Gates
 from tocsin.engine.outage import OutageWatch
-from tocsin.engine.receive import Receiver
+from tocsin.engine.receive import PageRequest, Received, Receiver
 from tocsin.engine.robots import RobotsCache
-from tocsin.settings import FetchSettings, HostSettings
+from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,10 +35,13 @@ class World:
         self.gates = Gates(HostSettings(delay=timedelta(seconds=5)), self.clock)
         self.cache = RobotsCache(self._get, None, self.clock)
         outage, in_flight = OutageWatch(self.clock), asyncio.Semaphore(10)
-        self._receiver = Receiver(self.gates, None, outage, in_flight, FetchSettings(), self.clock)
+        self._receiver = Receiver(self.gates, self.cache, outage, in_flight, FetchSettings(), self.clock)
 
     async def _get(self, request: HopRequest) -> HopResponse:
         return await self._receiver.hop(request, self._client.shared())
+
+    async def receive(self, request: PageRequest) -> Received:
+        return await self._receiver.receive(request, self._client.shared())
 
     async def is_allowed(self, path: str) -> bool:
         return (await self.cache.ruling(self.origin.url(path))).allowed
@@ -83,3 +86,14 @@ async def test_a_redirect_to_another_host_is_followed_at_that_host_s_gate(world:
     assert not await world.is_allowed("/a")
     # That host had been asked a moment before.
     assert world.clock.slept == [5.0]
+
+
+async def test_robots_txt_is_asked_for_through_the_proxy_of_its_page() -> None:
+    async with RawOrigin(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.") as proxy, fetcher() as client:
+        policy = PageSettings(proxy=proxy.url(""))
+        await World(Origin(), client).receive(PageRequest("http://a.example/page", "a.example", policy))
+
+    assert [head.partition(b" HTTP")[0] for head in proxy.heads] == [
+        b"GET http://a.example/robots.txt",
+        b"GET http://a.example/page",
+    ]

@@ -123,7 +123,7 @@ class Receiver:
         spent_s, wire_bytes = 0.0, 0
         permanent = True
         while True:
-            await self._ask_robots(url)
+            await self._ask_robots(url, request.policy.proxy or None)
             response = await self.hop(self._hop_request(request, url, spent_s), session, request.is_wanted)
             spent_s += response.elapsed_ms / 1000
             wire_bytes += response.wire_bytes
@@ -183,13 +183,13 @@ class Receiver:
             wait_us = round(max(self._gates.wait_s(host), 1.0) * 1_000_000)
             raise Postponed(self._clock.now() + wait_us, 0) from None
 
-    async def _ask_robots(self, url: str) -> None:
+    async def _ask_robots(self, url: str, proxy: str | None) -> None:
         host = host_and_origin(url)[0]
         if self._robots is None or self._gates.politeness(host).robots == "ignore":
             return
-        ruling = await self._robots.ruling(url)
+        ruling = await self._robots.ruling(url, proxy)
         # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
-        self._gates.slow_down(host, await self._robots.crawl_delay(url))
+        self._gates.slow_down(host, await self._robots.crawl_delay(url, proxy))
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)

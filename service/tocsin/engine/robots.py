@@ -94,27 +94,28 @@ class RobotsCache:
         self._size = 0
         self._asking: dict[str, asyncio.Future[None]] = {}
 
-    async def ruling(self, url: str) -> Ruling:
+    async def ruling(self, url: str, proxy: str | None = None) -> Ruling:
         """Say whether this URL, serialised as the URL standard says, may be asked for.
 
+        proxy  through which the page is asked for, and so is its robots.txt, should nobody have asked before
         Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
         """
-        known = await self._of(host_and_origin(url)[1])
+        known = await self._of(host_and_origin(url)[1], proxy)
         if known.is_lost(self._clock.now()):
             return UNAVAILABLE
         return known.rules.allows(url) if known.rules else ALLOWED
 
-    async def crawl_delay(self, url: str) -> float | None:
+    async def crawl_delay(self, url: str, proxy: str | None = None) -> float | None:
         """Seconds between requests that the site of this URL asks for; raises as `ruling` does."""
-        known = await self._of(host_and_origin(url)[1])
+        known = await self._of(host_and_origin(url)[1], proxy)
         return known.rules.crawl_delay if known.rules else None
 
     async def sitemaps(self, url: str) -> tuple[str, ...] | None:
         """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `ruling` does."""
-        known = await self._of(host_and_origin(url)[1])
+        known = await self._of(host_and_origin(url)[1], None)
         return None if known.is_lost(self._clock.now()) else known.sitemaps
 
-    async def _of(self, origin: str) -> _Known:
+    async def _of(self, origin: str, proxy: str | None) -> _Known:
         while True:
             known = self._known.get(origin)
             if known is not None and known.is_fresh(self._clock.now()):
@@ -124,25 +125,25 @@ class RobotsCache:
             # and then the next one asks on its own account.
             asking = self._asking.get(origin)
             if asking is None:
-                return await self._ask(origin)
+                return await self._ask(origin, proxy)
             await asyncio.shield(asking)
 
-    async def _ask(self, origin: str) -> _Known:
+    async def _ask(self, origin: str, proxy: str | None) -> _Known:
         done = self._asking[origin] = asyncio.get_running_loop().create_future()
         try:
             kept = await self._load(origin)
             earlier = self._read(kept) if kept is not None else self._known.get(origin)
             if earlier is None or not earlier.is_fresh(self._clock.now()):
-                earlier = await self._ask_again(origin, kept, earlier)
+                earlier = await self._ask_again(origin, proxy, kept, earlier)
             return self._remember(origin, earlier)
         finally:
             del self._asking[origin]
             done.set_result(None)
 
-    async def _ask_again(self, origin: str, kept: Answer | None, earlier: _Known | None) -> _Known:
+    async def _ask_again(self, origin: str, proxy: str | None, kept: Answer | None, earlier: _Known | None) -> _Known:
         """Fetch the file; what was known before serves where it says that nothing changed."""
         before = kept or (earlier.answer if earlier is not None else None)
-        answer = await self._requests.ask(origin, before)
+        answer = await self._requests.ask(origin, before, proxy)
         is_same = before is not None and (answer.said == "error" or answer.renewed > before.renewed)
         if is_same and kept is None and earlier is not None:
             # Only memory has the rules, and no longer as a text: there is nothing to be saved.

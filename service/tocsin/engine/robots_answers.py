@@ -59,15 +59,16 @@ class RobotsRequests:
     def __init__(self, get: Callable[[HopRequest], Awaitable[HopResponse]], clock: Clock, *, total_s: float) -> None:
         self._get, self._clock, self._total_s = get, clock, total_s
 
-    async def ask(self, origin: str, earlier: Answer | None) -> Answer:
+    async def ask(self, origin: str, earlier: Answer | None, proxy: str | None = None) -> Answer:
         """Ask an origin for its robots.txt, on condition that it is not the earlier one any more.
 
+        proxy  through which it is asked for, None for none
         Raises FetchFailed or FetchRefused where nothing was answered.
         """
         url, spent_s = f"{origin}/robots.txt", 0.0
         for _ in range(MOST_REDIRECTS + 1):
             conditions = _conditions(earlier, url)
-            answer = await self._get(self._request(url, conditions, spent_s))
+            answer = await self._get(self._request(url, conditions, spent_s, proxy))
             spent_s += answer.elapsed_ms / 1000
             if answer.status not in _REDIRECTS:
                 return self._judge(url, answer, earlier, is_conditional=bool(conditions))
@@ -78,13 +79,15 @@ class RobotsRequests:
         # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable.
         return self._nothing()
 
-    def _request(self, url: str, conditions: tuple[tuple[str, str], ...], spent_s: float) -> HopRequest:
+    def _request(
+        self, url: str, conditions: tuple[tuple[str, str], ...], spent_s: float, proxy: str | None
+    ) -> HopRequest:
         left_s = self._total_s - spent_s
         if left_s <= 0:
             mend = "its redirects took all of the time; raise fetch.deadlines.total"
             raise FetchFailed(url, FailureKind.TIMEOUT, f"robots.txt: {mend}")
         headers = (("Accept", "text/plain,*/*;q=0.5"), *conditions)
-        return HopRequest(url, headers=headers, total_s=left_s, cut_at=LONGEST_ROBOTS_BYTES)
+        return HopRequest(url, headers=headers, total_s=left_s, cut_at=LONGEST_ROBOTS_BYTES, proxy=proxy)
 
     def _judge(self, url: str, answer: HopResponse, earlier: Answer | None, *, is_conditional: bool) -> Answer:
         now = self._clock.now()
