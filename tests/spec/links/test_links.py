@@ -42,6 +42,12 @@ def test_LK08_a_link_that_leads_nowhere_is_told_as_written() -> None:
     assert (link.href, link.url) == ("http://a b/", None)
 
 
+def test_LK04_white_space_within_an_href_stays_as_it_was_written() -> None:
+    (link,) = links_of("<a href=' a  b\tc\n'>x</a>")
+
+    assert (link.href, link.url) == ("a  b\tc", "http://e.org/dir/a%20%20bc")
+
+
 def test_LM06_a_link_may_lead_into_a_page() -> None:
     assert [link.url for link in links_of("<a href='#s'></a><a href='../x#Y'></a>")] == [
         f"{PAGE}#s",

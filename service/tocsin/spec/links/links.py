@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.html.microsyntax import fold_space, split_tokens
+from tocsin.spec.html.microsyntax import SPACE, fold_space, split_tokens
 from tocsin.spec.links.registry import REGISTRY, SYNONYMS, LinkType
 from tocsin.spec.links.relations import MadeLink, Relations, classify, split_relations
 
@@ -92,7 +92,7 @@ def read_links(
             continue
         yield Link(
             element=element,
-            href=fold_space(href),
+            href=href.strip(SPACE),
             url=bases.resolve(element, href),
             relations=relations,
             reverse=tuple(SYNONYMS.get(each, each) for each in _reverse(element)),
