@@ -134,6 +134,16 @@ def test_each_source_is_named_also_where_the_terminal_is_too_narrow_for_a_table(
     assert [line.strip() for line in told.splitlines() if line.strip().endswith(".html")] == ["a.html", "b.html"]
 
 
+def test_LK11_a_person_is_shown_whom_a_link_pings(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        "<a href=http://e.example/ rel=next ping='http://p.example/1 http://p.example:81/2 https://q.example/'>x</a>"
+    )
+
+    told = on_terminal("extract", "--as", "links", "a.html", cwd=tmp_path)[1]
+
+    assert "next ping p.example ping q.example" in told
+
+
 async def call(installation: Installation, *arguments: str) -> Answer:
     return await asyncio.to_thread(installation.call, *arguments)
 

@@ -10,6 +10,7 @@ from tocsin.cli import output
 from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
+from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
 
 if TYPE_CHECKING:
@@ -111,9 +112,10 @@ def _print_links(name: str, records: Iterable[Record]) -> None:
 
 
 def _types(record: Mapping[str, Any]) -> str | None:
-    """Name the types of a link, whatever they make of it, and those that it has backwards."""
+    """Name the types of a link, whatever they make of it, those that it has backwards, and whom it pings (LK-11)."""
     types = [word for made in record["links"] for word in made["types"]]
     types += record["annotations"] + record["unknown"] + [f"rev {word}" for word in record["rev"]]
+    types += dict.fromkeys(f"ping {host_and_origin(url)[0] or url}" for url in record["pings"])
     return " ".join(types) or None
 
 
