@@ -128,6 +128,8 @@ WARNINGS: tuple[tuple[str, str, str], ...] = (
     ("LK-40", "<a rel=sponsor href=x>x</a>", "<a rel=sponsored href=x>x</a>"),
     ("LK-44", "<a rel=up href=x>x</a>", "<a rel='next prev me' href=x>x</a>"),
     ("LK-44", "<link rev=made href=mailto:a@a.example>", "<link rel=author href=mailto:a@a.example>"),
+    ("MS-04", "<a href=x mset='2014-03'>x</a>", "<a href=x mset='./2014-03, 2014-03-17, 2014.html, 2014/03/'>x</a>"),
+    ("MS-04", "<a href=x mset='/a, 2014-02-30'>x</a>", "<a href=x mset='/a 2014-02-28, 20140228'>x</a>"),
     ("MS-08", "<a href=x mset='/a sponsor'>x</a>", "<a href=x mset='/a memento'>x</a>"),
     ("MS-16", "<a href=x mset=' '>x</a>", "<a href=x mset=2014-03-17>x</a>"),
     ("CT-03", "<meta charset=utf-8><meta charset=utf-8>", "<meta charset=utf-8>"),

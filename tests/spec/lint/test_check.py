@@ -58,6 +58,7 @@ def test_columns_are_counted_in_code_points() -> None:
         ("LK-44", "<a href=x rel='up up'>", "up"),
         ("MS-01", "<p mset='a'>", "a'"),
         ("MS-03", "<a href=x mset='/a, 2014-03-17 /b'>", "2014"),
+        ("MS-04", "<a href=x mset='/a,  2014 '>", "2014"),
         ("MS-08", "<a href=x mset='/a  sponsor'>", "sponsor"),
         ("MS-16", "<a href=x mset>", "mset"),
         ("DT-06", "<p><time>soon</time>", "<time"),

@@ -170,6 +170,11 @@ RULES: Final[dict[str, Rule]] = {
         "The date of a copy stands behind its URL.",
         _MSET,
     ),
+    "MS-04": _warning(
+        "A date of reference is a whole date, or a date and time with its zone.",
+        "Anything else is read as the URL of a copy.",
+        _MSET,
+    ),
     "MS-05": _error("A copy is its URL, then a date, then one link type.", "The latter two may be missing.", _MSET),
     "MS-07": _error("The URL of a copy is valid, and leads somewhere.", "Write it whole.", _MSET),
     "MS-08": _warning("The link type of a copy is known.", "Write memento for a copy in an archive.", _MSET),
