@@ -30,7 +30,7 @@ class ExactRequest(aiohttp.ClientRequest):
         if any(map(_CONTROLS.search, coded)):
             raise ValueError("a header with control characters is not sent")
         protocol.transport.write(b"\r\n".join([*coded, b"", b""]))
-        self.response = self.response_class(
+        return self.response_class(
             self.method,
             self.original_url,
             writer=None,
@@ -42,4 +42,3 @@ class ExactRequest(aiohttp.ClientRequest):
             session=self._session,
             stream_writer=StreamWriter(protocol, self.loop),
         )
-        return self.response
