@@ -111,6 +111,15 @@ def test_as_many_come_at_once_as_the_delay_in_force_lets_in(
     assert gates.at_once("a.example", 15.0, 64) == pages
 
 
+@pytest.mark.parametrize(("delay_s", "pages"), [(0.0, 64), (1.0, 15), (20.0, 1)])
+def test_a_host_that_was_not_asked_yet_says_nothing_of_how_many_others_let_in(
+    clock: ManualClock, delay_s: float, pages: int
+) -> None:
+    gates = gates_of(clock, concurrency=2, delay_s=delay_s)
+
+    assert gates.most_at_once(15.0, 64) == pages
+
+
 @pytest.mark.parametrize("rule", [HostRule(delay=timedelta(seconds=1)), HostRule(robots="ignore")])
 def test_where_robots_txt_has_no_say_in_the_delay_nobody_waits_for_it(clock: ManualClock, rule: HostRule) -> None:
     gates = gates_of(clock, delay_s=1.0, rules={"a.example": rule})

@@ -117,6 +117,23 @@ async def test_of_a_host_with_a_delay_of_its_own_no_more_pages_are_begun_than_it
         assert len(results) == 40
 
 
+async def test_once_a_site_was_asked_what_it_wants_its_pages_come_as_many_as_the_delay_lets_in(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(1, 20)) as engine:
+        engine.gates.configure(HostSettings(delay=timedelta(seconds=1)))
+        begun: list[int] = []
+
+        async def look(_request: Any) -> None:
+            begun.append(len(engine.scheduler._visited))
+            engine.gates.slow_down("host0.example", None)
+            if len(begun) == 2:
+                engine.gates.configure(HostSettings(delay=timedelta(0)))
+
+        engine.web.before = look
+        await engine.run()
+
+        assert begun[:2] == [1, 15]
+
+
 @pytest.mark.parametrize("reason", ["held", "outage"])
 async def test_whoever_asks_a_service_for_a_check_that_has_to_wait_is_told_at_once(tmp_path: Path, reason: str) -> None:
     async with engine_on(tmp_path, [URL], requested=False) as engine:

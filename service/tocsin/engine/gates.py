@@ -74,14 +74,14 @@ class Gates:
         At least one, which then finds out how long the site wants to be left between requests.
         """
         gate = self._hosts.get(host) or Host(politeness_of(self._settings, host))
-        if not gate.delay_s:
-            return max(most, 2 * gate.politeness.concurrency)
         politeness = gate.politeness
-        if gate.crawl_delay_s is None and politeness.robots == "obey" and not politeness.has_own_delay:
+        if gate.delay_s and gate.crawl_delay_s is None and politeness.robots == "obey" and not politeness.has_own_delay:
             return 1
-        within = min(int(within_s / gate.delay_s), most)
-        # Where the pause is long, more than one would only stand in line.
-        return max(politeness.concurrency, within) if within else 1
+        return _fitting(gate, within_s, most)
+
+    def most_at_once(self, within_s: float, most: int) -> int:
+        """Tell how many that can be at any host without a rule of its own, once its site was asked what it wants."""
+        return _fitting(HostGate(politeness_of(self._settings, "")), within_s, most)
 
     def configure(self, settings: HostSettings) -> None:
         """Go on with other settings; who waits already waits by them, too."""
@@ -148,6 +148,15 @@ class Gates:
         self._hosts = {host: gate for host, gate in self._hosts.items() if gate.line or not gate.is_idle(now)}
         # The next sweep waits until as many have come again, so that each host pays for one look.
         self._sweep_at = max(_FEWEST_TO_SWEEP, 2 * len(self._hosts))
+
+
+def _fitting(gate: HostGate, within_s: float, most: int) -> int:
+    concurrency = gate.politeness.concurrency
+    if not gate.delay_s:
+        return max(most, 2 * concurrency)
+    within = min(int(within_s / gate.delay_s), most)
+    # Where the pause is long, more than one would only stand in line.
+    return max(concurrency, within) if within else 1
 
 
 def _wake(gate: Host) -> None:

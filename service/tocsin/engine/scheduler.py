@@ -212,7 +212,7 @@ class Scheduler:
                     self._lease.claim,
                     host_ids,
                     self._clock.now(),
-                    per_host=self._pages_of(""),
+                    per_host=self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST),
                     request_id=self._request_id,
                 )
             except StoreError:
