@@ -56,11 +56,12 @@ class ConnectionHandler(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         """Take bytes from the connection."""
         # The parser is given a header apart from what follows: what is wrong behind an answer takes nothing from it.
-        while self._answer is None and 0 < (end := data.find(_END_OF_HEADER) + len(_END_OF_HEADER)) < len(data):
-            if end < len(_END_OF_HEADER) or self._has_given_up:
+        while self._answer is None and not self._has_given_up:
+            header, end, rest = data.partition(_END_OF_HEADER)
+            if not rest:
                 break
-            self._take(data[:end])
-            data = data[end:]
+            self._take(header + end)
+            data = rest
         self._take(data)
 
     def _take(self, data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import select
+import asyncio
 import socket
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,8 @@ class ConnectionPool:
             """Tells when the connection stands and the request goes out."""
 
             async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+                if not CURRENT.get().dialled:
+                    await _let_it_be_read(conn)
                 pool._sending(conn)
                 return await super().send(conn)
 
@@ -99,9 +101,6 @@ class ConnectionPool:
 
     def _sending(self, connection: Connection) -> None:
         watch = CURRENT.get()
-        if not watch.dialled and _has_something_to_read(connection):
-            # Its end, or bytes that nobody asked for: nothing sent over it could be told from their answer.
-            raise aiohttp.ServerDisconnectedError
         watch.enter(Phase.FIRST_BYTE)
         watch.protocol = connection.protocol
         if isinstance(connection.protocol, ConnectionHandler):
@@ -147,14 +146,16 @@ class _Standing:
         return len(self._sockets) * self._bytes_each
 
 
-def _has_something_to_read(connection: Connection) -> bool:
-    """Say whether bytes wait in a connection's socket that the loop has not come to read."""
-    standing = connection.transport.get_extra_info("socket") if connection.transport is not None else None
-    if standing is None or standing.fileno() < 0:
-        return True
-    look = select.poll()
-    look.register(standing.fileno(), select.POLLIN)
-    return bool(look.poll(0))
+async def _let_it_be_read(connection: Connection) -> None:
+    """Let the loop read what waits in a kept connection; raises ServerDisconnectedError if that was something.
+
+    It was its end, or bytes that nobody asked for: nothing sent over it could be told from their answer.
+    """
+    # What is found in this turn of the loop is read in the next, at the latest; to ask the kernel costs more.
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    if connection.protocol is None or not connection.protocol.is_connected() or connection.protocol.should_close:
+        raise aiohttp.ServerDisconnectedError
 
 
 async def _ask_again_on_a_stale_connection(

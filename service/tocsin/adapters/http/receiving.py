@@ -69,6 +69,8 @@ def _refuse_lost(watch: Watch) -> None:
 
 async def _drain(response: aiohttp.ClientResponse) -> int:
     """Throw a short body away, so that the connection can be kept; of a long or broken one, give up both."""
+    if response.content.at_eof():
+        return 0
     wire_bytes = 0
     try:
         async with asyncio.timeout(_DRAINED_S):
