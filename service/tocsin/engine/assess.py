@@ -103,7 +103,7 @@ def assess(
     """
     said = _read_headers(headers)
     new_digest = _digest_of(body, content_type, said, asked_as)
-    kind, problems = find_kind(body, content_type, nosniff=said.nosniff)
+    kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
     if kind is Kind.OTHER:
         directives = read_directives((), said.robots, AGENT)
         problem = "; ".join(problems)
@@ -111,7 +111,7 @@ def assess(
     if previous is not None and digest == new_digest:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
-        reading = read_page(body, content_type, nosniff=said.nosniff)
+        reading = read_page(body, content_type, found=found)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
     odd = reading.problems

@@ -187,9 +187,9 @@ class Receiver:
         host = host_and_origin(url)[0]
         if self._robots is None or self._gates.politeness(host).robots == "ignore":
             return
-        ruling = await self._robots.ruling(url, proxy)
+        ruling, delay_s = await self._robots.look(url, proxy)
         # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
-        self._gates.slow_down(host, await self._robots.crawl_delay(url, proxy))
+        self._gates.slow_down(host, delay_s)
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)

@@ -94,24 +94,28 @@ class RobotsCache:
         self._size = 0
         self._asking: dict[str, asyncio.Future[None]] = {}
 
-    async def ruling(self, url: str, proxy: str | None = None) -> Ruling:
-        """Say whether this URL, serialised as the URL standard says, may be asked for.
+    async def ruling(self, url: str) -> Ruling:
+        """Say whether this URL, serialised as the URL standard says, may be asked for; raises as `look` does."""
+        return (await self.look(url))[0]
+
+    async def crawl_delay(self, url: str) -> float | None:
+        """Seconds between requests that the site of this URL asks for; raises as `look` does."""
+        return (await self.look(url))[1]
+
+    async def look(self, url: str, proxy: str | None = None) -> tuple[Ruling, float | None]:
+        """Say whether this URL may be asked for, and how many seconds its site wants between requests.
 
         proxy  through which the page is asked for, and so is its robots.txt, should nobody have asked before
         Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
         """
         known = await self._of(host_and_origin(url)[1], proxy)
+        delay_s = known.rules.crawl_delay if known.rules else None
         if known.is_lost(self._clock.now()):
-            return UNAVAILABLE
-        return known.rules.allows(url) if known.rules else ALLOWED
-
-    async def crawl_delay(self, url: str, proxy: str | None = None) -> float | None:
-        """Seconds between requests that the site of this URL asks for; raises as `ruling` does."""
-        known = await self._of(host_and_origin(url)[1], proxy)
-        return known.rules.crawl_delay if known.rules else None
+            return UNAVAILABLE, delay_s
+        return known.rules.allows(url) if known.rules else ALLOWED, delay_s
 
     async def sitemaps(self, url: str) -> tuple[str, ...] | None:
-        """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `ruling` does."""
+        """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `look` does."""
         known = await self._of(host_and_origin(url)[1], None)
         return None if known.is_lost(self._clock.now()) else known.sitemaps
 

@@ -68,14 +68,21 @@ class PageReading:
     problems: tuple[str, ...]
 
 
-def read_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> PageReading:
+def read_page(
+    body: bytes,
+    content_type: str | None,
+    *,
+    nosniff: bool = False,
+    found: tuple[Kind, tuple[str, ...]] | None = None,
+) -> PageReading:
     """Read a page's meta elements by its kind and encoding, whatever its bytes are.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
+    found         what `find_kind` says of it, if somebody asked before
     Raises TooComplex for a page that no parser may be given.
     """
-    kind, problems = find_kind(body, content_type, nosniff=nosniff)
+    kind, problems = found or find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
         return PageReading(kind, None, (), problems)
     if kind is Kind.XHTML:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -75,6 +76,7 @@ def shard_of(host: str) -> int:
     return digest[0] << 4 | digest[1] >> 4
 
 
+@lru_cache(maxsize=512)  # one page's URL is asked for by its gate, its robots.txt and its requests
 def host_and_origin(url: str) -> tuple[str, str]:
     """Split what gates and robots.txt are kept by off a serialised http(s) URL: its host, and its origin."""
     scheme, _, rest = url.partition("://")
