@@ -128,6 +128,15 @@ async def test_a_redirect_to_nowhere_is_as_if_there_were_none(site: Site, locati
     assert await site.is_allowed()
 
 
+@pytest.mark.parametrize(("location", "asked"), [("", 1), ("/robots.txt", 1), ("/there", 2)])
+async def test_redirects_in_a_circle_are_not_followed_twice(site: Site, location: str, asked: int) -> None:
+    site.network.on(ROBOTS, answer(ROBOTS, status=301, headers=[("location", location)]))
+    site.network.on(f"{ORIGIN}/there", answer(ROBOTS, status=301, headers=[("location", "/robots.txt")]))
+
+    assert await site.is_allowed()
+    assert site.asked == asked
+
+
 async def test_pages_that_wait_for_one_robots_txt_ask_for_it_once(site: Site) -> None:
     site.network.page(ROBOTS, "")
     gate = asyncio.Event()

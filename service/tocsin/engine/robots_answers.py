@@ -66,7 +66,9 @@ class RobotsRequests:
         Raises FetchFailed or FetchRefused where nothing was answered.
         """
         url, spent_s = f"{origin}/robots.txt", 0.0
-        for _ in range(MOST_REDIRECTS + 1):
+        asked: set[str] = set()
+        while url not in asked and len(asked) <= MOST_REDIRECTS:
+            asked.add(url)
             conditions = _conditions(earlier, url)
             answer = await self._get(self._request(url, conditions, spent_s, proxy))
             spent_s += answer.elapsed_ms / 1000
@@ -76,7 +78,8 @@ class RobotsRequests:
                 url = watch_url(resolve(url, answer.location or "") or "").url
             except BadUrl:
                 return self._nothing()
-        # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable.
+        # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable. A circle has no end,
+        # and a redirect without `Location` leads to itself.
         return self._nothing()
 
     def _request(
