@@ -95,9 +95,10 @@ def read_copies(
 
 def may_name_copies(body: bytes) -> bool:
     """Say whether a page's bytes can name a copy at all, in whatever encoding."""
-    # Every page passes here at its first check: three searches cost a third of what one expression does.
+    # Every page passes here at its first check: three searches cost a third of what one expression does, and less
+    # from the end, since they look for the first letter of a sign then, which is rarer than the last.
     text = (body.replace(b"\0", b"") if b"\0" in body else body).lower()
-    return any(sign in text for sign in _SIGNS)
+    return any(text.rfind(sign) >= 0 for sign in _SIGNS)
 
 
 def _relevant(body: bytes, content_type: str | None, *, nosniff: bool) -> list[Element]:
