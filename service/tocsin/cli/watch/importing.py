@@ -162,6 +162,7 @@ def _tell(name: str, tally: Tally, *, taken: bool) -> int:
     record: dict[str, Any] = {
         "file": name,
         "taken": taken,
+        "pages": tally.added + tally.known,
         "added": tally.added if taken else 0,
         "known": tally.known,
         "refused": tally.refused,
