@@ -124,3 +124,12 @@ def test_a_person_is_shown_a_table(tmp_path: Path) -> None:
     assert "2014-02 true" in shown
     assert "The page asks for awareness." in shown
     assert "Problem: not valid UTF-8 from byte 102 on" in shown
+
+
+def test_a_person_is_told_that_what_is_no_page_was_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(b"%PDF-1.4")
+
+    _, shown = on_terminal("state", "a.html", cwd=tmp_path)
+
+    assert "a.html (not read)" in shown
+    assert "Problem: not HTML: a PDF document" in shown

@@ -54,7 +54,8 @@ def describe(source: Source) -> dict[str, Any]:
 
 
 def _print(record: dict[str, Any]) -> None:
-    output.table(("field", "value"), record["fields"].items(), title=f"{record['url']} ({record['encoding']})")
+    title = f"{record['url']} ({record['encoding'] or 'not read'})"
+    output.table(("field", "value"), record["fields"].items(), title=title)
     asks = "asks" if record["subject"] else "does not ask"
     output.say(f"The page {asks} for awareness.")
     for problem in record["problems"]:
