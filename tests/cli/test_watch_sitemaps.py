@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.origin import Origin, Page
+from tests.origin import Origin, Page, RawOrigin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -302,3 +302,14 @@ def test_what_makes_no_sense_is_a_wrong_call(installation: Installation, argumen
 
     assert answer.status == 2
     assert reason in answer.err
+
+
+async def test_what_a_robots_txt_offers_is_asked_for_through_the_proxy(installation: Installation) -> None:
+    body = b"Sitemap: http://a.example/s.xml"
+    async with RawOrigin(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)) as proxy:
+        installation.configure(f'proxy = "{proxy.url("")}"\n')  # its last section is that of pages
+
+        answer = await take(installation, "http://a.example/", "--sitemaps")
+
+    assert [record["sitemap"] for record in answer.records] == ["http://a.example/s.xml"]
+    assert [head.partition(b" HTTP")[0] for head in proxy.heads] == [b"GET http://a.example/robots.txt"]

@@ -77,7 +77,7 @@ class Downloads:
 
         Raises FetchFailed or FetchRefused where it cannot be had.
         """
-        found = await self._robots.sitemaps(self._typed.url)
+        found = await self._robots.sitemaps(self._typed.url, self._policy.proxy or None)
         if found is None:
             detail = "robots.txt could not be read: the server has an error or is busy; try again later"
             raise FetchFailed(self._typed.url, FailureKind.STATUS, detail)

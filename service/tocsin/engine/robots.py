@@ -98,10 +98,6 @@ class RobotsCache:
         """Say whether this URL, serialised as the URL standard says, may be asked for; raises as `look` does."""
         return (await self.look(url))[0]
 
-    async def crawl_delay(self, url: str) -> float | None:
-        """Seconds between requests that the site of this URL asks for; raises as `look` does."""
-        return (await self.look(url))[1]
-
     async def look(self, url: str, proxy: str | None = None) -> tuple[Ruling, float | None]:
         """Say whether this URL may be asked for, and how many seconds its site wants between requests.
 
@@ -114,9 +110,9 @@ class RobotsCache:
             return UNAVAILABLE, delay_s
         return known.rules.allows(url) if known.rules else ALLOWED, delay_s
 
-    async def sitemaps(self, url: str) -> tuple[str, ...] | None:
+    async def sitemaps(self, url: str, proxy: str | None = None) -> tuple[str, ...] | None:
         """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `look` does."""
-        known = await self._of(host_and_origin(url)[1], None)
+        known = await self._of(host_and_origin(url)[1], proxy)
         return None if known.is_lost(self._clock.now()) else known.sitemaps
 
     async def _of(self, origin: str, proxy: str | None) -> _Known:
