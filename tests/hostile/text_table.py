@@ -73,6 +73,9 @@ ENCODINGS = (
     tells("every letter its own", says(b"\xe9"), "\uf7e9", charset(b"x-user-defined")),
 )  # fmt: skip
 
+WIDE = 32 * MEBI
+"""Each NUL becomes a character of two bytes."""
+
 LETTERS = (
     tells("NUL in a value", says(b"a\0b"), "a�b"),
     silent("NUL in the name of an element", answer(b"<m\0eta name=created content=2026-02-02>", content_type=HTML)),
@@ -85,6 +88,8 @@ LETTERS = (
          max_body=16 * MEBI, max_wire=16 * MEBI),
     read("ten million characters before what counts", spun(b"<p>", many(100_000, b"x" * 100), CREATED),
          max_body=16 * MEBI, max_wire=16 * MEBI),
+    read("ten million NULs before what counts", spun(b"<p>", many(100_000, bytes(100)), CREATED),
+         max_body=16 * MEBI, max_wire=16 * MEBI, spare=WIDE),
     tells("a hundred thousand characters in a value", says(b"x" * 100_000), "x" * 100_000),
 )  # fmt: skip
 

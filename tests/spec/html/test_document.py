@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PLANTED = Meta(name="topper", content="2014")
 PLANT = "<meta name=topper content=2014>"
+NULS = "\0" * 70_000
 
 
 def metas(source: str) -> list[Meta]:
@@ -292,6 +293,27 @@ def test_both_parsers_see_the_same_elements(parts: list[str]) -> None:
     large = f"<!--{'x' * 70_000}-->{source}"  # beyond what the quick one is given
 
     assert metas(large) == metas(source)
+
+
+nuls = st.sampled_from(
+    ["\0", "x\0", "<me\0ta name=c>", "<meta\0name=d>", "<meta na\0me=e content='\0\0'>", "<title>\0"]
+)
+
+
+@given(st.lists(words | nuls, max_size=12))
+def test_it_is_the_same_page_with_more_nuls_than_a_parser_should_remember(parts: list[str]) -> None:
+    source = f"{''.join(parts)}{PLANT}<title>a\0b"
+    large = f"<!--{NULS}-->{source}"
+
+    assert read_whole(large.encode(), "utf-8") == read_whole(source.encode(), "utf-8")
+
+
+def test_nuls_that_could_let_a_frameset_in_are_too_many() -> None:
+    few = f"<p>\0<frameset>{PLANT}"
+
+    assert metas(few) == []
+    with pytest.raises(TooComplex, match="NUL characters in a page with a frameset; remove them"):
+        metas(f"<!--{NULS}-->{few}")
 
 
 @given(st.binary(max_size=300), st.sampled_from(["utf-8", "windows-1252", "utf-16le", "gb18030", "iso-2022-jp"]))

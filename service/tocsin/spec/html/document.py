@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import turbohtml
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
+from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
@@ -61,6 +62,8 @@ _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
 # The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
 _LEXBOR_WORK = 4_000_000
 _LEXBOR_BYTES = 65_536
+# turbohtml remembers each one that it meets, in 30 bytes.
+_MOST_NULS = 65_536
 
 
 def read_metas(body: bytes, encoding: str) -> Reading:
@@ -173,7 +176,7 @@ def _parse(markup: bytes, *, with_title: bool, has_frameset: bool) -> tuple[str 
             refuse_reopening(markup)
         return _parse_with_lexbor(markup, with_title=with_title)
     refuse_too_complex(markup, tags)
-    return _parse_with_turbohtml(markup, with_title=with_title)
+    return _parse_with_turbohtml(_spare_nuls(markup, has_frameset=has_frameset), with_title=with_title)
 
 
 def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
@@ -204,8 +207,22 @@ def _is_html(node: LexborNode) -> bool:
     return foreign is None
 
 
-def _parse_with_turbohtml(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
-    document = turbohtml.parse(markup.decode(), positions=False)
+def _spare_nuls(markup: bytes, *, has_frameset: bool) -> str:
+    """Decode the markup; of more NULs than a parser should remember, make the character that HTML makes of them.
+
+    It does so in names, attributes and titles; between elements it leaves them out, which matters to framesets alone.
+    Raises TooComplex where it might.
+    """
+    text = markup.decode()
+    if markup.count(b"\0") <= _MOST_NULS:
+        return text
+    if has_frameset:
+        raise TooComplex(f"more than {_MOST_NULS} NUL characters in a page with a frameset; remove them")
+    return text.replace("\0", "\ufffd")
+
+
+def _parse_with_turbohtml(markup: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    document = turbohtml.parse(markup, positions=False)
     metas = tuple(to_meta(node.attrs.get) for node in outside_templates(document.find_all("meta")))
     if not with_title:
         return None, metas
