@@ -11,6 +11,8 @@ from tests.fakes import ManualClock
 from tocsin.engine.gates import Gates
 from tocsin.settings import HostRule, HostSettings
 
+A_ORIGIN = "https://a.example"
+
 
 @pytest.fixture
 def clock() -> ManualClock:
@@ -50,7 +52,7 @@ async def test_a_crawl_delay_lengthens_the_delay_within_reason(
 ) -> None:
     gates = gates_of(clock, delay_s=1.0)
 
-    gates.slow_down("a.example", asked_s)
+    gates.slow_down("a.example", A_ORIGIN, asked_s)
 
     assert await starts_of(gates, clock, seconds=100) == starts
 
@@ -58,7 +60,7 @@ async def test_a_crawl_delay_lengthens_the_delay_within_reason(
 async def test_the_user_s_delay_for_a_host_stands_above_its_crawl_delay(clock: ManualClock) -> None:
     gates = gates_of(clock, delay_s=9.0, rules={"a.example": HostRule(delay=timedelta(seconds=2))})
 
-    gates.slow_down("a.example", 20.0)
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
 
     assert await starts_of(gates, clock, seconds=100) == [0, 2, 4]
 
@@ -66,31 +68,42 @@ async def test_the_user_s_delay_for_a_host_stands_above_its_crawl_delay(clock: M
 async def test_a_rule_without_a_delay_leaves_the_crawl_delay_in_force(clock: ManualClock) -> None:
     gates = gates_of(clock, delay_s=1.0, rules={"a.example": HostRule(concurrency=1)})
 
-    gates.slow_down("a.example", 20.0)
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
 
     assert await starts_of(gates, clock, seconds=100) == [0, 20, 40]
 
 
 async def test_a_crawl_delay_that_is_taken_back_ends(clock: ManualClock) -> None:
     gates = gates_of(clock, delay_s=1.0)
-    gates.slow_down("a.example", 20.0)
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
 
-    gates.slow_down("a.example", None)
+    gates.slow_down("a.example", A_ORIGIN, None)
 
     assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
+
+
+async def test_of_what_the_origins_of_a_host_ask_for_the_longest_is_in_force(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    for other, asked_s in ((A_ORIGIN, 10.0), ("http://a.example", None), (f"{A_ORIGIN}:8443", 3.0)):
+        gates.slow_down("a.example", other, asked_s)
+    assert await starts_of(gates, clock, seconds=100) == [0, 10, 20]
+
+    gates.slow_down("a.example", A_ORIGIN, None)
+    assert await starts_of(gates, clock, seconds=100) == [0, 3, 6]
 
 
 async def test_a_crawl_delay_slows_down_nobody_else(clock: ManualClock) -> None:
     gates = gates_of(clock, delay_s=1.0)
 
-    gates.slow_down("b.example", 20.0)
+    gates.slow_down("b.example", "https://b.example", 20.0)
 
     assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
 
 
 async def test_the_wait_is_told_by_the_crawl_delay(clock: ManualClock) -> None:
     gates = gates_of(clock, delay_s=1.0)
-    gates.slow_down("a.example", 10.0)
+    gates.slow_down("a.example", A_ORIGIN, 10.0)
     gates.leave(await gates.enter("a.example"))
 
     assert gates.wait_s("a.example") == 10.0
@@ -106,7 +119,7 @@ def test_as_many_come_at_once_as_the_delay_in_force_lets_in(
     gates = gates_of(clock, concurrency=2, delay_s=delay_s)
 
     if crawl_delay_s is not None:
-        gates.slow_down("a.example", crawl_delay_s)
+        gates.slow_down("a.example", A_ORIGIN, crawl_delay_s)
 
     assert gates.at_once("a.example", 15.0, 64) == pages
 

@@ -124,7 +124,7 @@ async def test_once_a_site_was_asked_what_it_wants_its_pages_come_as_many_as_the
 
         async def look(_request: Any) -> None:
             begun.append(len(engine.scheduler._visited))
-            engine.gates.slow_down("host0.example", None)
+            engine.gates.slow_down("host0.example", "https://host0.example", None)
             if len(begun) == 2:
                 engine.gates.configure(HostSettings(delay=timedelta(0)))
 

@@ -42,12 +42,13 @@ class Gates:
         """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
         self._host(host).hold(until_s, self._clock.monotonic())
 
-    def slow_down(self, host: str, crawl_delay_s: float | None) -> None:
-        """Take over what the host's robots.txt asks to be left between requests, None for nothing.
+    def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
+        """Take over what the robots.txt of a host's origin asks to be left between requests, None for nothing.
 
-        It holds from the next request on, between one start and the next; see `LONGEST_CRAWL_DELAY_S`.
+        The longest of its origins holds from the next request on, between one start and the next; see
+        `LONGEST_CRAWL_DELAY_S`.
         """
-        self._host(host).crawl_delay_s = crawl_delay_s or 0.0
+        self._host(host).slow_down(origin, crawl_delay_s)
 
     def wait_s(self, host: str) -> float:
         """Tell how long the next turn would take at least, in seconds, counting those who wait already."""

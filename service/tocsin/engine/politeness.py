@@ -62,14 +62,15 @@ class HostGate:
     """The state of one host: who is inside, and when the next may go in.
 
     Times are monotonic seconds.
-    crawl_delay_s  what its robots.txt asks for, 0 for nothing; None: it was not asked yet
+    crawl_delay_s  the most that a robots.txt of it asks for, 0 for nothing; None: none was asked yet
     """
 
-    __slots__ = ("busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
+    __slots__ = ("_crawl_delays_s", "busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
 
     def __init__(self, politeness: Politeness) -> None:
         self.politeness = politeness
         self.crawl_delay_s: float | None = None
+        self._crawl_delays_s: dict[str, float] = {}
         self.busy = 0
         self.next_at_s = float("-inf")
         self.held_until_s = float("-inf")
@@ -81,6 +82,14 @@ class HostGate:
         if self.politeness.has_own_delay:
             return own_s
         return max(own_s, min(self.crawl_delay_s or 0.0, LONGEST_CRAWL_DELAY_S))
+
+    def slow_down(self, origin: str, crawl_delay_s: float | None) -> None:
+        """Take over what an origin's robots.txt asks for; each port and scheme has its own, the host is one."""
+        if crawl_delay_s:
+            self._crawl_delays_s[origin] = crawl_delay_s
+        else:
+            self._crawl_delays_s.pop(origin, None)
+        self.crawl_delay_s = max(self._crawl_delays_s.values(), default=0.0)
 
     def next_turn(self, now_s: float) -> float | None:
         """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""

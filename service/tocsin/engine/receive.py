@@ -184,12 +184,12 @@ class Receiver:
             raise Postponed(self._clock.now() + wait_us, 0) from None
 
     async def _ask_robots(self, url: str, proxy: str | None) -> None:
-        host = host_and_origin(url)[0]
+        host, origin = host_and_origin(url)
         if self._robots is None or self._gates.politeness(host).robots == "ignore":
             return
         ruling, delay_s = await self._robots.look(url, proxy)
         # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
-        self._gates.slow_down(host, delay_s)
+        self._gates.slow_down(host, origin, delay_s)
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)
