@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sys
@@ -8,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.terminal import on_terminal
+from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.calling import Installation
 
 PAGE = b'<meta charset=utf-8><meta name=topper content="2014-02 true"><meta name=topper-major content="2014-01 soon">'
 
@@ -133,3 +137,41 @@ def test_a_person_is_told_that_what_is_no_page_was_not_read(tmp_path: Path) -> N
 
     assert "a.html (not read)" in shown
     assert "Problem: not HTML: a PDF document" in shown
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        (Page(status=404), "status: answered 404; write the URL that the page has now"),
+        (
+            Page(status=401),
+            "status: answered 401; write https://NAME:PASSWORD@HOST/ with what it wants, or set pages.auth",
+        ),
+        (Page(status=503), "status: answered 503; try again later"),
+        (Page(status=418), "status: answered 418; look at it in a browser, and ask who runs the site"),
+        (Page(status=302, headers={"Location": "/a"}), "; write the URL of the page itself"),
+        (Page(), "empty: the answer is empty; try again later"),
+    ],
+    ids=["gone", "locked", "ill", "odd", "circle", "empty"],
+)
+@pytest.mark.parametrize("command", [("state",), ("lint",), ("extract", "--as", "meta")], ids=lambda words: words[0])
+async def test_what_cannot_be_fetched_is_told_with_its_mend(
+    command: tuple[str, ...], page: Page, told: str, installation: Installation
+) -> None:
+    async with Origin() as origin:
+        origin.pages["/a"] = page
+
+        answer = await asyncio.to_thread(installation.call, *command, origin.url("/a"))
+
+    assert answer.status == 1
+    assert answer.err.rstrip().endswith(told)
+
+
+async def test_a_server_that_is_not_there_is_told_with_its_mend(installation: Installation) -> None:
+    async with Origin() as origin:
+        url = origin.url("/a")
+
+    answer = await asyncio.to_thread(installation.call, "state", url)
+
+    assert answer.status == 1
+    assert "connection refused; see whether the host and the port are right" in answer.err

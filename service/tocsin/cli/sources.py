@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from tocsin.errors import UsageError
+from tocsin.errors import FetchError, UsageError
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -112,7 +112,11 @@ def unreadable(name: str, problem: OSError | ValueError) -> str:
 def _fetch(url: str) -> Source:
     from tocsin.app import execute, fetch_page  # noqa: PLC0415 - files need no network stack
     from tocsin.cli.session import configuration  # noqa: PLC0415 - nor a configuration
+    from tocsin.cli.unfetched import with_mend  # noqa: PLC0415 - nor do they fail so
 
     settings = configuration(click.get_current_context()).settings
-    page = execute(fetch_page(settings, url))
+    try:
+        page = execute(fetch_page(settings, url))
+    except FetchError as exc:
+        raise with_mend(exc) from exc
     return Source(watch_url(url).given, page.body, page.content_type, page.url, page.headers)
