@@ -48,3 +48,17 @@ def test_each_message_says_the_mend(rule: str, breaks: str, _: str) -> None:
     for finding in judge(breaks):
         if finding.rule == rule:
             assert any(mark in finding.message for mark in (";", ":", ",")), finding.message
+
+
+@pytest.mark.parametrize(
+    ("source", "mend"),
+    [
+        ("<a rel=up href=x>x</a>", ": leave it out"),
+        ("<area rel=first href=x alt=x>", ": leave it out"),
+        ("<link rel='next archives' href=x>", ": write an a element, which needs no type"),
+    ],
+)
+def test_LK44_the_message_says_what_to_write_in_place_of_an_old_type(source: str, mend: str) -> None:
+    (message,) = (finding.message for finding in judge(source) if finding.rule == "LK-44")
+
+    assert message.endswith(mend)

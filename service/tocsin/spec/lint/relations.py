@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 REGISTER_AT: Final = "microformats.org/wiki/existing-rel-values"
 """Where link types of one's own are registered (C-08)."""
 
+_OF_A_LINK_ELEMENT: Final = "write an a element, which needs no type"
+
 
 class _Judged(NamedTuple):
     """What was found at a token of a rel."""
@@ -58,7 +60,10 @@ def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
             yield _Judged(number, *_explain(tag, problem))
             problem = next(problems, None)
         elif is_first and (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.OBSOLETE:
-            message = f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere"
+            mend = _OF_A_LINK_ELEMENT if tag == "link" else "leave it out"
+            message = (
+                f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere: {mend}"
+            )
             yield _Judged(number, "LK-44", Level.WARNING, message)
 
 
