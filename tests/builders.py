@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fakes import START
+from tocsin.engine.assess import assess
 from tocsin.engine.receive import Received
 from tocsin.model import PageTask, StoredState
 from tocsin.ports import HopResponse
@@ -30,6 +31,11 @@ def fields(**values: str) -> tuple[str | None, ...]:
 def stored(at: int = START - DAY, **values: str) -> StoredState:
     """A state that was stored once."""
     return StoredState(id=1, fields=fields(**values), first_at=at, last_at=at, storings=1)
+
+
+def digest_of(body: bytes, content_type: str = "text/html") -> str:
+    """The digest that a check of this body left."""
+    return assess(URL, body, content_type, None, None).digest
 
 
 def task(**changes: Any) -> PageTask:

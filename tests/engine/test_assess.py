@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import URL, html, stored
-from tocsin.engine.assess import assess, digest_of
+from tests.builders import URL, digest_of, html, stored
+from tocsin.engine.assess import assess
 from tocsin.errors import FetchRefused
 from tocsin.spec.topper.state import EMPTY
 
@@ -43,7 +43,7 @@ def test_the_same_bytes_stand_for_the_state_before_without_being_read() -> None:
     before = stored(created="what was stored")
     body = html(created="2026")
 
-    found = assess(URL, body, "text/html", before, digest_of(body, "text/html"))
+    found = assess(URL, body, "text/html", before, digest_of(body))
 
     assert found.state.values == before.fields
 

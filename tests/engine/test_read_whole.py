@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.awareness import NEW, NEWER, OLD, POLICY, job_of, page_html, rendered_of, task_of, verdict_of
-from tests.builders import DAY, SECOND, URL, html, received, stored, task
+from tests.builders import DAY, SECOND, URL, digest_of, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.alerts import Alerts
-from tocsin.engine.assess import digest_of
 from tocsin.engine.awareness import Awareness
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.copies import find_copies, made_at
@@ -50,7 +49,7 @@ def test_a_first_check_that_finds_none_says_so() -> None:
 
 
 def test_later_checks_do_not_read_the_whole_page() -> None:
-    known = digest_of(html(created="1"), "text/html")
+    known = digest_of(html(created="1"))
     page = task(state=stored(created="1"), last_set_at=START - DAY, body_digest=known)
 
     assert check(page, received(NAMES_ONE)).copies is None
@@ -186,7 +185,7 @@ def test_LM45_a_header_asks_too_of_what_is_no_HTML_as_well() -> None:
 
 def test_what_a_page_asks_stays_where_it_is_not_read() -> None:
     body = html(created="1")
-    known = task(state=stored(created="1"), noindex=True, body_digest=digest_of(body, "text/html"))
+    known = task(state=stored(created="1"), noindex=True, body_digest=digest_of(body))
 
     assert robots_of(check(known, received(body))) == (True, False)
     assert robots_of(check(known, received(status=304))) == (True, False)
@@ -194,7 +193,7 @@ def test_what_a_page_asks_stays_where_it_is_not_read() -> None:
 
 def test_a_header_that_changed_is_read_though_the_body_is_the_same() -> None:
     body = html(created="1")
-    known = task(state=stored(created="1"), body_digest=digest_of(body, "text/html"))
+    known = task(state=stored(created="1"), body_digest=digest_of(body))
 
     assert robots_of(check(known, received(body, headers={"x-robots-tag": "noindex"}))) == (True, False)
 

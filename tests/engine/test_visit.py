@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.builders import DAY, HOUR, SECOND, URL, html, stored, task
+from tests.builders import DAY, HOUR, SECOND, URL, digest_of, html, stored, task
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.alerts import Alerts
-from tocsin.engine.assess import digest_of
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
 from tocsin.engine.outage import OutageWatch
@@ -165,7 +164,7 @@ async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_
         "state": stored(created="1"),
         "validators": known,
         "last_set_at": START - DAY,
-        "body_digest": digest_of(BODY, "text/html"),
+        "body_digest": digest_of(BODY),
     }
 
     await site.visit(**page, conditional_run=4)

@@ -59,11 +59,6 @@ class _Said(NamedTuple):
     types: int = 1
 
 
-def digest_of(body: bytes, content_type: str | None, headers: Headers = (), *, asked_as: str = "") -> str:
-    """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
-    return _digest_of(body, content_type, _read_headers(headers), asked_as)
-
-
 def is_read_as_before(digest: str | None, asked_as: str) -> bool:
     """Say whether the readers that a digest names, and how was asked for its body, are those of today.
 
@@ -73,6 +68,7 @@ def is_read_as_before(digest: str | None, asked_as: str) -> bool:
 
 
 def _digest_of(body: bytes, content_type: str | None, said: _Said, asked_as: str) -> str:
+    """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
     digest = sha256(body)
     digest.update(f"|{content_type or ''}".encode(errors="replace"))
     if said.nosniff:
