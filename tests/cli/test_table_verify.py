@@ -11,15 +11,14 @@ import pytest
 
 from tocsin.cli.__main__ import run
 from tocsin.spec.topper.state import EMPTY
-from tocsin.spec.topper.table import Record, write_table
+from tocsin.spec.topper.table import RECORD_0, Record, write_record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-TABLE = b"".join(
-    write_table(Record(number, f"https://example.org/{number % 2}", EMPTY, NOON, None) for number in range(1, 4))
-)
+RECORDS = [Record(number, f"https://example.org/{number % 2}", EMPTY, NOON, None) for number in range(1, 4)]
+TABLE = "".join((RECORD_0, *map(write_record, RECORDS))).encode()
 
 
 def test_verify_counts_a_table_and_names_its_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

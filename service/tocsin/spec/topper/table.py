@@ -93,13 +93,6 @@ def write_stored(stored: datetime) -> str:
     return text.rstrip("0").rstrip(".") + "Z"
 
 
-def write_table(records: Iterable[Record]) -> Iterator[bytes]:
-    """Write record 0 and the records, a line each, as they come: in order of storing, numbered from 1."""
-    yield RECORD_0.encode()
-    for record in records:
-        yield write_record(record).encode()
-
-
 def read_table(lines: Iterable[bytes], *, file: str) -> Iterator[Record]:
     """Read the records of a table, a line at a time.
 
