@@ -53,3 +53,44 @@ async def test_LM43_the_event_says_which_line_forbade_the_page(installation: Ins
 
     assert shown.records[0]["type"] == "tocsin.page.disallowed.v1"
     assert shown.records[0]["event"]["data"]["robots"] == {"url": site.url("/robots.txt"), "rule": RULE}
+
+
+async def test_LM43_the_history_of_a_page_that_was_never_asked_for_says_which_line_forbade_it(
+    installation: Installation, site: Origin
+) -> None:
+    await asyncio.to_thread(installation.call, "check", site.url("/private/a"))
+
+    _, seen = await asyncio.to_thread(typed, installation, "history", site.url("/private/a"))
+
+    told = " ".join(seen.split())
+    assert f"Disallowed: {site.url('/private/a')}: forbidden by robots.txt: {RULE}" in told
+    assert "it will be asked for once its robots.txt allows it" in told
+    assert "check it with" not in told
+
+
+async def test_LM43_the_history_of_a_page_that_was_asked_for_before_says_so_beside_its_states(
+    installation: Installation, site: Origin
+) -> None:
+    site.pages["/news"] = Page("<title>x</title><meta name=created content=2026>")
+    await asyncio.to_thread(installation.call, "check", site.url("/news"))
+    site.pages["/news"] = Page(status=302, headers={"Location": "/private/a"})
+    await asyncio.to_thread(installation.call, "check", site.url("/news"))
+
+    _, seen = await asyncio.to_thread(typed, installation, "history", site.url("/news"))
+
+    told = " ".join(seen.split())
+    assert f"Disallowed: {site.url('/private/a')}: forbidden by robots.txt: {RULE}" in told
+    assert "created: 2026" in told
+
+
+async def test_LM43_the_list_says_which_line_forbids_a_page_and_of_many_how_to_learn_it(
+    installation: Installation, site: Origin
+) -> None:
+    urls = [site.url(f"/private/{number}") for number in range(7)]
+    await asyncio.to_thread(installation.call, "watch", "add", *urls)
+
+    _, seen = await asyncio.to_thread(typed, installation, "watch", "list")
+
+    told = " ".join(seen.split())
+    assert told.count(f": forbidden by robots.txt: {RULE}") == 5
+    assert "2 pages more disallowed; why, tells: tocsin history URL" in told

@@ -11,6 +11,7 @@ from tocsin.cli.session import with_store
 from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
+from tocsin.cli.watch.listing import why_disallowed
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
@@ -37,8 +38,14 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
         for entry in entries:
             output.print_json(to_record(entry))
         return
+    why = why_disallowed(page)
+    if why is not None:
+        output.say(f"Disallowed: {why}")
     if not entries:
-        output.say("Nothing is stored of this page yet; check it with: tocsin check URL")
+        mend = (
+            "check it with: tocsin check URL" if why is None else "it will be asked for once its robots.txt allows it"
+        )
+        output.say(f"Nothing is stored of this page yet; {mend}")
         return
     output.table(
         ("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries], head="stored"

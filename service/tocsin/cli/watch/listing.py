@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 _ON_TERMINAL: Final = 500
+_MOST_REASONS: Final = 5
 
 
 @click.command("list", epilog="Example: tocsin watch list --topper")
@@ -101,6 +102,12 @@ def is_subject(page: PageRow, mode: str) -> bool:
     return mode == "on"
 
 
+def why_disallowed(page: PageRow) -> str | None:
+    """Tell what robots.txt forbade at the last check, and by which rule; None for a page that was asked for (LM-43)."""
+    report = page.last_report or {}
+    return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None
+
+
 def to_record(page: PageRow, *, mode: str, mode_from: str) -> dict[str, Any]:
     """Tell a page as `--json` does; secrets are masked."""
     fields = dict(zip(FIELDS, page.fields or (None,) * len(FIELDS), strict=True))
@@ -147,9 +154,19 @@ def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: b
     stands = [_row(page, mode_of(page, modes)[0], grouped=grouped) for page in pages]
     columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
     output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
+    _tell_disallowed(pages)
     paused = sum(page.paused for page in pages)
     if paused:
         output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
+
+
+def _tell_disallowed(pages: list[PageRow]) -> None:
+    disallowed = [why for page in pages if (why := why_disallowed(page)) is not None]
+    for why in disallowed[:_MOST_REASONS]:
+        output.say(f"Disallowed: {why}")
+    more = len(disallowed) - _MOST_REASONS
+    if more > 0:
+        output.say(f"{count(more, 'page')} more disallowed; why, tells: tocsin history URL")
 
 
 def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
