@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.model import CopyLink
 from tocsin.spec.html.content_type import is_nosniff
-from tocsin.spec.links.copies import CopyKind, read_copies
+from tocsin.spec.links.copy_signs import may_name_copies
 from tocsin.spec.topper.dates import parse_token
 
 if TYPE_CHECKING:
@@ -32,9 +32,13 @@ def find_copies(
     headers    of the answer, names in lower case
     At most 1,000 copies and a million characters of URLs. A page that no parser may be given names none.
     """
+    links, sniffing = values_of(headers, "link"), values_of(headers, "x-content-type-options")
+    if not links and not may_name_copies(body):
+        return ()
+    from tocsin.spec.links.copies import CopyKind, read_copies  # noqa: PLC0415 - few pages name any, and it takes long
+
     found = []
     characters = 0
-    links, sniffing = values_of(headers, "link"), values_of(headers, "x-content-type-options")
     for copy in read_copies(body, content_type, final_url, links, nosniff=is_nosniff(sniffing)):
         is_own = copy.kind is not CopyKind.MSET and copy.target == final_url.partition("#")[0]
         target = watched if is_own else copy.target
