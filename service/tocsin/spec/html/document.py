@@ -233,8 +233,13 @@ def _parse_with_turbohtml(markup: str, *, with_title: bool) -> tuple[str | None,
 
 def to_meta(get: Callable[[str], Any]) -> Meta:
     """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
-    values = (get("name"), get("http-equiv"), get("property"), get("content"), get("charset"))
-    return Meta(*(value or None for value in values))
+    return Meta(
+        get("name") or None,
+        get("http-equiv") or None,
+        get("property") or None,
+        get("content") or None,
+        get("charset") or None,
+    )
 
 
 def outside_templates(nodes: Iterable[turbohtml.Element]) -> Iterator[turbohtml.Element]:

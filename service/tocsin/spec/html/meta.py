@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 MOST_TAGS: Final = 1_000_000
 """A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes."""
 MOST_METAS: Final = 131_072
 """A page of more is too complex: each of these is kept, for three times as much."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
-    """One meta element: the attributes that say what it declares.
+class Meta(Struct, frozen=True, gc=False):
+    """One meta element: the attributes that say what it declares. Made by the dozen for each page.
 
     None where one is absent, or has no value, which is the same (T12).
     """
