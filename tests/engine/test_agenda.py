@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tocsin.engine.scheduler import Agenda
+from tocsin.engine.agenda import Agenda
 
 
 def test_the_agenda_gives_hosts_in_order_of_their_time_and_only_what_is_due() -> None:
