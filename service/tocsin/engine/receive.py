@@ -15,7 +15,7 @@ from tocsin.engine.policies import asked_as
 from tocsin.engine.retry import Postponed, parse_retry_after
 from tocsin.engine.robots import ASKED_AGAIN_US, UNAVAILABLE
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, Instant
 from tocsin.ports import HopRequest, HopResponse
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tocsin.engine.gates import Gates, Host
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.robots import RobotsCache
-    from tocsin.model import Instant, Validators
+    from tocsin.model import Validators
     from tocsin.ports import Clock, Session
     from tocsin.settings import FetchSettings, PageSettings
 
