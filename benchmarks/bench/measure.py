@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from urllib.request import urlopen
 
 if TYPE_CHECKING:
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _LOOK_S = 0.01
+
+
+class Aim(NamedTuple):
+    """What a figure is meant to reach: its ratio where it has one, else its value."""
+
+    relation: Literal["<=", ">="]
+    bound: float
+
+    def is_met_by(self, number: float) -> bool:
+        """Whether a number is at most, or at least, what is aimed at."""
+        return number <= self.bound if self.relation == "<=" else number >= self.bound
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.bound:,g}"
 
 
 class Figure(NamedTuple):
@@ -30,6 +44,8 @@ class Figure(NamedTuple):
     reference  the median of that, in the same unit, from the same run
     spread     lowest and highest of the rounds
     note       what else one should know
+    speed      the value is a cost, and its ratio tells speed: the reference by the value
+    aim        what the ratio should reach; where nothing stands beside it, the value
     """
 
     what: str
@@ -39,15 +55,27 @@ class Figure(NamedTuple):
     reference: float | None = None
     spread: tuple[float, float] | None = None
     note: str = ""
+    speed: bool = False
+    aim: Aim | None = None
 
     @property
     def ratio(self) -> float | None:
-        """How many times the reference it is."""
-        return self.value / self.reference if self.reference else None
+        """How many times the reference it is, or how many times as fast."""
+        if not self.reference:
+            return None
+        return self.reference / self.value if self.speed else self.value / self.reference
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the aim is reached; None where there is none."""
+        return self.aim.is_met_by(self.value if self.ratio is None else self.ratio) if self.aim else None
 
 
 class Sizes(NamedTuple):
-    """How much of everything: the whole, or just enough to see that it works."""
+    """How much of everything: the usual run, the one of size, or just enough to see that it works.
+
+    watched  lengths of the lists that rows of size compare, the shortest first
+    """
 
     rounds: int
     hosts: int
@@ -57,18 +85,41 @@ class Sizes(NamedTuple):
     stored: int
     alerts: int
     backup_s: float
+    rival_pages: int = 400
+    watched: tuple[int, ...] = (10_000,)
 
 
 WHOLE = Sizes(rounds=3, hosts=50, pages=2000, way_pages=3000, listed=100_000, stored=20_000, alerts=2000, backup_s=3.0)
-TINY = Sizes(rounds=1, hosts=3, pages=12, way_pages=12, listed=200, stored=60, alerts=8, backup_s=0.3)
+LARGE = WHOLE._replace(listed=1_000_000, watched=(10_000, 100_000, 1_000_000))
+TINY = Sizes(
+    rounds=1,
+    hosts=3,
+    pages=12,
+    way_pages=12,
+    listed=200,
+    stored=60,
+    alerts=8,
+    backup_s=0.3,
+    rival_pages=4,
+    watched=(20, 60),
+)
 
 
 def figure(
-    what: str, samples: Sequence[float], unit: str, *, beside: str = "", reference: Sequence[float] = (), note: str = ""
+    what: str,
+    samples: Sequence[float],
+    unit: str,
+    *,
+    beside: str = "",
+    reference: Sequence[float] = (),
+    note: str = "",
+    speed: bool = False,
+    aim: Aim | None = None,
 ) -> Figure:
     """Make a line from the rounds' samples."""
     median = statistics.median(reference) if reference else None
-    return Figure(what, statistics.median(samples), unit, beside, median, (min(samples), max(samples)), note)
+    spread = (min(samples), max(samples))
+    return Figure(what, statistics.median(samples), unit, beside, median, spread, note, speed, aim)
 
 
 class Stopwatch(NamedTuple):

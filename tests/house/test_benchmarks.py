@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.bench.__main__ import ROWS
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import MEAN_BYTES, documents
+from benchmarks.bench.rows import ROWS
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
 from benchmarks.soak.judge import CHANGED, RECOVERED, judge

@@ -1,0 +1,40 @@
+"""What can be measured: one registry of rows, with which of them belong to the usual run and which to that of size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.bench import alerting, backing, checking, listing, pages, storing, way
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from benchmarks.bench.measure import Figure, Sizes
+
+
+class Row(NamedTuple):
+    """One part of the table.
+
+    measure   gives its figures
+    budget_s  how long it may take in the usual run; longer is told
+    size_s    the same in the run of size; a row without one is no part of that run
+    """
+
+    measure: Callable[[Sizes], Awaitable[list[Figure]]]
+    budget_s: int | None = None
+    size_s: int | None = None
+
+    def budget(self, *, size: bool) -> int | None:
+        """How many seconds it may take in a run; None if it is no part of it."""
+        return self.size_s if size else self.budget_s
+
+
+ROWS: dict[str, Row] = {
+    "way": Row(way.measure, 60),
+    "pages": Row(pages.measure, 20),
+    "check": Row(checking.measure, 30),
+    "import": Row(listing.measure, 20, 600),
+    "store": Row(storing.measure, 20, 600),
+    "backup": Row(backing.measure, 20),
+    "alerts": Row(alerting.measure, 10),
+}
