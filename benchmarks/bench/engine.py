@@ -158,7 +158,7 @@ def _demand(way: str, seen: Counter[str]) -> None:
     """Raise unless all went as planned."""
     changed = seen["minor"] / seen.total()
     planned = {"all changed": 1.0, "5 % changed": 0.05}.get(way, 0.0)
-    if way != "first" and (set(seen) - {"minor", "unchanged"} or abs(changed - planned) > 0.02):  # noqa: PLR2004
+    if way != "first" and (set(seen) - {"minor", "unchanged"} or abs(changed - planned) > 0.02):
         raise RuntimeError(f"{way}: {dict(seen)}")
 
 
