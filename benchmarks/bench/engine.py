@@ -6,6 +6,7 @@ python -m benchmarks.bench.engine PAGES ROUNDS     measures, alone on its core; 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -20,7 +21,6 @@ import msgspec
 import uvloop
 
 from benchmarks.bench.measure import Stopwatch, figure, run_child, settings, stopwatch
-from benchmarks.bench.way import as_the_program_runs
 from tocsin import app
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import Assembly
@@ -148,7 +148,7 @@ class Bench:
                 request_id=None,
                 on_committed=committed,
             )
-            with as_the_program_runs(), stopwatch(watch):
+            with stopwatch(watch):
                 await engine.runner.serve(stopping, at_launch=timedelta(days=36500), cron="")
         _demand(way, seen)
         self.samples[way].append(watch.cpu_s[0] / seen.total() * 1e6)
@@ -180,6 +180,8 @@ def main() -> None:
     """Measure with the numbers given, on the last core."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     pages, rounds = (int(argument) for argument in sys.argv[1:3])
+    gc.freeze()
+    gc.set_threshold(*app.GC_THRESHOLDS)
     app.keep_freed_memory()
     print(json.dumps(uvloop.run(run_engine(pages, rounds))))
 
