@@ -5,14 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from datetime import timedelta
 
     from tocsin.model import HistoryEntry, Instant, JsonObject, NewPage, PageFilter, PageRow, TableRow
 
+    OnStep = Callable[[int], None]
+    """Is told after each transaction of a long edit how many pages that was about."""
+
+
+def unheard(_pages: int) -> None:
+    """Tell nobody of a step."""
+
 
 class WatchList(Protocol):
-    """The list of pages; short transactions, at most 1,000 rows each."""
+    """The list of pages; short transactions, at most 1,000 rows each.
+
+    What edits many pages goes on where an engine checks them, and lets it have its turn between two transactions.
+    Whoever cancels it leaves the steps done that `on_step` was told of; the same call once more goes on.
+    """
 
     async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
@@ -26,7 +37,13 @@ class WatchList(Protocol):
     async def count_pages(self, which: PageFilter) -> int:
         """How many pages there are."""
 
-    async def remove_pages(self, page_ids: Sequence[int]) -> int:
+    async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
+        """The ids of these pages, in order, after this one and up to `last_id`."""
+
+    async def last_page_id(self) -> int:
+        """The id of the page that was added last; pages that come later have greater ones."""
+
+    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
         """Take pages off the list, with all that is stored of them."""
 
     async def edit_pages(
@@ -40,14 +57,25 @@ class WatchList(Protocol):
         group: str | None,
         text: str | None,
         clear_text: bool,
+        of: int | None = None,
+        on_step: OnStep = unheard,
     ) -> int:
         """Change what is set for these pages; `settings` are merged, `unset` keys inherit again.
 
+        of  how many pages are edited in all, where these are only some: the checks that it brings are spread by that
         A page that is paused is given up by the requests that want it.
         """
 
-    async def edit_group(self, name: str | None, now: Instant, *, settings: JsonObject, unset: Sequence[str]) -> None:
-        """Change what is set for a group (None: for all pages)."""
+    async def edit_group(
+        self,
+        name: str | None,
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        on_step: OnStep = unheard,
+    ) -> None:
+        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Groups with their number of pages and settings."""

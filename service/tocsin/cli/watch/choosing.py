@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from tocsin.errors import NotWatched
 from tocsin.spec.html.urls import watch_url
 
@@ -23,6 +25,40 @@ async def batches(store: Store, which: PageFilter) -> AsyncIterator[list[PageRow
     while pages := await store.pages(which, after_id=after, limit=BATCH):
         yield pages
         after = pages[-1].id
+
+
+class Selection(Struct, frozen=True):
+    """Which pages a command changes: those that are named, or all that were on the list when it looked.
+
+    ids       those that were named; None for the pages that fit `which`
+    last_id   of the pages that fit: pages that are added later are not meant
+    pages     how many there are
+    """
+
+    ids: tuple[int, ...] | None
+    which: PageFilter
+    last_id: int
+    pages: int
+
+    async def batches(self, store: Store) -> AsyncIterator[list[int]]:
+        """Yield the ids by the batch, in order, none twice, whatever is changed of those that were yielded before."""
+        if self.ids is not None:
+            for start in range(0, len(self.ids), BATCH):
+                yield list(self.ids[start : start + BATCH])
+            return
+        after = 0
+        while found := await store.page_ids(self.which, after_id=after, last_id=self.last_id, limit=BATCH):
+            yield found
+            after = found[-1]
+
+
+async def select(store: Store, urls: Sequence[str], which: PageFilter) -> Selection:
+    """Look for the pages that are named, or that fit where none is. Raises NotWatched, BadUrl."""
+    if urls:
+        ids = tuple(page.id for page in await pages_named(store, urls))
+        return Selection(ids, which, 0, len(ids))
+    last_id = await store.last_page_id()
+    return Selection(None, which, last_id, await store.count_pages(which))
 
 
 async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:

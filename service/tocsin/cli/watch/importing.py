@@ -14,6 +14,7 @@ from tocsin.cli.asking import count
 from tocsin.cli.lists import FORMATS
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import opened_source
+from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.cli.watch.options import check_group
 from tocsin.cli.watch.reading import Reader, Tally
@@ -124,7 +125,7 @@ async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
         advance(len(batch))
         batch.clear()
 
-    with output.progress("Importing") as advance:
+    with steps("Importing", "of the list are watched") as advance:
         for page in pages:
             batch.append(page)
             if len(batch) == BATCH:

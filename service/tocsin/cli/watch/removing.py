@@ -9,13 +9,13 @@ import click
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count, removal
 from tocsin.cli.session import with_store
-from tocsin.cli.watch.choosing import BATCH, batches, pages_named
+from tocsin.cli.steps import steps
+from tocsin.cli.watch.choosing import select
 from tocsin.errors import UsageError
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from tocsin.cli.watch.choosing import Selection
     from tocsin.ports import Store
 
 
@@ -41,8 +41,8 @@ def remove(
     conditions = PageFilter(group=group, host=host, matching=matching)
     if bool(urls) == (conditions != PageFilter()):
         raise UsageError("name the pages to remove, or give --group, --host or --matching; not both")
-    ids = with_store(ctx, lambda store: _choose(store, urls, conditions))
-    _remove(ctx, ids, dry_run=dry_run, yes=yes)
+    selection = with_store(ctx, lambda store: select(store, urls, conditions))
+    _remove(ctx, selection, dry_run=dry_run, yes=yes)
 
 
 @click.command("clear", epilog="Example: tocsin watch clear --dry-run")
@@ -51,31 +51,24 @@ def remove(
 @click.pass_context
 def clear(ctx: click.Context, *, dry_run: bool, yes: bool) -> None:
     """Empty the list: every page goes, with all that is stored of it."""
-    ids = with_store(ctx, lambda store: _choose(store, (), PageFilter()))
-    _remove(ctx, ids, dry_run=dry_run, yes=yes)
+    selection = with_store(ctx, lambda store: select(store, (), PageFilter()))
+    _remove(ctx, selection, dry_run=dry_run, yes=yes)
 
 
-async def _choose(store: Store, urls: Sequence[str], conditions: PageFilter) -> list[int]:
-    if urls:
-        return [page.id for page in await pages_named(store, urls)]
-    return [page.id async for pages in batches(store, conditions) for page in pages]
-
-
-def _remove(ctx: click.Context, ids: list[int], *, dry_run: bool, yes: bool) -> None:
-    act = removal(len(ids))
-    if ids and not dry_run:
+def _remove(ctx: click.Context, selection: Selection, *, dry_run: bool, yes: bool) -> None:
+    act = removal(selection.pages)
+    removed = 0
+    if selection.pages and not dry_run:
         confirm(act, yes=yes)
-    removed = 0 if dry_run or not ids else with_store(ctx, lambda store: _remove_all(store, ids))
-    record = {"pages": len(ids), "removed": removed, "dry_run": dry_run}
+        removed = with_store(ctx, lambda store: _remove_all(store, selection))
+    record = {"pages": selection.pages, "removed": removed, "dry_run": dry_run}
     told = f"Would {act}." if dry_run else f"Removed {count(removed, 'page')}."
     output.emit(record, lambda: output.say(told))
 
 
-async def _remove_all(store: Store, ids: Sequence[int]) -> int:
+async def _remove_all(store: Store, selection: Selection) -> int:
     removed = 0
-    with output.progress("Removing", total=len(ids)) as advance:
-        for start in range(0, len(ids), BATCH):
-            some = ids[start : start + BATCH]
-            removed += await store.remove_pages(some)
-            advance(len(some))
+    with steps("Removing", "removed", total=selection.pages) as on_step:
+        async for some in selection.batches(store):
+            removed += await store.remove_pages(some, on_step=on_step)
     return removed

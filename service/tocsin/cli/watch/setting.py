@@ -10,7 +10,8 @@ from msgspec import Struct
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import now, with_store
-from tocsin.cli.watch.choosing import BATCH, batches, pages_named
+from tocsin.cli.steps import steps
+from tocsin.cli.watch.choosing import select
 from tocsin.cli.watch.options import check_group, check_words, page_options
 from tocsin.configuration import check_page_keys, mask
 from tocsin.errors import UsageError
@@ -19,6 +20,7 @@ from tocsin.model import PageFilter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.cli.watch.choosing import Selection
     from tocsin.model import JsonObject
     from tocsin.ports import Store
 
@@ -116,41 +118,40 @@ def set_(
 
 async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
     """Count the pages that are meant."""
-    if urls:
-        return len(await pages_named(store, urls))
     await _demand_group(store, group)
-    return await store.count_pages(PageFilter(group=group))
+    return (await select(store, urls, PageFilter(group=group))).pages
 
 
 async def _demand_group(store: Store, group: str | None) -> None:
-    groups = sorted(name for name, _, _ in await store.groups())
-    if group is not None and group not in groups:
+    if group is None:
+        return
+    groups = sorted(name for name, _ in (await store.overrides())[1].values())
+    if group not in groups:
         raise UsageError(f"group {group}: there is no such group; there are: {', '.join(groups)}")
 
 
 async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit) -> int:
     """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
-    if urls:
-        return await _edit(store, [page.id for page in await pages_named(store, urls)], edit)
     await _demand_group(store, group)
+    selection = await select(store, urls, PageFilter(group=group))
+    if urls:
+        return await _edit(store, selection, edit)
     if edit.settings or edit.unset:
         settings, unset = with_schedule(edit.settings, edit.unset)
-        await store.edit_group(group, now(), settings=settings, unset=unset)
-    which = PageFilter(group=group)
+        with steps("Scheduling", "scheduled anew", total=selection.pages) as on_step:
+            await store.edit_group(group, now(), settings=settings, unset=unset, on_step=on_step)
     if not edit.is_of_pages:
-        return await store.count_pages(which)
+        return selection.pages
     # Settings belong to the group alone: its pages inherit them.
     own = Edit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
-    ids = [page.id async for pages in batches(store, which) for page in pages]
-    return await _edit(store, ids, own)
+    return await _edit(store, selection, own)
 
 
-async def _edit(store: Store, ids: Sequence[int], edit: Edit) -> int:
+async def _edit(store: Store, selection: Selection, edit: Edit) -> int:
     changed = 0
     settings, unset = with_schedule(edit.settings, edit.unset)
-    with output.progress("Setting", total=len(ids)) as advance:
-        for start in range(0, len(ids), BATCH):
-            some = ids[start : start + BATCH]
+    with steps("Setting", "set", total=selection.pages) as on_step:
+        async for some in selection.batches(store):
             changed += await store.edit_pages(
                 some,
                 now(),
@@ -160,8 +161,9 @@ async def _edit(store: Store, ids: Sequence[int], edit: Edit) -> int:
                 group=edit.move_to,
                 text=edit.text,
                 clear_text=edit.clear_text,
+                of=selection.pages,
+                on_step=on_step,
             )
-            advance(len(some))
     return changed
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import read_object, to_json, to_json_or_null
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.results import OFF
-from tocsin.adapters.stores.sqlite.role import ids, touch_all_hosts, touch_hosts
+from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
 from tocsin.configuration.spans import parse_span
 
@@ -104,25 +103,26 @@ def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
         db.execute(SQL["insert_group"], {"name": name})
         (before,) = db.execute(SQL["settings_of_group"], {"name": name}).fetchone()
         db.execute(SQL["set_group_settings"], {"name": name, "settings": to_json(edit.merged(before))})
-    touch_all_hosts(db)
+    # Every page is judged by it from now on; no host is due at another time for that alone.
+    touch_hosts(db, ())
 
 
-def edit_group_step(db: sqlite3.Connection, name: str | None, edit: Edit, now: Instant, after: int) -> int:
-    """Let the schedule of one step's pages follow an edit; returns the last one's id, -1 at the end."""
-    rows = db.execute(SQL["schedule_of"], {"group": name, "after": after, "limit": STEP_ROWS}).fetchall()
-    if not rows:
-        return -1
+def follow_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+    """Let the schedule of one step's pages follow an edit of their group, or of all; returns how many there are."""
+    rows = db.execute(SQL["settings_of"], {"ids": ids(page_ids)}).fetchall()
     (size,) = db.execute(queries("work")["size"]).fetchone()
-    _follow(db, rows, edit, now, pages=size, of_group=True)
-    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(row[0] for row in rows)})})
-    last: int = rows[-1][0]
-    return last
+    moved = _follow(db, rows, edit, now, pages=size, of_group=True)
+    if moved:
+        touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(moved)})})
+    return len(rows)
 
 
 def _follow(
     db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
-) -> None:
+) -> list[int]:
     """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one.
+
+    Returns the pages that were moved.
 
     of_group  a page's own word stands above the edit's; and what is off is left to the visit, which knows every level
               that a mode may come from
@@ -142,6 +142,7 @@ def _follow(
             if soon < next_at:
                 changed.append({"id": page_id, "next_at": soon, "next_why": "its schedule was changed"})
     db.executemany(SQL["set_due"], changed)
+    return [row["id"] for row in changed]
 
 
 def _wake(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
-from tocsin.adapters.stores.sqlite.role import Role, ids
-from tocsin.adapters.stores.sqlite.settings import Edit, edit_group_step, edit_step, merge_into
+from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.settings import Edit, edit_step, follow_step, merge_into
+from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX
 from tocsin.errors import NotWatched
-from tocsin.model import HistoryEntry, PageRow
+from tocsin.model import HistoryEntry, PageFilter, PageRow
+from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import Instant, JsonObject, NewPage, PageFilter
+    from tocsin.model import Instant, JsonObject, NewPage
+    from tocsin.ports.keeping import OnStep
 
 
-class WatchRole(Role):
+class WatchRole(SteppingRole):
     """Implements ports.WatchList."""
 
     async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
@@ -50,11 +53,23 @@ class WatchRole(Role):
         count: int = (await self._read(lambda db: db.execute(SQL["count"] + condition, place).fetchone()))[0]
         return count
 
-    async def remove_pages(self, page_ids: Sequence[int]) -> int:
+    async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
+        """The ids of these pages, in order, after this one and up to `last_id`."""
+        condition, place = _conditions(which)
+        query = f"{SQL['page_ids']}{condition} order by p.id limit :limit"
+        place.update(after=after_id, last=last_id, limit=limit)
+        return await self._read(lambda db: [row[0] for row in db.execute(query, place)])
+
+    async def last_page_id(self) -> int:
+        """The id of the page that was added last; pages that come later have greater ones."""
+        last: int = (await self._read(lambda db: db.execute(SQL["last_id"]).fetchone()))[0]
+        return last
+
+    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
         """Take pages off the list, with all that is stored of them."""
         removed = 0
         for step in _steps(page_ids):
-            removed += await self._edit(partial(remove, page_ids=step))
+            removed += await self._step(partial(remove, page_ids=step), on_step)
         return removed
 
     async def edit_pages(
@@ -68,23 +83,35 @@ class WatchRole(Role):
         group: str | None,
         text: str | None,
         clear_text: bool,
+        of: int | None = None,
+        on_step: OnStep = unheard,
     ) -> int:
         """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
-        edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=len(page_ids))
+        edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
         changed = 0
         for step in _steps(page_ids):
-            changed += await self._edit(partial(edit_step, page_ids=step, edit=edit, now=now))
+            changed += await self._step(partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
         return changed
 
-    async def edit_group(self, name: str | None, now: Instant, *, settings: JsonObject, unset: Sequence[str]) -> None:
-        """Change what is set for a group (None: for all pages)."""
+    async def edit_group(
+        self,
+        name: str | None,
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        on_step: OnStep = unheard,
+    ) -> None:
+        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
         edit = Edit(settings, tuple(unset))
         await self._edit(partial(merge_into, name=name, edit=edit))
         if not edit.moves_schedule:
             return
-        after = 0
-        while after >= 0:
-            after = await self._edit(partial(edit_group_step, name=name, edit=edit, now=now, after=after))
+        which, last, after = PageFilter(group=name), await self.last_page_id(), 0
+        # Looked for in a reading, which keeps nobody from writing: it may go through all pages for a few.
+        while found := await self.page_ids(which, after_id=after, last_id=last, limit=STEP_ROWS):
+            await self._step(partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
+            after = found[-1]
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Groups with their number of pages and settings."""

@@ -44,7 +44,11 @@ select {row} {from} where p.url = :url;
 select {row} {from} where p.id > :after
 
 -- name: count
-select count(*) {from} where 1
+select count(*) from pages p where 1
+
+-- Keys alone, for an edit of many pages a step at a time.
+-- name: page_ids
+select p.id from pages p where p.id > :after and p.id <= :last
 
 -- name: by_urls
 p.id in (select id from pages where url in (select value from json_each(:urls)))
@@ -66,7 +70,10 @@ p.paused = :paused
 
 -- The last three of the twelve fields.
 -- name: by_topper
-(s.fields ->> '$[9]' is not null or s.fields ->> '$[10]' is not null or s.fields ->> '$[11]' is not null)
+exists (
+  select 1 from states f where f.id = p.state_id
+    and (f.fields ->> '$[9]' is not null or f.fields ->> '$[10]' is not null or f.fields ->> '$[11]' is not null)
+)
 
 -- name: touched
 select id, host_id, question_id, request_id from pages where id in (select value from json_each(:ids));
@@ -106,11 +113,6 @@ select settings from store;
 
 -- name: set_all_settings
 update store set settings = :settings;
-
--- name: schedule_of
-select id, settings, next_at, next_why from pages
-where id > :after and (:group is null or group_id = (select id from groups where name = :group))
-order by id limit :limit;
 
 -- name: groups
 select g.name, coalesce(c.pages, 0), g.settings from groups g
