@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def phase_of(page_id: int) -> float:
@@ -57,12 +58,17 @@ def next_check(
         at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
     else:
         at = _next_of_grid(page_id, now, _micros(pages.every))
-        why = f"every {show_span(pages.every)}, at its own time"
+        why = _every(pages.every)
     if at < gap:
         at, why = gap, f"not within {show_span(pages.min_gap)} of the last check"
     if fresh is not None and at < fresh:
         at, why = fresh, f"the page's refresh of {counted_s} s"
     return at, why
+
+
+@lru_cache(maxsize=1024)
+def _every(span: timedelta) -> str:
+    return f"every {show_span(span)}, at its own time"
 
 
 def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
@@ -75,9 +81,14 @@ def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
 def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:
     # The jitter is added after and taken off before, so that no occurrence is met twice or missed.
     jitter = int(phase_of(page_id) * CRON_SPREAD_US)
-    start = datetime.fromtimestamp((now - jitter) / 1_000_000, _zone(time_zone))
-    at = next(CronSim(text, start))
-    return (at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // _MICROSECOND + jitter
+    return _occurrence_after((now - jitter) // 60_000_000, text, time_zone) + jitter
+
+
+@lru_cache(maxsize=4096)  # pages share their expressions, and many are checked in one minute
+def _occurrence_after(minute: int, text: str, time_zone: str) -> Instant:
+    """Find the first occurrence after any moment of a minute, which is counted from the epoch: none has seconds."""
+    at = next(CronSim(text, datetime.fromtimestamp(minute * 60, _zone(time_zone))))
+    return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
 
 
 @lru_cache(maxsize=16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 DECLARED = "declared"
+_SAME = Comparison(Outcome.UNCHANGED, None, "T42")
+_MICROSECOND = timedelta(microseconds=1)
 _REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
 
 
@@ -66,6 +69,14 @@ def judge(occasion: Occasion, received: Received, assessment: Assessment, now: I
 
     now  the moment of assessing: what a state is stored under
     """
+    if _is_plainly_unchanged(occasion, assessment, now):
+        return Judged(CheckOutcome.UNCHANGED, _SAME, _new_state(occasion.task, received, assessment, now))
+    return _judge_closely(occasion, received, assessment, now, alerts)
+
+
+def _judge_closely(
+    occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts
+) -> Judged:
     task, policy, _ = occasion
     latest, before = assessment.state, task.state
     if not assessment.is_html and before is not None and not task.not_html:
@@ -115,6 +126,20 @@ def judge(occasion: Occasion, received: Received, assessment: Assessment, now: I
         awareness=_is_awareness_due(occasion, comparison.outcome),
     )
     return Judged(outcome, comparison, state, verdict)
+
+
+def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Instant) -> bool:
+    """Tell whether a comparison would find nothing (T42, T45), and nobody wants its words: so it is nearly always."""
+    task, policy, _ = occasion
+    before = task.state
+    return (
+        before is not None
+        and 0 <= now - before.last_at < policy.durational_threshold // _MICROSECOND
+        and before.fields == assessment.state.values
+        and (assessment.is_html or task.not_html)
+        and policy.mode == "on"
+        and CheckOutcome.UNCHANGED not in policy.report
+    )
 
 
 def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
