@@ -1,29 +1,27 @@
-"""A page's markup, parsed: the one place that knows a parser.
+"""A page's markup, parsed: the one place that reads meta elements with a parser.
 
-lexbor reads what it reads quickly. Its time grows with the square of the depth of a page, of the elements left
-open and of the attributes of a tag, so a page whose bytes allow for much of that goes to turbohtml, which bounds
-the depth at 512 elements and sees the same meta elements. What takes either of them too long is refused before.
+turbohtml parses a short page twice as fast as lexbor does and a long one as fast, bounds the depth at 512 elements, and
+stays quick where lexbor's time grows with the square of what is open. What takes it too long is refused before.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import turbohtml
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+from msgspec.structs import astuple
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.search import count, find_last, lower
 from tocsin.spec.html.tags import find_tag_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from selectolax.lexbor import LexborNode
 
 __all__ = [
     "Meta",
@@ -37,31 +35,23 @@ __all__ = [
     "to_meta",
 ]
 
-_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value  # else <selectedcontent> gets copies of meta elements
-# Elements of SVG and MathML that hold HTML.
-_INTEGRATION_POINTS = {
-    "svg": frozenset({"foreignobject", "desc", "title"}),
-    "math": frozenset({"mi", "mo", "mn", "ms", "mtext"}),
-}
-_HTML_ANNOTATIONS = frozenset({"text/html", "application/xhtml+xml"})
 _HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
-# Letter by letter, since ignoring case makes the search four times as slow; both first letters in one class, since two
-# branches do so too. That `<feta` is looked at as well harms nobody. What follows the name of a meta element is looked
-# at up to its `>` where it is written as most are, so that only the others are read attribute by attribute.
-_LANDMARK = re.compile(
-    rb"""<[mMfF](?:[eE][tT][aA](?=((?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
+# What follows the name of a meta element is looked at up to its `>` where it is written as most are, so that only the
+# others are read attribute by attribute. Letter by letter, since ignoring case takes longer.
+_META = re.compile(
+    rb"""<[mM][eE][tT][aA](?=((?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>)?+)"""
-    rb"""|[rR][aA][mM][eE][sS][eE][tT])"""
 )
-
 _TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
 _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
+# An element that HTML fills with a copy of the chosen option of a select.
+_COPYING = re.compile("</?selectedcontent", re.IGNORECASE | re.ASCII)
 
-# The product of start tags and tags bounds what lexbor may do: about 2 to 6 nanoseconds for each.
-_LEXBOR_WORK = 4_000_000
-_LEXBOR_BYTES = 65_536
+# Pages whose start tags and tags, multiplied, come to no more are too small to be slow but by what is opened again.
+_SMALL_BYTES = 65_536
+_SMALL_WORK = 4_000_000
 # turbohtml remembers each one that it meets, in 30 bytes.
 _MOST_NULS = 65_536
 
@@ -72,8 +62,8 @@ def read_metas(body: bytes, encoding: str) -> Reading:
     encoding  as `find_encoding` names it
     Raises TooComplex for a page that no parser may be given.
     """
-    whole = _read(body, encoding, with_title=False)
-    return Reading(whole.metas, whole.problems)
+    _, metas, problems, is_ascii = _read(body, encoding, with_title=False)
+    return Reading(metas, problems, is_ascii=is_ascii)
 
 
 def read_whole(body: bytes, encoding: str) -> WholePage:
@@ -81,7 +71,8 @@ def read_whole(body: bytes, encoding: str) -> WholePage:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    return _read(body, encoding, with_title=True)
+    title, metas, problems, _ = _read(body, encoding, with_title=True)
+    return WholePage(title, metas, problems)
 
 
 def read_title(body: bytes, encoding: str) -> str | None:
@@ -92,64 +83,70 @@ def read_title(body: bytes, encoding: str) -> str | None:
     return read_whole(body, encoding).title
 
 
-def _read(body: bytes, encoding: str, *, with_title: bool) -> WholePage:
+def _read(
+    body: bytes, encoding: str, *, with_title: bool
+) -> tuple[str | None, tuple[Meta, ...], tuple[str, ...], bool]:
+    """Read a title, the meta elements, what is wrong with the bytes, and whether all that was looked at is ASCII."""
     if encoding in NOT_ASCII:
         body, encoding = decode(body, encoding).encode(), "utf-8"
     elif encoding == "utf-8" and body.startswith(_BOM):
         body = body[len(_BOM) :]
-    end, frameset = _end_of_need(body, with_title=with_title)
+    end, has_frameset = _end_of_need(body, with_title=with_title)
     if not end:
-        return WholePage(None, ())
-    markup, problems = _to_utf8(body[:end], encoding)
-    title, metas = _parse(markup, with_title=with_title, has_frameset=frameset)
-    return WholePage(title, metas, problems)
+        return None, (), (), False
+    head = body[:end]
+    text, problems = _decode(head, encoding)
+    is_ascii = text.isascii()
+    _refuse_slow(head if is_ascii else text.encode())
+    title, metas = _parse(_spare_nuls(text, has_frameset=has_frameset), with_title=with_title)
+    return title, metas, problems, is_ascii
 
 
-def _to_utf8(body: bytes, encoding: str) -> tuple[bytes, tuple[str, ...]]:
-    """Give valid UTF-8, and what was wrong with it."""
+def _decode(head: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    """Give the text, and what was wrong with its bytes."""
     if encoding != "utf-8":
-        return decode(body, encoding).encode(), ()
+        return decode(head, encoding), ()
     try:
-        body.decode()
+        return head.decode(), ()
     except UnicodeDecodeError as exc:
         problem = f"not valid UTF-8 from byte {exc.start} on; read with replacement characters"
-        return body.decode(errors="replace").encode(), (problem,)
-    return body, ()
+        return head.decode(errors="replace"), (problem,)
 
 
 def _end_of_need(body: bytes, *, with_title: bool) -> tuple[int, bool]:
     """Find where nothing more can matter: after the last meta element, and the last title; 0 without one.
 
-    Returns it, and whether a frameset stands before it.
+    Returns it, and whether the page has a frameset.
     No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
     body.
     """
-    end, last, frameset = _end_of_metas(body)
+    lowered = lower(body)
+    last, frameset = find_last(lowered, b"<meta"), find_last(lowered, b"<frameset")
+    end = _end_of_metas(body, last) if last >= 0 else 0
     if with_title:
         title_end, title = _end_of_titles(body)
         end, last = max(end, title_end), max(last, title)
     return len(body) if end and frameset > last else end, frameset >= 0
 
 
-def _end_of_metas(body: bytes) -> tuple[int, int, int]:
-    """Find the end of the last tag that may be a meta element's, and where the last meta and frameset begin.
+def _end_of_metas(body: bytes, last: int) -> int:
+    """Find the end of the tag that ends last of all that may be a meta element's.
 
     What looks like a tag may stand within an attribute of another one, which then ends later.
+    last  where the last one begins
     """
-    end, last, frameset, left = 0, -1, -1, 2 * len(body)
-    for mark in _LANDMARK.finditer(body):
-        start = mark.start()
-        if mark.end() - start != len(b"<meta"):
-            frameset = start
-            continue
-        last, tag_end = start, mark.end(1)
+    end, left = 0, 2 * len(body)
+    for mark in _META.finditer(body):
+        start, tag_end = mark.start(), mark.end(1)
         if tag_end < 0:
             tag_end = find_tag_end(body, start)
         left -= tag_end - start
         if left < 0:  # tags within tags within tags
-            return len(body), last, frameset
+            return len(body)
         end = max(end, tag_end)
-    return end, last, frameset
+        if start >= last:  # what follows is not searched again
+            break
+    return end
 
 
 def _end_of_titles(body: bytes) -> tuple[int, int]:
@@ -167,71 +164,60 @@ def _end_of_titles(body: bytes) -> tuple[int, int]:
     return end, last
 
 
-def _parse(markup: bytes, *, with_title: bool, has_frameset: bool) -> tuple[str | None, tuple[Meta, ...]]:
-    tags = markup.count(b"<")
-    starts = tags - markup.count(b"</")
-    # A frameset in a template takes the place of the body, template and all; lexbor leaves it in the template.
-    if len(markup) <= _LEXBOR_BYTES and starts * tags <= _LEXBOR_WORK and not has_frameset:
-        if len(markup) * tags > LITTLE_TO_REOPEN:
-            refuse_reopening(markup)
-        return _parse_with_lexbor(markup, with_title=with_title)
-    refuse_too_complex(markup, tags)
-    return _parse_with_turbohtml(_spare_nuls(markup, has_frameset=has_frameset), with_title=with_title)
+def _refuse_slow(markup: bytes) -> None:
+    """Refuse what takes the parser too long; most pages are too small for that.
+
+    Raises TooComplex.
+    """
+    tags = count(markup, b"<")
+    if len(markup) * tags <= LITTLE_TO_REOPEN and len(markup) <= _SMALL_BYTES:
+        return
+    starts = tags - count(markup, b"</")
+    if len(markup) <= _SMALL_BYTES and starts * tags <= _SMALL_WORK:
+        refuse_reopening(markup)
+    else:
+        refuse_too_complex(markup, tags)
 
 
-def _parse_with_lexbor(markup: bytes, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
-    parser = LexborHTMLParser(markup, options=_WITHOUT_EVENTS)
-    metas = tuple(to_meta(node.attributes.get) for node in parser.tags("meta"))
-    if not with_title:
-        return None, metas
-    title = next((node for node in parser.tags("title") if _is_html(node)), None)
-    return (fold_space(title.text()) or None) if title is not None else None, metas
-
-
-def _is_html(node: LexborNode) -> bool:
-    """Say whether a title is one of HTML: SVG and MathML have their own."""
-    path = []
-    above = node.parent
-    while above is not None:
-        path.append(above)
-        above = above.parent
-    foreign: str | None = None  # whose the children of the element are: of svg, of math, or HTML's
-    for element in reversed(path):
-        tag = (element.tag or "").lower()
-        if foreign is None:
-            foreign = tag if tag in _INTEGRATION_POINTS else None
-        elif tag in _INTEGRATION_POINTS[foreign]:
-            foreign = None
-        elif foreign == "math" and tag == "annotation-xml":
-            foreign = None if (element.attributes.get("encoding") or "").lower() in _HTML_ANNOTATIONS else foreign
-    return foreign is None
-
-
-def _spare_nuls(markup: bytes, *, has_frameset: bool) -> str:
-    """Decode the markup; of more NULs than a parser should remember, make the character that HTML makes of them.
+def _spare_nuls(text: str, *, has_frameset: bool) -> str:
+    """Give the text; of more NULs than a parser should remember, make the character that HTML makes of them.
 
     It does so in names, attributes and titles; between elements it leaves them out, which matters to framesets alone.
     Raises TooComplex where it might.
     """
-    text = markup.decode()
-    if markup.count(b"\0") <= _MOST_NULS:
+    if len(text) <= _MOST_NULS or text.count("\0") <= _MOST_NULS:
         return text
     if has_frameset:
         raise TooComplex(f"more than {_MOST_NULS} NUL characters in a page with a frameset; remove them")
     return text.replace("\0", "\ufffd")
 
 
-def _parse_with_turbohtml(markup: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
-    document = turbohtml.parse(markup, positions=False)
-    metas = tuple(to_meta(node.attrs.get) for node in outside_templates(document.find_all("meta")))
-    if not with_title:
-        return None, metas
+def _parse(text: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    document = turbohtml.parse(text, positions=False)
+    if document.find("selectedcontent") is not None:
+        return _parse_without_copies(text, with_title=with_title)
+    found: Iterable[turbohtml.Element] = document.find_all("meta")
+    if document.find("template") is not None:
+        found = outside_templates(found)
+    metas = tuple([to_meta(node.attr) for node in found])
+    return _title_of(document) if with_title else None, metas
+
+
+def _parse_without_copies(text: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
+    """Parse a page in which elements would hold a copy of the chosen option, once they are called otherwise."""
+    mark = next(letter for letter in map(chr, range(0xE000, 0x110000)) if letter not in text)
+    title, metas = _parse(_COPYING.sub(rf"\g<0>{mark}", text), with_title=with_title)
+    values = ([value and value.replace(mark, "") for value in astuple(meta)] for meta in metas)
+    return title and title.replace(mark, ""), tuple([Meta(*each) for each in values])
+
+
+def _title_of(document: turbohtml.Document) -> str | None:
     titles = (node for node in document.find_all("title") if node.namespace == _HTML)
     title = next(outside_templates(titles), None)
-    return (fold_space(title.text) or None) if title is not None else None, metas
+    return (fold_space(title.text) or None) if title is not None else None
 
 
-def to_meta(get: Callable[[str], Any]) -> Meta:
+def to_meta(get: Callable[[str], str | None]) -> Meta:
     """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
     return Meta(
         get("name") or None,

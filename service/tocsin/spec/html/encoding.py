@@ -1,71 +1,108 @@
-"""Which encoding a page is in, and its text, whatever its bytes are."""
+"""Which encoding a page is in, whatever its bytes are."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from tocsin.errors import TooComplex
 from tocsin.spec.html.content_type import extract_encoding, read_content_types
-from tocsin.spec.html.decoding import BOMS, encoding_for
+from tocsin.spec.html.decoding import BOMS, NOT_ASCII, encoding_for
 from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.prescan import PRESCAN_BYTES, prescan, xml_declaration
+from tocsin.spec.html.prescan import prescan, xml_declaration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tocsin.spec.html.meta import Meta, Reading
 
 DEFAULT = "windows-1252"
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
+_OFTEN_SEEN = 256  # letters: what is longer is not worth remembering
 
 
 def find_encoding(body: bytes, content_type: str | None) -> str:
-    """Name the encoding of an HTML page, in lower case: by its BOM, HTTP, its own first bytes, else windows-1252.
+    """Name the encoding of an HTML page, in lower case: by its BOM, HTTP, its own elements, else windows-1252.
 
     content_type  the value of the first HTTP header, None if there was none
     Source        HTML, determining the character encoding; the Encoding standard for labels.
     """
-    for bom, name in BOMS:
-        if body.startswith(bom):
-            return name
-    if (told := _told_by_http(content_type)) is not None:
+    if (told := _told_early(body, content_type)) is not None:
         return told
-    for start, name in _UTF16_XML:
-        if body.startswith(start):
-            return name
-    found = prescan(body) or encoding_for(xml_declaration(body)) or _late_encoding(body) or DEFAULT
-    # A declaration that could be read is not in the encoding that it names.
-    if found.startswith("utf-16"):
-        return "utf-8"
-    return DEFAULT if found == "x-user-defined" else found
+    try:
+        return _told_late(read_metas(body, DEFAULT).metas)
+    except TooComplex:
+        return DEFAULT
+
+
+def read_html(body: bytes, content_type: str | None) -> tuple[str, Reading]:
+    """Name the encoding of an HTML page as `find_encoding` does, and read its meta elements in it.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    encoding = _told_early(body, content_type)
+    if encoding is not None:
+        return encoding, read_metas(body, encoding)
+    # What an element declares beyond the prescan's reach is the same in all encodings that ASCII is part of, and most
+    # often it is UTF-8; so the page is seldom read twice.
+    reading = read_metas(body, "utf-8")
+    encoding = _told_late(reading.metas)
+    if encoding == "utf-8" or (reading.is_ascii and encoding not in NOT_ASCII):
+        return encoding, reading
+    return encoding, read_metas(body, encoding)
 
 
 def find_xml_encoding(body: bytes, content_type: str | None) -> str:
     """Name the encoding of an XHTML page: by its BOM, HTTP, its XML declaration, else UTF-8."""
+    return _told_outside(body, content_type) or encoding_for(xml_declaration(body)) or "utf-8"
+
+
+def _told_early(body: bytes, content_type: str | None) -> str | None:
+    found = _told_outside(body, content_type)
+    return found or _readable(prescan(body) or encoding_for(xml_declaration(body)))
+
+
+def _told_outside(body: bytes, content_type: str | None) -> str | None:
+    """Find the encoding by the BOM, by HTTP, or by an XML declaration that is readable in UTF-16 alone."""
     for bom, name in BOMS:
         if body.startswith(bom):
             return name
-    if (told := _told_by_http(content_type)) is not None:
-        return told
+    if content_type is not None:
+        told = _told_often(content_type) if len(content_type) <= _OFTEN_SEEN else _told_by_http(content_type)
+        if told is not None:
+            return told
     for start, name in _UTF16_XML:
         if body.startswith(start):
             return name
-    return encoding_for(xml_declaration(body)) or "utf-8"
+    return None
 
 
-def _told_by_http(content_type: str | None) -> str | None:
-    media_type = read_content_types(() if content_type is None else (content_type,)).media_type
+def _told_by_http(content_type: str) -> str | None:
+    media_type = read_content_types((content_type,)).media_type
     return encoding_for(media_type.parameter("charset")) if media_type else None
 
 
-def _late_encoding(body: bytes) -> str | None:
-    """Find the encoding that a meta element declares beyond the reach of the prescan.
+_told_often = lru_cache(maxsize=256)(_told_by_http)
+
+
+def _told_late(metas: Iterable[Meta]) -> str:
+    """Find the encoding that a meta element declares, else the default.
 
     Source  HTML, the rules for a meta start tag in "in head": changing the encoding while parsing.
     """
-    if b"charset" not in body[PRESCAN_BYTES:].lower():
-        return None
-    try:
-        metas = read_metas(body, DEFAULT).metas
-    except TooComplex:
-        return None
     for meta in metas:
         label = meta.charset
         if label is None and meta.content is not None and (meta.http_equiv or "").lower() == "content-type":
             label = extract_encoding(meta.content)
-        if (found := encoding_for(label)) is not None:
+        if (found := _readable(encoding_for(label))) is not None:
             return found
-    return None
+    return DEFAULT
+
+
+def _readable(found: str | None) -> str | None:
+    """Give the encoding that a declaration means; one that could be read is not in UTF-16."""
+    if found is None:
+        return None
+    if found.startswith("utf-16"):
+        return "utf-8"
+    return DEFAULT if found == "x-user-defined" else found

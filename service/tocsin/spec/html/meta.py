@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -26,20 +25,20 @@ class Meta(Struct, frozen=True, gc=False):
     charset: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True, gc=False):
     """What was read of a page.
 
     metas     in tree order
     problems  what was wrong with the page, in words for its reader
+    is_ascii  all that was looked at is ASCII, so that most encodings make the same of it
     """
 
     metas: tuple[Meta, ...]
     problems: tuple[str, ...] = ()
+    is_ascii: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WholePage:
+class WholePage(Struct, frozen=True, gc=False):
     """What a rendering reads of a page: its title beside its meta elements.
 
     title  white space folded; None if there is none, or nothing in it

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tocsin.spec.html.content_type import read_content_types
-from tocsin.spec.html.document import read_metas, read_whole
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
+from tocsin.spec.html.document import read_whole
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding, read_html
 from tocsin.spec.html.meta import Meta, WholePage
 from tocsin.spec.html.sniffing import SNIFFED_BYTES, feed_or_html, sniff
 from tocsin.spec.html.xhtml import read_whole_xhtml, read_xhtml_metas
@@ -38,6 +39,8 @@ _NAMES = {
     "image/jpeg": "a JPEG image",
     "image/png": "a PNG image",
 }
+# How pages begin: with a doctype, or not, and a tag that is no feed's. All that `find_kind` would ask is told by it.
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?+[\t\n\r ]*+(?:<![^>-][^>]*+>[\t\n\r ]*+)?+<[^!?rf]")
 _NO_TAG = re.compile(rb"[\t\n\f\r ]*+[^\t\n\f\r <]")
 
 
@@ -52,8 +55,7 @@ class Kind(StrEnum):
 _KINDS = {_HTML_TYPE: Kind.HTML, "application/xhtml+xml": Kind.XHTML}
 
 
-@dataclass(frozen=True, slots=True)
-class PageReading:
+class PageReading(Struct, frozen=True, gc=False):
     """What was read of a page.
 
     kind      how it was read; of another kind than HTML and XHTML nothing is
@@ -89,8 +91,7 @@ def read_page(
         encoding = find_xml_encoding(body, content_type)
         reading = read_xhtml_metas(body, encoding)
     else:
-        encoding = find_encoding(body, content_type)
-        reading = read_metas(body, encoding)
+        encoding, reading = read_html(body, content_type)
     return PageReading(kind, encoding, reading.metas, problems + reading.problems)
 
 
@@ -121,6 +122,8 @@ def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -
         return Kind.OTHER, ("the page is empty",)
     headers = () if content_type is None else (content_type,)
     told = read_content_types(headers).essence
+    if told == _HTML_TYPE and _PAGE.match(body, 0, SNIFFED_BYTES):
+        return Kind.HTML, ()
     if told in _NO_TYPES:
         return _kind_of_unlabelled(headers, body, nosniff=nosniff)
     if told == _HTML_TYPE and _NO_TAG.match(body, 0, SNIFFED_BYTES) and (really := sniff((), body)) in _NEVER_HTML:

@@ -23,7 +23,7 @@ def read_layout(text: str) -> Layout:
         if location is None:
             continue
         tag = (location.start_tag.start_offset, location.start_tag.end_offset)
-        metas.append(PlacedMeta(to_meta(node.attrs.get), tag, _spans(location), in_head=_in_head(node)))
+        metas.append(PlacedMeta(to_meta(node.attr), tag, _spans(location), in_head=_in_head(node)))
     titles = [node for node in document.find_all("title") if _in_head(node)]
     return Layout(
         metas=tuple(metas),
