@@ -15,6 +15,7 @@ TocsinError
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
 ├── DeliveryError            a sink did not take an alert
+├── ProcessError             a process of ours cannot be started, or does not stay alive
 └── TooComplex               a page that no parser may be given
 """
 
@@ -119,6 +120,10 @@ class DeliveryError(TocsinError):
     def __init__(self, sink: str, blames: str, detail: str, *, retry_after: timedelta | None = None) -> None:
         super().__init__(f"sink {sink}: {detail}")
         self.sink, self.blames, self.detail, self.retry_after = sink, blames, detail, retry_after
+
+
+class ProcessError(TocsinError):
+    """A process of ours cannot be started, or does not stay alive; the text says which, why, and the mend."""
 
 
 class TooComplex(TocsinError):

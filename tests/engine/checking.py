@@ -14,6 +14,7 @@ from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.alerts import Alerts
+from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
 from tocsin.engine.lease import Lease
@@ -82,7 +83,7 @@ class Engine:
         self.scheduler = Scheduler(
             store,
             self.lease,
-            visitor,
+            Visits(visitor, self.policies, conclusions, clock),
             self.policies,
             self.gates,
             self.outage,

@@ -18,6 +18,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
+from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.delivery import Delivery
 from tocsin.engine.gates import Gates
@@ -119,7 +120,7 @@ class Assembly:
         return Scheduler(
             self._store,
             self._lease,
-            visitor,
+            Visits(visitor, self.policies, conclusions, clock),
             self.policies,
             self.gates,
             self.outage,

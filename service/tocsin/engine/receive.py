@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -17,15 +17,15 @@ from tocsin.engine.robots import ASKED_AGAIN_US, UNAVAILABLE
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
 from tocsin.model import FailureKind, Instant
 from tocsin.ports import HopRequest, HopResponse
+from tocsin.ports.messages import SetSoFar
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tocsin.engine.gates import Gates, Host
-    from tocsin.engine.outage import OutageWatch
     from tocsin.engine.robots import RobotsCache
-    from tocsin.model import Validators
+    from tocsin.model import CheckResult, Validators
     from tocsin.ports import Clock, Session
     from tocsin.settings import FetchSettings, PageSettings
 
@@ -49,6 +49,17 @@ class Disallowed(TocsinError):
         self.robots_url = f"{host_and_origin(url)[1]}/robots.txt"
 
 
+class Elsewhere(TocsinError):
+    """The set goes on at a host that another fetcher serves.
+
+    so_far  what that one goes on with
+    """
+
+    def __init__(self, so_far: SetSoFar) -> None:
+        super().__init__(f"{so_far.url}: another fetcher serves this host")
+        self.so_far = so_far
+
+
 class Withdrawn(TocsinError):
     """The page was taken off the list, or paused, before its next request: none is made (T62)."""
 
@@ -65,6 +76,7 @@ class PageRequest(Struct, frozen=True):
     secrets     user name and password of the page, sent only to its own origin
     private     private addresses may be dialled: a person typed this URL into a one-shot command
     is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
+    carry_on    asks whoever serves the next host to go on with the set
     """
 
     url: str
@@ -74,6 +86,7 @@ class PageRequest(Struct, frozen=True):
     secrets: tuple[str, str] | None = None
     private: bool = False
     is_wanted: Callable[[], Awaitable[bool]] = _always
+    carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
 
 
 class Received(Struct, frozen=True):
@@ -94,35 +107,46 @@ class Received(Struct, frozen=True):
     asked_as: str = ""
 
 
+class TryNotes(Protocol):
+    """Who wants to know what became of each request; `outage.OutageWatch` is one."""
+
+    def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
+        """Take note of one try."""
+
+
 class Receiver:
     """Makes sets of requests.
 
     in_flight  bounds the requests of the whole engine
     robots     None obeys nothing: a person typed the URL
+    is_ours    says whether this host is served here
     """
 
     def __init__(
         self,
         gates: Gates,
         robots: RobotsCache | None,
-        outage: OutageWatch,
+        outage: TryNotes,
         in_flight: asyncio.Semaphore,
         settings: FetchSettings,
         clock: Clock,
+        *,
+        is_ours: Callable[[str], bool] = lambda _host: True,
     ) -> None:
         self._gates, self._robots, self._outage = gates, robots, outage
-        self._in_flight, self._settings, self._clock = in_flight, settings, clock
+        self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
 
-    async def receive(self, request: PageRequest, session: Session) -> Received:
-        """Make one set of requests.
+    async def receive(self, request: PageRequest, session: Session, so_far: SetSoFar | None = None) -> Received:
+        """Make one set of requests, or go on with one.
 
-        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn.
+        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; Elsewhere.
         """
-        started_at = self._clock.now()
-        url, moved_to, seen = request.url, None, {request.url}
-        spent_s, wire_bytes = 0.0, 0
-        permanent = True
+        begun = so_far or SetSoFar(request.url, self._clock.now(), (request.url,))
+        url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
+        spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
         while True:
+            if len(seen) > 1 and not self._is_ours(host_and_origin(url)[0]):
+                raise Elsewhere(SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent))
             await self._ask_robots(url, request.policy.proxy or None)
             response = await self.hop(self._hop_request(request, url, spent_s), session, request.is_wanted)
             spent_s += response.elapsed_ms / 1000
@@ -137,7 +161,7 @@ class Receiver:
         if not not_modified:
             _refuse_what_is_not_the_page(url, response, self._clock.now())
         return Received(
-            started_at,
+            begun.started_at,
             response,
             url,
             moved_to,
@@ -220,7 +244,7 @@ class Receiver:
             private=request.private and is_own,
         )
 
-    def _next_url(self, url: str, response: HopResponse, seen: set[str]) -> str:
+    def _next_url(self, url: str, response: HopResponse, seen: dict[str, None]) -> str:
         target = resolve(url, response.location) if response.location else None
         if target is None:
             raise FetchRefused(url, FailureKind.REDIRECT, "redirected to nowhere", status=response.status)
@@ -239,7 +263,7 @@ class Receiver:
                 f"redirected more than {self._settings.redirects} times",
                 status=response.status,
             )
-        seen.add(target)
+        seen[target] = None
         return target
 
 

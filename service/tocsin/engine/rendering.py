@@ -19,12 +19,13 @@ from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
     from tocsin.model import RenderJob
     from tocsin.ports import Clock, Fetcher
+    from tocsin.ports.messages import SetSoFar
 
 _STORE_RETRY_US = 2_000_000
 
@@ -37,18 +38,31 @@ class Agreement(Protocol):
 
 
 class HttpRenderer:
-    """Implements ports.Renderer with a set of requests that sends no validators."""
+    """Implements ports.Renderer with a set of requests that sends no validators.
+
+    mark  is told of which page the bytes are worked on, and 0 when that is done
+    """
 
     kind = "http"
 
     def __init__(
-        self, receiver: Receiver, fetcher: Fetcher, policies: Policies, agreement: Agreement, clock: Clock
+        self,
+        receiver: Receiver,
+        fetcher: Fetcher,
+        policies: Policies,
+        agreement: Agreement,
+        clock: Clock,
+        *,
+        mark: Callable[[int], None] = lambda _page_id: None,
     ) -> None:
         self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
-        self._agreement, self._clock = agreement, clock
+        self._agreement, self._clock, self._mark = agreement, clock, mark
 
-    async def render(self, job: RenderJob) -> Rendered:
-        """Receive the page, or the copy chosen for it, completely and process it; one set of requests."""
+    async def render(self, job: RenderJob, so_far: SetSoFar | None = None) -> Rendered:
+        """Receive the page, or the copy chosen for it, completely and process it; one set of requests, or its rest.
+
+        Raises Elsewhere, too, where another fetcher serves the next host.
+        """
         policy, secrets = self._policies.of(job.task), job.task.secrets
         url = job.copy_url or job.task.url
         if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
@@ -56,14 +70,17 @@ class HttpRenderer:
             policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
         wanted = partial(self._is_wanted, job.page_id)
         request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets, is_wanted=wanted)
-        received = await self._receiver.receive(request, self._fetcher.shared())
+        received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         response = received.response
         content_type = response.header("content-type")
+        self._mark(job.page_id)
         try:
             nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
             title = read_whole_page(response.body, content_type, nosniff=nosniff).title
         except TooComplex as exc:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
+        finally:
+            self._mark(0)
         return Rendered(
             started_at=received.started_at,
             received_at=self._clock.now(),

@@ -14,11 +14,11 @@ from tocsin.events import Happening
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tocsin.engine.checkers import Checkers
     from tocsin.engine.gates import Gates
     from tocsin.engine.lease import Lease
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
-    from tocsin.engine.visit import Visitor
     from tocsin.engine.writer import Writer
     from tocsin.model import CheckResult, Instant, PageTask
     from tocsin.ports import Clock, Telemetry, WorkStore
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 POLL_S = 0.25
 _MOST_PAGES_A_HOST = 64
-_HOSTS_AT_A_TIME = 200
+_HOSTS_AT_A_TIME = 500
+_FEWEST_PAGES_A_HOST = 2
 _EVER: Instant = 2**62
 _AGAIN_US = 500_000
 
@@ -43,7 +44,7 @@ class Scheduler:
         self,
         store: WorkStore,
         lease: Lease,
-        visitor: Visitor,
+        checkers: Checkers,
         policies: Policies,
         gates: Gates,
         outage: OutageWatch,
@@ -54,7 +55,7 @@ class Scheduler:
         request_id: int | None = None,
         is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
     ) -> None:
-        self._store, self._lease, self._visitor, self._policies = store, lease, visitor, policies
+        self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = 4 * settings.in_flight
@@ -71,12 +72,12 @@ class Scheduler:
 
     async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
         """Set visits off until told to stop, then wait for those under way."""
-        async with asyncio.TaskGroup() as visits:
+        async with self._checkers.checking(writer.put):
             while not stopping.is_set():
                 self._changed.clear()
                 try:
                     await self._read_what_others_wrote()
-                    await self._start_due(visits, writer)
+                    await self._start_due()
                 except StoreError as exc:
                     # A service outlives a store that is locked or full for some time.
                     if self._request_id is not None:
@@ -145,8 +146,9 @@ class Scheduler:
             self._revision, self._is_behind = revision, True
         if self._is_behind:
             await self._policies.load(self._store)
+            self._checkers.refresh()
             if self._visited:
-                self._visitor.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
+                self._checkers.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
             self._is_behind = False
         while self._reload_from:
             since = self._reload_from.pop()
@@ -156,12 +158,13 @@ class Scheduler:
                 self._reload_from.add(since)
                 raise
 
-    async def _start_due(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+    async def _start_due(self) -> None:
         if self._outage.is_outage() and self._request_id is None:
-            await self._probe(visits, writer)
-            await self._put_off_requested(visits, writer)
+            await self._probe()
+            await self._put_off_requested()
             return
-        while len(self._visited) < self._most_pages:
+        most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
+        while (room := self._most_pages - len(self._visited)) > 0:
             host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
             if not host_ids:
                 return
@@ -171,16 +174,16 @@ class Scheduler:
                     self._lease.claim,
                     host_ids,
                     self._clock.now(),
-                    per_host=self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST),
+                    per_host=min(most_a_host, max(room // len(host_ids), _FEWEST_PAGES_A_HOST)),
                     request_id=self._request_id,
                 )
             except StoreError:
                 for host_id in host_ids:
                     self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 raise
-            self._set_off(visits, writer, tasks, read_s)
+            self._set_off(tasks, read_s)
 
-    async def _probe(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+    async def _probe(self) -> None:
         """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
         hosts = self._agenda.hosts()
         if not hosts or self._outstanding or self._outage.probe_in_s() > 0:
@@ -192,47 +195,43 @@ class Scheduler:
         )
         self._agenda.put(host_id, None)
         self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
-        self._set_off(visits, writer, tasks, read_s, probing=True)
+        self._set_off(tasks, read_s, probing=True)
 
-    async def _put_off_requested(self, visits: asyncio.TaskGroup, writer: Writer) -> None:
+    async def _put_off_requested(self) -> None:
         """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
         host_ids = self._agenda.take(0, _HOSTS_AT_A_TIME)
         if host_ids:
             read_s = self._clock.monotonic()
             tasks = await self._store.due_pages(self._lease.claim, host_ids, 0, per_host=_MOST_PAGES_A_HOST)
-            self._set_off(visits, writer, tasks, read_s)
+            self._set_off(tasks, read_s)
 
-    def _set_off(
-        self,
-        visits: asyncio.TaskGroup,
-        writer: Writer,
-        tasks: Iterable[PageTask],
-        read_s: float,
-        *,
-        probing: bool = False,
-    ) -> None:
+    def _set_off(self, tasks: Iterable[PageTask], read_s: float, *, probing: bool = False) -> None:
+        begun: list[PageTask] = []
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
-            held_s = self._gates.held_s(due[0].host)
+            host = due[0].host
+            if not self._checkers.has_room(host):
+                self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
+                continue
+            held_s = self._gates.held_s(host)
             if held_s > self._hold_s:
                 # Whoever asked for a check is told that it is put off; what is only due waits.
                 due = [task for task in due if task.request_id is not None]
             if not due:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
-            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][: self._pages_of(due[0].host)]
+            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][: self._pages_of(host)]
             if not pages:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
-            for task in pages:
-                visits.create_task(self._visit(task, writer, probing), name=f"visit-{task.page_id}")
-
-    async def _visit(self, task: PageTask, writer: Writer, probing: bool) -> None:  # noqa: FBT001 - passed on
-        # What is due waits for our connection to come back; whoever asked for a check is told so.
-        gives_up = task.request_id is not None and self._outage.is_outage() and not probing
-        await writer.put(self._visitor.put_off(task) if gives_up else await self._visitor.visit(task))
+            begun += pages
+        if self._outage.is_outage() and not probing:
+            # What is due waits for our connection to come back; whoever asked for a check is told so.
+            self._checkers.put_off([task for task in begun if task.request_id is not None])
+            begun = [task for task in begun if task.request_id is None]
+        self._checkers.begin(begun)
 
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""

@@ -7,36 +7,52 @@ awareness is due `renders` and `delivery` take it from there.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.conclude import clock_back
 from tocsin.engine.containment import contained
 from tocsin.engine.policies import asked_as
-from tocsin.engine.receive import Disallowed, PageRequest, Received, Withdrawn
+from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
-from tocsin.errors import FetchError, FetchFailed
+from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.events import Happening
-from tocsin.model import Attempt, FailureKind
+from tocsin.model import Attempt, CheckResult, FailureKind
+from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
 from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
-    from tocsin.engine.conclude import Conclusions
+    from tocsin.engine.conclude import Conclusion, Conclusions
     from tocsin.engine.gates import Gates
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
-    from tocsin.model import CheckResult, Instant, JsonObject, PageTask, Validators
+    from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Chance, Clock, Fetcher, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
+
+Came: TypeAlias = Received | CheckResult | FetchRefused
+"""What a set of requests brings: the page; or, where another fetcher received it, what it came to, or that it cannot
+be read."""
 
 OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
 """The kinds of failure that everything shows at once when it is our own connection that fails."""
 
-_OUTAGE_PAUSE_US = 60_000_000
+OUTAGE_PAUSE_US = 60_000_000
+
+
+class Peers(Protocol):
+    """Whoever serves the hosts that are not ours."""
+
+    async def carry_on(self, leg: CheckLeg) -> SetSoFar | CheckResult | FetchRefused:
+        """Let a check go on at the host of another fetcher.
+
+        Returns what the page came to, or FetchRefused where it cannot be read; or what goes on at yet another host.
+        Raises as `Receiver.receive` does.
+        """
 
 
 class Tries:
@@ -45,7 +61,7 @@ class Tries:
     def __init__(
         self, receiver: Receiver, fetcher: Fetcher, gates: Gates, settings: FetchSettings, clock: Clock, chance: Chance
     ) -> None:
-        self._receiver, self._fetcher, self._gates = receiver, fetcher, gates
+        self.receiver, self._fetcher, self._gates = receiver, fetcher, gates
         self._settings, self._clock, self._chance = settings, clock, chance
 
     async def receive(
@@ -56,7 +72,7 @@ class Tries:
         further: int,
         fresh: bool = False,
         retry_all: bool = False,
-    ) -> Received:
+    ) -> Came:
         """Receive the page; each failed set is added to `attempts`, which may hold earlier ones.
 
         further    sets after the first
@@ -76,7 +92,7 @@ class Tries:
         attempts: list[Attempt],
         further: int,
         retry_all: bool,  # noqa: FBT001 - passed on
-    ) -> Received:
+    ) -> Came:
         policy = TryPolicy(
             further=further,
             retry_refused=retry_all or request.policy.retry_refused,
@@ -97,19 +113,37 @@ class Tries:
                 return await self._once(request, session, attempts)
         raise AssertionError("tenacity ends with a result or an error")
 
-    async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> Received:
+    async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> Came:
         """Make one set of requests; one that failed is added to the attempts."""
         began, start = self._clock.now(), self._clock.monotonic()
         try:
-            return await self._receiver.receive(request, session)
+            return await self._follow(request, session)
         except FetchError as exc:
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
             attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
             raise
 
+    async def _follow(self, request: PageRequest, session: Session) -> Came:
+        """Make one set, here and wherever else its redirections lead."""
+        so_far: SetSoFar | None = None
+        while True:
+            try:
+                return await self.receiver.receive(request, session, so_far)
+            except Elsewhere as exc:
+                if request.carry_on is None:
+                    raise
+                came = await request.carry_on(exc.so_far)
+                if not isinstance(came, SetSoFar):
+                    return came
+                so_far = came
+
 
 class Visitor:
-    """Takes pages through their checks, one call a page; holds no state of theirs."""
+    """Takes pages through their checks, one call a page; holds no state of theirs.
+
+    peers  who serves the hosts that are not ours; None: all are
+    mark   is told of which page the bytes are worked on, and 0 when that is done
+    """
 
     def __init__(
         self,
@@ -117,45 +151,60 @@ class Visitor:
         policies: Policies,
         conclusions: Conclusions,
         gates: Gates,
-        outage: OutageWatch,
+        outage: OutageWatch | None,
         settings: FetchSettings,
         clock: Clock,
         telemetry: Telemetry,
+        *,
+        peers: Peers | None = None,
+        mark: Callable[[int], None] = lambda _page_id: None,
     ) -> None:
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
         self._gates, self._outage, self._settings = gates, outage, settings
-        self._clock, self._telemetry = clock, telemetry
-        self._wanted: set[int] = set()
+        self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
+        self._wanted: dict[int, bool] = {}
         self._told_of_clock = False
 
-    def put_off(self, task: PageTask) -> CheckResult:
-        """Make no request: it is our own connection that fails, and nobody waits here for its return."""
-        conclude = self._conclusions.of(task, self._policies.of(task), self._clock.now())
-        error = FetchFailed(task.url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
-        return conclude.deferred([], self._clock.now() + _OUTAGE_PAUSE_US, error=error)
+    def expect(self, page_id: int) -> None:
+        """Say that a visit of this page is about to begin, so that it can be withdrawn from now on."""
+        self._wanted.setdefault(page_id, True)
 
     def withdraw(self, page_ids: Iterable[int]) -> None:
         """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
-        self._wanted.difference_update(page_ids)
+        for page_id in page_ids:
+            if page_id in self._wanted:
+                self._wanted[page_id] = False
 
     async def visit(self, task: PageTask) -> CheckResult:
         """Check one page; whatever happens to it becomes a result, never an exception."""
+        ends = await self.ends(task)
+        result = chosen(ends, is_outage=self._outage is not None and self._outage.is_outage())
+        tell(result, self._telemetry)
+        return result
+
+    async def ends(self, task: PageTask) -> Ends:
+        """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
+        self.expect(task.page_id)
+        try:
+            return await self._ends(task)
+        finally:
+            # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
+            del self._wanted[task.page_id]
+
+    async def _ends(self, task: PageTask) -> Ends:
         policy, began = self._policies.of(task), self._clock.now()
         conclude = self._conclusions.of(task, policy, began)
         if Mode(policy.mode) is Mode.OFF:
-            return conclude.off()
+            return Ends(conclude.off())
         if _is_too_near(task, policy, began):
-            return conclude.skipped()
-        # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
-        self._wanted.add(task.page_id)
+            return Ends(conclude.skipped())
         attempts = list(task.attempts)
         conditions = _conditions(task, policy, self._settings.unconditional_every)
+        in_outage = None
         try:
             with contained(task.url, self._telemetry):
-                received = await self._receive(task, policy, conditions, attempts)
-                result = conclude.received(
-                    received, self._clock.now(), conditional=conditions is not None, tried=len(attempts)
-                )
+                came = await self._receive(task, policy, conditions, attempts, began)
+                result = self._conclude(conclude, task, came, conditions, len(attempts))
         except Withdrawn:
             result = conclude.withdrawn()
         except Disallowed as exc:
@@ -163,48 +212,88 @@ class Visitor:
         except Postponed as exc:
             result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
         except FetchError as exc:
-            if exc.kind in OURS and self._outage.is_outage():
-                # It is our own connection: the page's tries are given back to it, and nobody is asked (T57-T61).
-                result = conclude.deferred([], self._clock.now() + _OUTAGE_PAUSE_US, error=exc)
-            else:
-                result = conclude.unreachable(attempts, exc)
+            result = conclude.unreachable(attempts, exc)
+            if exc.kind in OURS:
+                # Should it be our own connection, the page is given its tries back, and nobody is asked (T57-T61).
+                in_outage = conclude.deferred([], self._clock.now() + OUTAGE_PAUSE_US, error=exc)
+        self._tell_of_clock(task)
+        return Ends(result, in_outage)
+
+    async def carry_on(self, leg: CheckLeg, session: Session) -> CheckResult | FetchRefused:
+        """Go on with a check whose page was redirected here; see `Peers.carry_on`. Raises Elsewhere, too."""
+        task, policy = leg.task, self._policies.of(leg.task)
+        conclude = self._conclusions.of(task, policy, leg.began)
+        self.expect(task.page_id)
+        try:
+            request = self._request(task, policy, leg.conditions)
+            came = await self._tries.receiver.receive(request, session, leg.so_far)
+            try:
+                with contained(task.url, self._telemetry):
+                    return self._conclude(conclude, task, came, leg.conditions, leg.tried)
+            except FetchRefused as exc:
+                return exc
         finally:
-            self._wanted.discard(task.page_id)
-        self._tell(task, result)
-        return result
+            del self._wanted[task.page_id]
+
+    def _conclude(
+        self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int
+    ) -> CheckResult:
+        """Assess a page where its bytes are."""
+        if isinstance(came, FetchRefused):
+            raise came
+        if isinstance(came, CheckResult):
+            return came
+        self._mark(task.page_id)
+        try:
+            return conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
+        finally:
+            self._mark(0)
 
     async def _receive(
-        self, task: PageTask, policy: PageSettings, conditions: Validators | None, attempts: list[Attempt]
-    ) -> Received:
-        wanted = partial(self._is_wanted, task.page_id)
-        request = PageRequest(task.url, task.host, policy, conditions, task.secrets, is_wanted=wanted)
+        self, task: PageTask, policy: PageSettings, conditions: Validators | None, attempts: list[Attempt], began: int
+    ) -> Came:
         instruction = task.instruction
+        fresh = instruction is not None and instruction.new_connections
+        carry_on = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._peers else None
+        request = self._request(task, policy, conditions, carry_on)
         if instruction is None:
             return await self._tries.receive(request, attempts, further=policy.tries)
         # "Any number of times" (T60) knows no answer that would end it, but the page itself.
         is_again = instruction.kind == "again"
         further = instruction.times - 1 if is_again else 0
-        fresh = instruction.new_connections
         return await self._tries.receive(request, attempts, further=further, fresh=fresh, retry_all=is_again)
 
+    def _request(
+        self,
+        task: PageTask,
+        policy: PageSettings,
+        conditions: Validators | None,
+        carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None,
+    ) -> PageRequest:
+        wanted = partial(self._is_wanted, task.page_id)
+        return PageRequest(task.url, task.host, policy, conditions, task.secrets, is_wanted=wanted, carry_on=carry_on)
+
+    async def _hand_over(
+        self,
+        task: PageTask,
+        conditions: Validators | None,
+        began: int,
+        attempts: list[Attempt],
+        fresh: bool,  # noqa: FBT001 - bound ahead
+        so_far: SetSoFar,
+    ) -> SetSoFar | CheckResult | FetchRefused:
+        """Ask whoever serves the next host to go on."""
+        if self._peers is None:
+            raise Elsewhere(so_far)
+        return await self._peers.carry_on(CheckLeg(so_far, task, conditions, began, len(attempts), fresh))
+
     async def _is_wanted(self, page_id: int) -> bool:
-        return page_id in self._wanted
+        return self._wanted[page_id]
 
     def _held_until(self, host: str) -> Instant | None:
         """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
         held_s = self._gates.held_s(host)
         return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
-
-    def _tell(self, task: PageTask, result: CheckResult) -> None:
-        self._tell_of_clock(task)
-        if result.verdict is not None:
-            values: JsonObject = {"url": task.url, "reason": result.verdict.reason, "rule": result.verdict.rule}
-            self._telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
-        elif result.failure is not None:
-            values = {"url": task.url, "cause": result.failure.cause, "tries": len(result.failure.attempts)}
-            self._telemetry.emit(Happening("page.unreachable", "warning", values))
-        elif result.report.problem is not None:
-            self._telemetry.emit(Happening("page.odd", "debug", {"url": task.url, "problem": result.report.problem}))
 
     def _tell_of_clock(self, task: PageTask) -> None:
         """Warn once of a clock that was set back: until it catches up, every change comes too soon (T43)."""
@@ -214,6 +303,30 @@ class Visitor:
             mend = "set the clock; if it was ahead before, changes are told again once it has caught up"
             values: JsonObject = {"url": task.url, "by": show_span(back), "mend": mend}
             self._telemetry.emit(Happening("clock.back", "warning", values))
+
+
+def chosen(ends: Ends, *, is_outage: bool) -> CheckResult:
+    """Of the two ends that a check can have, take the one that is true by now (T61)."""
+    return ends.in_outage if is_outage and ends.in_outage is not None else ends.result
+
+
+def put_off(conclude: Conclusion, url: str, now: Instant) -> CheckResult:
+    """Make no request: it is our own connection that fails, and nobody waits here for its return."""
+    error = FetchFailed(url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
+    return conclude.deferred([], now + OUTAGE_PAUSE_US, error=error)
+
+
+def tell(result: CheckResult, telemetry: Telemetry) -> None:
+    """Say what is worth a line in the log."""
+    url = result.report.url
+    if result.verdict is not None:
+        values: JsonObject = {"url": url, "reason": result.verdict.reason, "rule": result.verdict.rule}
+        telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
+    elif result.failure is not None:
+        values = {"url": url, "cause": result.failure.cause, "tries": len(result.failure.attempts)}
+        telemetry.emit(Happening("page.unreachable", "warning", values))
+    elif result.report.problem is not None:
+        telemetry.emit(Happening("page.odd", "debug", {"url": url, "problem": result.report.problem}))
 
 
 def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:

@@ -1,0 +1,97 @@
+"""Who takes pages through their checks: this process itself, or fetcher processes (see `fetchers`)."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from tocsin.engine.visit import put_off
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from tocsin.engine.conclude import Conclusions
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.visit import Visitor
+    from tocsin.model import CheckResult, PageTask
+    from tocsin.ports import Clock
+
+    Put = Callable[[CheckResult], Awaitable[None]]
+
+
+class Checkers(Protocol):
+    """Take pages through their checks; each page that is begun comes to one result, whatever happens."""
+
+    def checking(self, put: Put) -> AbstractAsyncContextManager[None]:
+        """Check what is begun inside; at the end, wait for what is under way.
+
+        put  takes each result, and may let us wait
+        """
+
+    def has_room(self, host: str) -> bool:
+        """Say whether pages of this host can be begun now."""
+
+    def begin(self, tasks: Sequence[PageTask]) -> None:
+        """Check these pages."""
+
+    def put_off(self, tasks: Iterable[PageTask]) -> None:
+        """Make no request for these pages: it is our own connection that fails, and somebody waits for an answer."""
+
+    def withdraw(self, page_ids: set[int]) -> None:
+        """Make no further request for these pages: they are no longer watched (T62)."""
+
+    def refresh(self) -> None:
+        """Take up the settings in force: they have changed."""
+
+
+class Visits:
+    """Implements `Checkers` in this very process: a task for each page."""
+
+    def __init__(self, visitor: Visitor, policies: Policies, conclusions: Conclusions, clock: Clock) -> None:
+        self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
+        self._visits: asyncio.TaskGroup | None = None
+        self._put: Put | None = None
+
+    @asynccontextmanager
+    async def checking(self, put: Put) -> AsyncIterator[None]:
+        """Check what is begun inside; at the end, wait for what is under way."""
+        async with asyncio.TaskGroup() as visits:
+            self._visits, self._put = visits, put
+            yield
+
+    def has_room(self, host: str) -> bool:  # noqa: ARG002 - all hosts are ours
+        """Whoever asks keeps the bound."""
+        return True
+
+    def begin(self, tasks: Sequence[PageTask]) -> None:
+        """Check these pages."""
+        for task in tasks:
+            self._visitor.expect(task.page_id)
+            self._create(self._visit(task), task)
+
+    def put_off(self, tasks: Iterable[PageTask]) -> None:
+        """Make no request for these pages."""
+        for task in tasks:
+            now = self._clock.now()
+            conclude = self._conclusions.of(task, self._policies.of(task), now)
+            self._create(self._hand_in(put_off(conclude, task.url, now)), task)
+
+    def withdraw(self, page_ids: set[int]) -> None:
+        """Make no further request for these pages."""
+        self._visitor.withdraw(page_ids)
+
+    def refresh(self) -> None:
+        """There is nothing to be told: the visitor looks each up when it needs it."""
+
+    async def _visit(self, task: PageTask) -> None:
+        await self._hand_in(await self._visitor.visit(task))
+
+    async def _hand_in(self, result: CheckResult) -> None:
+        assert self._put is not None  # noqa: S101 - set with the group that this task is in
+        await self._put(result)
+
+    def _create(self, work: Coroutine[None, None, None], task: PageTask) -> None:
+        assert self._visits is not None, "pages are begun inside `checking`"  # noqa: S101 - a call at a wrong time
+        self._visits.create_task(work, name=f"visit-{task.page_id}")

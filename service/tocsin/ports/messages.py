@@ -1,0 +1,245 @@
+"""What the main process and its fetcher processes say to each other; every message crosses as msgpack."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.events import Happening  # noqa: TC001 - messages are decoded by their types, here and below
+from tocsin.model import (  # noqa: TC001
+    CheckResult,
+    Instant,
+    JsonObject,
+    PageTask,
+    RenderJob,
+    Validators,
+)
+from tocsin.ports.fetching import HopRequest, HopResponse, Rendered  # noqa: TC001
+from tocsin.settings import (  # noqa: TC001
+    FetchSettings,
+    HostSettings,
+    InstanceSettings,
+    LogSettings,
+    NetworkSettings,
+    PageSettings,
+)
+
+FailureWay: TypeAlias = Literal["failed", "refused", "disallowed", "postponed", "withdrawn", "store"]
+
+
+class SetSoFar(Struct, frozen=True, tag=True):
+    """A set of requests between two of its hops, so that whoever serves the next host can go on with it.
+
+    url        where it goes on
+    moved_to   where the page has moved for good, None if nowhere
+    seen       every URL of the set
+    spent_s    of its deadline
+    permanent  all redirections so far were for good
+    """
+
+    url: str
+    started_at: Instant
+    seen: tuple[str, ...]
+    moved_to: str | None = None
+    spent_s: float = 0.0
+    wire_bytes: int = 0
+    permanent: bool = True
+
+
+class Rules(Struct, frozen=True, tag=True):
+    """The settings in force: the configuration's, and what is set at run time for all pages and for groups."""
+
+    pages: PageSettings
+    hosts: HostSettings
+    for_all: JsonObject
+    groups: dict[int, tuple[str, JsonObject]]
+
+
+class Start(Struct, frozen=True, tag=True):
+    """The first message: who the fetcher is, and all that it works by.
+
+    index, count  it serves the hosts whose shard, modulo `count`, is `index`
+    holds         hosts that are to be left alone, until which monotonic time
+    log           happenings that are less loud than it wants are not sent
+    """
+
+    index: int
+    count: int
+    instance: InstanceSettings
+    fetch: FetchSettings
+    network: NetworkSettings
+    rules: Rules
+    holds: dict[str, float]
+    log: LogSettings
+
+
+class Begin(Struct, frozen=True, tag=True):
+    """Check these pages."""
+
+    tasks: list[PageTask]
+
+
+class Withdraw(Struct, frozen=True, tag=True):
+    """Make no further request for these pages (T62)."""
+
+    page_ids: list[int]
+
+
+class Ends(Struct, frozen=True, gc=False):
+    """How a check ended; and how, should it turn out that it is our own connection that fails."""
+
+    result: CheckResult
+    in_outage: CheckResult | None = None
+
+
+class Ready(Struct, frozen=True, tag=True):
+    """The fetcher has started."""
+
+
+class Beat(Struct, frozen=True, tag=True):
+    """The fetcher's loop turns."""
+
+
+class Checked(Struct, frozen=True, tag=True):
+    """Checks that have ended."""
+
+    ends: list[Ends]
+
+
+class Notes(Struct, frozen=True, tag=True):
+    """What became of tries: whether any host has answered, and then which (host, kind) have failed since."""
+
+    answered: bool
+    failed: list[tuple[str, str]]
+
+
+class Learned(Struct, frozen=True, tag=True):
+    """What hosts asked for: to be left alone until a monotonic time; (origin, seconds) between requests."""
+
+    holds: dict[str, float]
+    delays: dict[str, tuple[str, float | None]]
+
+
+class Happened(Struct, frozen=True, tag=True):
+    """Something worth a line in the log."""
+
+    happening: Happening
+
+
+class SaveRobots(Struct, frozen=True, tag=True):
+    """Keep what an origin's robots.txt said."""
+
+    origin: str
+    kept: str
+
+
+# Questions, and the answers that belong to them -----------------------------------------------------------------
+
+
+class LoadRobots(Struct, frozen=True, tag=True):
+    """What was kept of an origin's robots.txt? Answered by `KeptRobots`."""
+
+    origin: str
+
+
+class IsWatched(Struct, frozen=True, tag=True):
+    """Does the user still want this page to be asked for? Answered by `Watched`."""
+
+    page_id: int
+
+
+class CheckLeg(Struct, frozen=True, tag=True):
+    """Go on with a check at a host of yours. Answered by `Checked`, by `SetSoFar` where it goes on elsewhere, `Failed`.
+
+    conditions  the validators that it asks with, None for none
+    began       when the check began
+    tried       sets of requests that failed before
+    fresh       over new connections (T60)
+    """
+
+    so_far: SetSoFar
+    task: PageTask
+    conditions: Validators | None
+    began: Instant
+    tried: int
+    fresh: bool
+
+
+class RenderLeg(Struct, frozen=True, tag=True):
+    """Render a page, or go on with that. Answered by `RenderedPage`, by `SetSoFar` where it goes elsewhere, `Failed`.
+
+    so_far  None at the beginning
+    """
+
+    job: RenderJob
+    so_far: SetSoFar | None = None
+
+
+class Hop(Struct, frozen=True, tag=True):
+    """Make one request, of a robots.txt, at a host of yours. Answered by `Hopped` or `Failed`."""
+
+    request: HopRequest
+
+
+class KeptRobots(Struct, frozen=True, tag=True):
+    """What was kept."""
+
+    kept: str | None
+
+
+class Watched(Struct, frozen=True, tag=True):
+    """Whether the page is watched."""
+
+    is_watched: bool
+
+
+class RenderedPage(Struct, frozen=True, tag=True):
+    """A rendering, with the page's body."""
+
+    rendered: Rendered
+
+
+class Hopped(Struct, frozen=True, tag=True):
+    """An answer, with its body."""
+
+    response: HopResponse
+
+
+class Failed(Struct, frozen=True, tag=True):
+    """An error, ready to be raised at the other end.
+
+    final  the page came, but cannot be read: that is no failure of the set of requests
+    """
+
+    way: FailureWay
+    url: str = ""
+    detail: str = ""
+    kind: str = ""
+    status: int | None = None
+    retry_after_us: int | None = None
+    at: Instant | None = None
+    attempts: int = 0
+    final: bool = False
+
+
+Question: TypeAlias = LoadRobots | IsWatched | CheckLeg | RenderLeg | Hop
+Answer: TypeAlias = KeptRobots | Watched | Checked | SetSoFar | RenderedPage | Hopped | Failed
+
+
+class Ask(Struct, frozen=True, tag=True):
+    """A question; the one who asks numbers it."""
+
+    number: int
+    question: Question
+
+
+class Reply(Struct, frozen=True, tag=True):
+    """The answer to the question of this number."""
+
+    number: int
+    answer: Answer
+
+
+ToFetcher: TypeAlias = Start | Rules | Begin | Withdraw | Ask | Reply
+FromFetcher: TypeAlias = Ready | Beat | Checked | Notes | Learned | Happened | SaveRobots | Ask | Reply

@@ -1,0 +1,55 @@
+"""Processes of our own, and the streams of messages between them and us."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+from tocsin.ports.messages import FromFetcher, ToFetcher
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Sent_contra = TypeVar("Sent_contra", contravariant=True)
+Received_co = TypeVar("Received_co", covariant=True)
+
+
+class Channel(Protocol, Generic[Sent_contra, Received_co]):
+    """One end of a bounded stream of messages."""
+
+    async def send(self, messages: Sequence[Sent_contra]) -> None:
+        """Send these, in order; waits while the other end does not read. What nobody can read any more is lost."""
+
+    async def receive(self) -> Sequence[Received_co]:
+        """Wait for the next messages, at least one; none: the other end is gone."""
+
+
+class Named(NamedTuple):
+    """The page whose bytes a fetcher works on, and since which monotonic time."""
+
+    page_id: int
+    since_s: float
+
+
+class FetcherProcess(Channel[ToFetcher, FromFetcher], Protocol):
+    """A fetcher process, as its parent sees it."""
+
+    pid: int
+
+    def named(self) -> Named | None:
+        """The page whose bytes it is working on, or was when it died; None: it says none."""
+
+    def resident_bytes(self) -> int | None:
+        """How much memory it takes; None where the machine does not tell."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    async def end(self, grace_s: float) -> int:
+        """Close the stream, wait so long for its end, then kill it; returns its exit status, negative for a signal."""
+
+
+class FetcherStarter(Protocol):
+    """Starts fetcher processes."""
+
+    async def start(self) -> FetcherProcess:
+        """Start one; raises ProcessError where the machine does not let us."""
