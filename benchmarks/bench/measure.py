@@ -138,6 +138,17 @@ def stopwatch(into: Stopwatch) -> Iterator[None]:
     into.cpu_s.append(time.process_time() - cpu)
 
 
+@contextmanager
+def on_last_core() -> Iterator[None]:
+    """Let a process that is started meanwhile have the last core, as the client has; the site has the first one."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
 class Child(NamedTuple):
     """What became of a command."""
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.bench.origin     prints its port; ends when its standard input does
 
-`/p/N` is page N at any address of loopback. `/-/set?delay_ms=300&validators=1&version=7&percent=5` sets how it answers,
-`/-/stats` tells how many requests were in flight at most since the last setting, and how many came. A POST is
-taken with 204.
+`/p/N` is page N at any address of loopback, `/n/N` the same without a validator.
+`/-/set?delay_ms=300&validators=1&version=7&percent=5&token=3` sets how it answers, `/-/stats` tells how many requests
+were in flight at most since the last setting, and how many came. A POST is taken with 204.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from urllib.parse import parse_qsl
 
 import uvloop
 
-from benchmarks.bench.corpus import documents
+from benchmarks.bench.corpus import documents, has_changed
 
 MOST_PAGES = 100_000
-_SPREAD = 7919
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *([0-9]+)")
 
 
@@ -32,6 +31,7 @@ class Pages:
     def __init__(self) -> None:
         self.documents = documents()
         self.versions = [0] * MOST_PAGES
+        self.token = 0
         self.delay_s = 0.0
         self.has_validators = True
         self.in_flight = self.most_in_flight = self.requests = 0
@@ -41,10 +41,11 @@ class Pages:
         told = {name: int(value) for name, value in parse_qsl(query)}
         self.delay_s = told.get("delay_ms", self.delay_s * 1000) / 1000
         self.has_validators = bool(told.get("validators", self.has_validators))
+        self.token = told.get("token", self.token)
         if "version" in told:
             version, percent = told["version"], told.get("percent", 100)
             for number in range(MOST_PAGES):
-                if (number * _SPREAD + version) % 100 < percent:
+                if has_changed(number, version, percent):
                     self.versions[number] = version
         self.most_in_flight, self.requests = self.in_flight, 0
         return b"{}"
@@ -104,8 +105,8 @@ class Connection(asyncio.Protocol):
             self._transport.write(b"HTTP/1.1 204 Taken\r\n\r\n")
             return
         path = head[4 : head.index(b" ", 4)]
-        if path.startswith(b"/p/"):
-            self._transport.writelines(self._page(int(path[3:]), head))
+        if path.startswith((b"/p/", b"/n/")):
+            self._transport.writelines(self._page(int(path[3:]), head, is_known=path.startswith(b"/p/")))
         elif path.startswith(b"/-/set"):
             self._transport.write(_whole(200, self._pages.set(path.partition(b"?")[2].decode())))
         elif path == b"/-/stats":
@@ -113,16 +114,17 @@ class Connection(asyncio.Protocol):
         else:
             self._transport.write(_whole(404, b"not here"))
 
-    def _page(self, number: int, head: bytes) -> list[bytes]:
+    def _page(self, number: int, head: bytes, *, is_known: bool) -> list[bytes]:
         pages = self._pages
         pages.requests += 1
         version = pages.versions[number]
-        validator = b'ETag: "%d-%d"\r\n' % (number, version) if pages.has_validators else b""
-        if validator and b'\r\nif-none-match: "%d-%d"' % (number, version) in head.lower():
+        tag = b'"%d-%d-%d"' % (number, version, pages.token)
+        validator = b"ETag: %s\r\n" % tag if is_known and pages.has_validators else b""
+        if validator and b"\r\nif-none-match: %s" % tag in head.lower():
             return [b"HTTP/1.1 304 Not Modified\r\n%s\r\n" % validator]
         document = pages.documents[number % len(pages.documents)]
         start = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n%sContent-Length: %d\r\n\r\n"
-        return [start % (validator, document.length), *document.parts(version)]
+        return [start % (validator, document.length), *document.parts(version, pages.token)]
 
 
 def _whole(status: int, body: bytes) -> bytes:
