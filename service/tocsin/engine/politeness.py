@@ -85,6 +85,8 @@ class HostGate:
 
     def slow_down(self, origin: str, crawl_delay_s: float | None) -> None:
         """Take over what an origin's robots.txt asks for; each port and scheme has its own, the host is one."""
+        if not crawl_delay_s and self.crawl_delay_s == 0.0:
+            return  # as nearly always: nobody at this host ever asked for anything
         if crawl_delay_s:
             self._crawl_delays_s[origin] = crawl_delay_s
         else:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tocsin.settings import StoreSettings
 
 RETRY_S = 2.0
+NAP_S = 0.02
 
 
 class Writer:
@@ -44,44 +45,56 @@ class Writer:
         self._rows, self._wait_s = settings.batch_rows, settings.batch_wait.total_seconds()
         self._patient, self._on_committed, self._retry_s = patient, on_committed, RETRY_S
         self.written = self.not_modified = self.saved_bytes = 0
-        self._queue: asyncio.Queue[CheckResult | None] = asyncio.Queue(maxsize=2 * settings.batch_rows)
+        self._most = 2 * settings.batch_rows
+        self._waiting: list[CheckResult] = []
+        self._is_finishing = False
+        self._came, self._taken = asyncio.Event(), asyncio.Event()
 
     async def put(self, result: CheckResult) -> None:
-        """Hand over a result; waits while the store is behind."""
-        await self._queue.put(result)
+        """Hand over a result, which is taken at once; waits while the store is behind."""
+        self._waiting.append(result)
+        if not self._came.is_set():
+            self._came.set()
+        if len(self._waiting) >= self._most:
+            await self._room()
+
+    async def put_all(self, results: Sequence[CheckResult]) -> None:
+        """Hand over results that came together, which are taken at once; waits while the store is behind."""
+        self._waiting += results
+        self._came.set()
+        await self._room()
 
     async def finish(self) -> None:
         """Let `run` end once everything handed over so far is committed."""
-        await self._queue.put(None)
+        self._is_finishing = True
+        self._came.set()
 
     async def run(self) -> None:
         """Commit until `finish`."""
-        more = True
-        while more:
-            batch, more = await self._gather()
-            if batch:
-                await self._commit(batch)
+        while batch := await self._gather():
+            await self._commit(batch)
 
-    async def _gather(self) -> tuple[list[CheckResult], bool]:
-        first = await self._queue.get()
-        if first is None:
-            return [], False
-        batch = [first]
+    async def _room(self) -> None:
+        while len(self._waiting) >= self._most:
+            self._taken.clear()
+            await self._taken.wait()
+
+    async def _gather(self) -> list[CheckResult]:
+        """Wait for results, and a little more for others; an empty batch is the end."""
+        if not self._waiting and not self._is_finishing:
+            self._came.clear()
+            await self._came.wait()
         deadline = self._clock.monotonic() + self._wait_s
-        while len(batch) < self._rows:
-            try:
-                result = self._queue.get_nowait()
-            except asyncio.QueueEmpty:
-                left = deadline - self._clock.monotonic()
-                if left <= 0:
-                    break
-                # Results come in crowds: a nap gathers them for less than one timer a result would cost.
-                await self._clock.sleep(min(left, 0.02))
-                continue
-            if result is None:
-                return batch, False
-            batch.append(result)
-        return batch, True
+        while len(self._waiting) < self._rows and not self._is_finishing:
+            left = deadline - self._clock.monotonic()
+            if left <= 0:
+                break
+            # Results come in crowds: a nap gathers them for less than one timer a result would cost.
+            await self._clock.sleep(min(left, NAP_S))
+        batch = self._waiting[: self._rows]
+        del self._waiting[: self._rows]
+        self._taken.set()
+        return batch
 
     async def _commit(self, batch: list[CheckResult]) -> None:
         while True:
