@@ -32,7 +32,7 @@ def test_what_pages_named_last_is_offered_each_once_the_newest_first(
     with closing(connect(":memory:", busy=timedelta(), writes=True)) as db:
         list(apply_migrations(db, ":memory:"))
         db.execute("insert into hosts (id, name, shard) values (1, 'one.example', 7)")
-        db.executemany("insert into pages (url, host_id, added_at) values (?, 1, 0)", [[url] for url in PAGES])
+        db.executemany("insert into pages (key, url, host_id, added_at) values (url_key(?1), ?1, 1, 0)", [[url] for url in PAGES])
         for page, links in readings:
             remember_copies(db, page, links, 0)
 

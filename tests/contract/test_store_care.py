@@ -60,6 +60,10 @@ async def test_a_sound_store_has_no_findings(damaged: Desk) -> None:
 BREAKS: dict[str, str] = {
     "claims_apart": "insert into claims values (9, 5, 6, 'other', 1, 0)",
     "latest_state": "update pages set state_id = null where id = 1",
+    "open_runs": "update states set last_at = null where id = (select min(id) from states)",
+    "states_of_pages": "update states set page_id = 99 where id = 1",
+    "keys_of_urls": "update pages set key = key + 1 where id = 1",
+    "urls_once": "update pages set (url, key) = (select url, key from pages where id = 2) where id = 1",
     "twelve_fields": """update states set fields = '["only one"]' where id = 1""",
     "canonical_space": "update states set fields = json_replace(fields, '$[10]', ' 1') where id = 1",
     "latest_in_table": "update states set in_table = 0",

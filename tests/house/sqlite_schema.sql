@@ -1,3 +1,7 @@
+CREATE TRIGGER pages_gone after delete on pages begin
+  delete from states where id = old.state_id;
+  delete from states where page_id = old.id and last_at is not null;
+end;
 CREATE TABLE alerts (
   id          text primary key,                  -- ULID
   position    integer not null unique,
@@ -52,9 +56,10 @@ CREATE TABLE hosts (
   gate_at   integer,                             -- not before: a Retry-After that outlives the process
   robots    text                                 -- JSON by origin: what robots.txt said, and until when
 ) strict;
-CREATE TABLE pages (
+CREATE TABLE "pages" (
   id               integer primary key autoincrement,  -- never used again: alerts name it
-  url              text not null unique,
+  key              integer not null,             -- url_key(url)
+  url              text not null,
   given            text,                         -- the spelling that was typed, where it differs
   host_id          integer not null references hosts (id),
   group_id         integer not null default 1 references groups (id),
@@ -64,7 +69,7 @@ CREATE TABLE pages (
   paused           integer not null default 0,
   added_at         integer not null,
   next_at          integer,                      -- due; null: not until somebody says so
-  next_why         text,
+  next_why         text,                         -- as packing.pack_why shortens it
   request_id       integer,                      -- a request that wants a check now
   state_id         integer,                      -- the latest state
   stored_at        integer,                      -- its last storing
@@ -72,19 +77,24 @@ CREATE TABLE pages (
   last_set_at      integer,                      -- start of the last set that received the page
   last_checked_at  integer,
   last_changed_at  integer,
-  last_report      text,                         -- the last check, JSON
+  last_report      text,                         -- the last check, as packing.pack_report shortens it
   outcome          text,                         -- of the last check
   etag             text,
   last_modified    text,
-  validators_hop   text,
+  validators_hop   text,                         -- which hop sent them; null: the page's own URL
   conditional_run  integer not null default 0,   -- checks since the page was last asked for without conditions
-  body_digest      text,
+  body_digest      any,                          -- text, or as packing.pack_digest shortens it
+  body_bytes       integer not null default 0,   -- on the wire, of the answer last stored
+  saved_bytes      integer not null default 0,   -- not sent again: the sum over all 304
   attempts         text,                         -- tries already spent of a set that goes on later, JSON
-  flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed
+  flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed, 8 noindex,
+                                                 -- 16 nofollow
   question_id      integer,
   rule             text,                         -- an instruction given for this page's next occasion, JSON
-  rule_id          integer                       -- the rule in force that applies to it
-, body_bytes integer not null default 0, saved_bytes integer not null default 0) strict;
+  rule_id          integer,                      -- the rule in force that applies to it
+  room             blob                          -- zeros until the first state: what that writes then finds its place
+                                                 -- in the leaf, where leaves that split stay a third empty for ever
+) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,
   host_id        integer not null references hosts (id),
@@ -146,16 +156,16 @@ CREATE TABLE sinks (
   error     text
 ) strict, without rowid;
 CREATE TABLE sqlite_sequence(name,seq);
-CREATE TABLE states (
+CREATE TABLE "states" (
   id          integer primary key,
-  page_id     integer not null references pages (id) on delete cascade,
+  page_id     integer not null,                  -- no reference: it would need an index of all; a trigger stands for it
   first_at    integer not null,
-  last_at     integer not null,
+  last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
   fields      text not null,                     -- JSON array of twelve
   signals     text,
   in_table    integer not null default 1,        -- only these are compared and exported
-  table_from  integer not null                   -- the earliest storing of this run that is still a record
+  table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
 CREATE TABLE store (
   one           integer primary key check (one = 1),
@@ -188,6 +198,7 @@ CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where st
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
+CREATE INDEX pages_by_key on pages (key);
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
 CREATE INDEX pages_of_host on pages (host_id);
 CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
@@ -201,7 +212,7 @@ CREATE INDEX renders_in_turn on renders (major desc, since);
 CREATE INDEX rules_by_page on rules (page_id) where page_id is not null;
 CREATE INDEX rules_of_cause on rules (cause) where scope = 'cause';
 CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
-CREATE INDEX states_by_page on states (page_id, id);
+CREATE INDEX states_before on states (page_id, id) where last_at is not null;
 CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);
 CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;

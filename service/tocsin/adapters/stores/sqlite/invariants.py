@@ -16,6 +16,10 @@ _SHOWN = 5
 SENTENCES = {
     "claims_apart": "claims {0} and {1} hold the same shards",
     "latest_state": "page {0}: its latest state is not {1}",
+    "open_runs": "state {0} of page {1}: it has no end, and is not the page's latest",
+    "states_of_pages": "state {0}: its page {1} is gone",
+    "keys_of_urls": "page {0}: it cannot be found by its URL {1}",
+    "urls_once": "page {1}: its URL {0} is there before",
     "twelve_fields": "state {0} of page {1}: its fields are not twelve canonical values",
     "canonical_space": "state {0} of page {1}: a field has white space that no canonical value has",
     "latest_in_table": "page {0}: its latest state {1} is not in the table",

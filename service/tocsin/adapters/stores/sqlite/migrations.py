@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import transaction
+from tocsin.adapters.stores.sqlite.packing import pack_digest, short_report, url_key
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
 from tocsin.shipped import shipped
 
@@ -66,15 +68,39 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     _refuse_newer(path, version, known[-1].number)
     missing = [migration for migration in known if migration.number > version]
     yield 0, len(missing)
+    db.create_function("url_key", 1, url_key, deterministic=True)
+    db.create_function("short_report", 3, short_report, deterministic=True)
+    db.create_function("short_digest", 1, pack_digest, deterministic=True)
     for done, migration in enumerate(missing, 1):
-        with transaction(db, durable=True):
+        with unreferenced(db), transaction(db, durable=True):
             # Somebody else may have come first while we waited for the lock.
             if version_of(db, path) < migration.number:
                 for statement in migration.statements:
                     db.execute(statement)
+                _demand_references(db, path)
                 db.execute(f"pragma application_id = {APPLICATION_ID}")
                 db.execute(f"pragma user_version = {migration.number}")
         yield done, len(missing)
+
+
+@contextmanager
+def unreferenced(db: sqlite3.Connection) -> Iterator[None]:
+    """Let tables be made anew, without what refers to them going with the old ones."""
+    db.execute("pragma foreign_keys = off")
+    try:
+        yield
+    finally:
+        db.execute("pragma foreign_keys = on")
+
+
+def _demand_references(db: sqlite3.Connection, path: str) -> None:
+    """Raise StoreError if a row refers to one that is not there: the migration is undone."""
+    broken = db.execute("pragma foreign_key_check").fetchone()
+    if broken is not None:
+        raise StoreError(
+            f"{path}: table {broken[0]} refers to rows of {broken[2]} that are gone; nothing was migrated: "
+            "`tocsin store check` of the version before says more, or restore a backup"
+        )
 
 
 def _refuse_newer(path: str, version: int, newest: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
+from tocsin.adapters.stores.sqlite.packing import url_key
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.requests import give_up
@@ -38,6 +39,7 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant)
         rows.append(
             {
                 "id": last,
+                "key": url_key(page.url),
                 "url": page.url,
                 "given": page.given if page.given != page.url else None,
                 "host": page.host,

@@ -10,6 +10,7 @@ from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, to_json_or_null
 from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.outbox import publish
+from tocsin.adapters.stores.sqlite.packing import pack_report, pack_why
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.questions import Questions, told_in
@@ -120,10 +121,10 @@ def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing
         row = {
             "id": result.page_id,
             "next_at": result.next_at,
-            "next_why": result.next_why,
+            "next_why": pack_why(result.next_why),
             "checked_at": result.checked_at,
             "set_at": result.set_at,
-            "report": to_json(result.report),
+            "report": pack_report(result.report),
             "outcome": result.report.outcome,
             "changed_at": result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
             "conditional_run": result.conditional_run,

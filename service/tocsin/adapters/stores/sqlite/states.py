@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import to_json
+from tocsin.adapters.stores.sqlite.packing import pack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def origin(state: NewState) -> JsonObject:
         "etag": validators.etag if validators else None,
         "last_modified": validators.last_modified if validators else None,
         "hop": validators.hop_url if validators else None,
-        "digest": state.body_digest,
+        "digest": pack_digest(state.body_digest),
         "body_bytes": state.body_bytes,
     }
 

@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snaps
 from tocsin.adapters.stores.sqlite.pages import insert_pages
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import Role, ids, touch_all_hosts
+from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.errors import UsageError
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
@@ -65,6 +66,8 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
     while step := list(islice(left, STEP_ROWS)):
         pages = _pages_of(db, step, now)
         for url, (page_id, state_id) in pages.items():
+            if state_id is not None:
+                db.execute(STATES["close_run"], {"page": page_id})
             if state_id is not None and state_id <= last:
                 stated[url] = None
                 db.execute(SQL["delete_before"], {"page": page_id, "last": last})
@@ -73,7 +76,9 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
             for row in step
         ]
         db.executemany(SQL["insert_record"], records)
-        db.executemany(SQL["show_last"], {record["page"]: record for record in records}.values())
+        shown = {record["page"]: record for record in records}.values()
+        db.executemany(SQL["show_last"], shown)
+        db.executemany(SQL["open_last"], shown)
         taken += len(step)
     if stated and not replace:
         named = ", ".join(list(stated)[:_NAMED])

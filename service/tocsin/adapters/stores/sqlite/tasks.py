@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.codec import (
     read_object,
     read_pair,
 )
+from tocsin.adapters.stores.sqlite.packing import unpack_digest
 from tocsin.errors import StoreError
 from tocsin.model import PageTask, StoredState, Validators
 
@@ -45,11 +46,11 @@ def to_task(row: Sequence[Any]) -> PageTask:
         group_id=group_id,
         settings=read_object(settings) if settings else None,
         state=state,
-        validators=Validators(etag, last_modified, hop) if hop is not None else None,
+        validators=None if etag is None and last_modified is None else Validators(etag, last_modified, hop or url),
         last_set_at=last_set_at,
         last_checked_at=last_checked_at,
         conditional_run=conditional_run,
-        body_digest=digest,
+        body_digest=unpack_digest(digest),
         attempts=read_attempts(attempts) if attempts else (),
         owed=flags & OWED != 0,
         disallowed=flags & DISALLOWED != 0,

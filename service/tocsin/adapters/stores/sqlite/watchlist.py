@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.settings import Edit, edit_step, follow_step, merge_into
@@ -159,8 +160,8 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
 def _to_page(row: Sequence[Any]) -> PageRow:
     (
         page_id, url, given, host, group, mode, mode_from, paused, text, settings,
-        next_at, next_why, checked_at, received_at, changed_at, report, fields, stored_at, question_id, secrets,
-        flags, saved_bytes,
+        next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,
+        secrets, flags, saved_bytes,
     ) = row  # fmt: skip
     return PageRow(
         id=page_id,
@@ -174,11 +175,11 @@ def _to_page(row: Sequence[Any]) -> PageRow:
         text=text,
         settings=read_object(settings) if settings else {},
         next_at=next_at,
-        next_why=next_why,
+        next_why=unpack_why(next_why),
         last_checked_at=checked_at,
         last_received_at=received_at,
         last_changed_at=changed_at,
-        last_report=read_object(report) if report else None,
+        last_report=unpack_report(url, outcome, report) if report else None,
         fields=read_fields(fields) if fields else None,
         stored_at=stored_at,
         question_id=question_id,

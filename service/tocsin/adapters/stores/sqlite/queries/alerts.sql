@@ -61,7 +61,7 @@ order by a.position desc limit :limit;
 
 -- name: alerts_of_page
 {alert_row}
-where a.page_id = (select id from pages where url = :url) and (:before is null or a.position < :before)
+where a.page_id = (select id from pages where key = url_key(:url) and url = :url) and (:before is null or a.position < :before)
   and (not :dead or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead'))
 order by a.position desc limit :limit;
 

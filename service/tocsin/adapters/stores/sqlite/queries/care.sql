@@ -6,8 +6,24 @@ select a.id, b.id from claims a join claims b on a.id < b.id
 where a.first_shard <= b.last_shard and b.first_shard <= a.last_shard;
 
 -- name: latest_state
-select p.id, p.state_id from pages p
-where p.state_id is not (select max(s.id) from states s where s.page_id = p.id);
+select p.id, p.state_id from pages p left join states s on s.id = p.state_id
+where (p.state_id is not null and (s.page_id is not p.id or s.last_at is not null)) or exists (
+  select 1 from states t indexed by states_before
+  where t.page_id = p.id and t.last_at is not null and (p.state_id is null or t.id > p.state_id)
+);
+
+-- A run without an end is its page's latest.
+-- name: open_runs
+select s.id, s.page_id from states s join pages p on p.id = s.page_id where s.last_at is null and p.state_id is not s.id;
+
+-- name: states_of_pages
+select s.id, s.page_id from states s where not exists (select 1 from pages p where p.id = s.page_id);
+
+-- name: keys_of_urls
+select id, url from pages where key <> url_key(url);
+
+-- name: urls_once
+select a.url, b.id from pages a join pages b indexed by pages_by_key on b.key = a.key and b.id > a.id where b.url = a.url;
 
 -- name: twelve_fields
 select id, page_id from states
@@ -26,11 +42,11 @@ select p.id, p.state_id from pages p join states s on s.id = p.state_id where s.
 
 -- name: stored_in_order
 select p.id, p.state_id from pages p join states s on s.id = p.state_id
-where p.stored_at < s.first_at or s.table_from > p.stored_at or s.table_from < s.first_at;
+where p.stored_at is null or p.stored_at < s.first_at or s.table_from > p.stored_at or s.table_from < s.first_at;
 
 -- name: runs_in_order
-select s.id, s.page_id from states s join pages p on p.id = s.page_id
-where s.id <> p.state_id and (s.last_at < s.first_at or s.table_from < s.first_at or s.table_from > s.last_at);
+select s.id, s.page_id from states s
+where s.last_at is not null and (s.last_at < s.first_at or s.table_from < s.first_at or s.table_from > s.last_at);
 
 -- name: one_verdict_one_alert
 select alert_id, count(*) from verdicts where alert_id is not null group by alert_id having count(*) > 1;

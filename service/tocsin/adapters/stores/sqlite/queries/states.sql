@@ -1,30 +1,29 @@
--- States: a run of equal ones is a row; the last storing of a page's latest run stands in the page's row.
+-- States: a run of equal ones is a row; the last storing of a page's latest run, which has no end, stands in the page's row.
 
 -- name: close_run
 update states set last_at = p.stored_at, storings = p.storings
 from pages p where p.id = :page and states.id = p.state_id;
 
 -- name: open_run
-insert into states (page_id, first_at, last_at, fields, table_from)
-values (:page, :at, :at, :fields, :at) returning id;
+insert into states (page_id, first_at, fields) values (:page, :at, :fields) returning id;
 
 -- name: show_run
 update pages set state_id = :state, stored_at = :at, storings = 1, body_bytes = coalesce(:body_bytes, body_bytes),
-  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+  etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest, room = null
 where id = :page;
 
 -- name: run_on
 update pages set stored_at = max(stored_at, :at), storings = storings + 1, body_bytes = coalesce(:body_bytes, body_bytes),
-  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+  etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest
 where id = :page;
 
 -- T70: all records of the page but the most recent leave the table.
 -- name: retire_older
-update states set in_table = 0 where page_id = :page and in_table = 1
-  and id <> (select state_id from pages where id = :page);
+update states indexed by states_before set in_table = 0
+where page_id = :page and last_at is not null and in_table = 1;
 
 -- name: delete_older
-delete from states where page_id = :page and id <> (select state_id from pages where id = :page);
+delete from states indexed by states_before where page_id = :page and last_at is not null;
 
 -- name: retire_storings
 update states set table_from = p.stored_at

@@ -1,7 +1,7 @@
 -- The list of pages, and what is set for them.
 
 -- name: known
-select url from pages where url in (select value from json_each(:urls));
+select p.url from json_each(:urls) u cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_host
 insert into hosts (name, shard) values (:host, :shard) on conflict do nothing;
@@ -14,9 +14,9 @@ insert into groups (name) values (:name) on conflict do nothing;
 select coalesce((select seq from sqlite_sequence where name = 'pages'), 0);
 
 -- name: insert_page
-insert into pages (id, url, given, host_id, group_id, settings, secrets, text, added_at, next_at, next_why)
-values (:id, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
-  :settings, :secrets, :text, :now, :next_at, 'first check');
+insert into pages (id, key, url, given, host_id, group_id, settings, secrets, text, added_at, next_at, next_why, room)
+values (:id, :key, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
+  :settings, :secrets, :text, :now, :next_at, 'first check', zeroblob(128));
 
 -- name: hosts_named
 select id from hosts where name in (select value from json_each(:names));
@@ -27,7 +27,7 @@ coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mod
 case when p.settings ->> '$.mode' is not null then 'page' when g.settings ->> '$.mode' is not null then 'group'
   when t.settings ->> '$.mode' is not null then 'all' else 'default' end,
 p.paused, p.text, p.settings, p.next_at, p.next_why, p.last_checked_at, p.last_set_at, p.last_changed_at,
-p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes
+p.outcome, p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes
 
 -- name: from
 from pages p
@@ -37,7 +37,7 @@ join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id
 
 -- name: page
-select {row} {from} where p.url = :url;
+select {row} {from} where p.key = url_key(:url) and p.url = :url;
 
 -- The conditions of a filter follow; see `watchlist.conditions`.
 -- name: pages
@@ -51,7 +51,9 @@ select count(*) from pages p where 1
 select p.id from pages p where p.id > :after and p.id <= :last
 
 -- name: by_urls
-p.id in (select id from pages where url in (select value from json_each(:urls)))
+p.id in (
+  select u.id from json_each(:urls) j cross join pages u on u.key = url_key(j.value) and u.url = j.value
+)
 
 -- name: by_group
 p.group_id = (select id from groups where name = :group)
@@ -119,13 +121,16 @@ select g.name, coalesce(c.pages, 0), g.settings from groups g
 left join (select group_id, count(*) as pages from pages group by group_id) c on c.group_id = g.id order by g.name;
 
 -- name: history
-select s.id, s.first_at, iif(s.id = p.state_id, p.stored_at, s.last_at), iif(s.id = p.state_id, p.storings, s.storings),
+select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),
   s.in_table, s.fields
-from states s join pages p on p.id = s.page_id
-where s.page_id = (select id from pages where url = :url)
+from pages p cross join states s on s.id in (
+  select p.state_id union all
+  select o.id from states o indexed by states_before where o.page_id = p.id and o.last_at is not null
+)
+where p.key = url_key(:url) and p.url = :url
 order by s.id desc limit :limit;
 
 -- name: verdicts
 select state_id, at, outcome, reason, rule, data from verdicts
-where page_id = (select id from pages where url = :url) and state_id in (select value from json_each(:states))
+where page_id = (select id from pages where key = url_key(:url) and url = :url) and state_id in (select value from json_each(:states))
 order by id;

@@ -98,7 +98,7 @@ update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :ch
   conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
   stored_at = max(stored_at, :stored_at), storings = storings + 1,
   saved_bytes = saved_bytes + :saved_bytes, body_bytes = coalesce(:body_bytes, body_bytes),
-  etag = :etag, last_modified = :last_modified, validators_hop = :hop, body_digest = :digest
+  etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest
 where id = :id;
 
 -- name: gate_hosts

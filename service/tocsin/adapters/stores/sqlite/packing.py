@@ -1,0 +1,154 @@
+"""Values as a page's row holds them: short, for they are there a million times."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tocsin.adapters.stores.sqlite.codec import read_object
+from tocsin.model import CheckReport
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import JsonObject
+
+_GRID: Final = ("every ", ", at its own time")
+_DIGEST_CHARS, _DIGEST_BYTES = 32, 16
+_NOT_MODIFIED: Final = 304
+_NOTHING: Final = (None,) * 9
+_PLACES: Final = 15
+
+_encode = msgspec.json.Encoder().encode
+_read_array = msgspec.json.Decoder(list[Any]).decode
+
+
+def url_key(url: str) -> int:
+    """Give what a page is found by: 48 bits of a hash of its URL, as a signed number, which fills six bytes.
+
+    Nobody can make up many URLs of one key, as for a hash that is only fast.
+    """
+    return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=6).digest(), "big", signed=True)
+
+
+def pack_report(report: CheckReport) -> str:
+    """Write a report as a JSON array, without what stands beside it in the row: its URL and its outcome.
+
+    What says nothing is left out at the end, so that a check which found nothing new takes some twenty bytes.
+    """
+    status = report.status
+    often = (
+        status,
+        report.attempts,
+        report.bytes,
+        report.elapsed_ms,
+        _mask_of(report.declares),
+        report.saved_bytes,
+    )
+    rare = (
+        None if report.not_modified == (status == _NOT_MODIFIED) else report.not_modified,
+        None if report.final_url == _final_of(status, report.url) else [report.final_url],
+        report.changed or None,
+        report.reason,
+        report.rule,
+        report.basis,
+        report.next_try,
+        report.error,
+        report.problem,
+    )
+    if rare != _NOTHING:
+        return _encode(often + rare).decode()
+    return _encode(often if report.saved_bytes else often[:-1]).decode()
+
+
+def unpack_report(url: str, outcome: str | None, text: str) -> JsonObject:
+    """Read what `pack_report` wrote, as JSON shows a report."""
+    values = _read_array(text)
+    values += [None] * (_PLACES - len(values))
+    status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
+    reason, rule, basis, next_try, error, problem = rest
+    return {
+        "url": url,
+        "outcome": outcome,
+        "changed": changed or [],
+        "reason": reason,
+        "rule": rule,
+        "basis": basis,
+        "declares": declares if isinstance(declares, list) else list(_named_by(declares)),
+        "status": status,
+        "final_url": _final_of(status, url) if final is None else final[0],
+        "attempts": attempts,
+        "bytes": size,
+        "elapsed_ms": elapsed_ms,
+        "not_modified": status == _NOT_MODIFIED if not_modified is None else not_modified,
+        "next_try": next_try,
+        "error": error,
+        "problem": problem,
+        "saved_bytes": saved or 0,
+    }
+
+
+def _final_of(status: int | None, url: str) -> str | None:
+    """Give the URL that most answers come from: an answer there was, and no redirect."""
+    return url if status is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _mask_of(names: tuple[str, ...]) -> int | Sequence[str]:
+    """Give a bit for each field; the names themselves where they are others, or in another order."""
+    mask = sum(1 << place for place, field in enumerate(FIELDS) if field in names)
+    return mask if _named_by(mask) == names else names
+
+
+@lru_cache(maxsize=4096)
+def _named_by(mask: int) -> tuple[str, ...]:
+    return tuple(field for place, field in enumerate(FIELDS) if mask >> place & 1)
+
+
+def pack_why(why: str) -> str:
+    """Write the reason for a due time; the usual one loses its many words."""
+    start, end = _GRID
+    if why.endswith(end) and why.startswith(start):
+        return f"~{why[len(start) : -len(end)]}"
+    return why
+
+
+def unpack_why(kept: str | None) -> str | None:
+    """Read what `pack_why` wrote."""
+    if kept is not None and kept.startswith("~"):
+        return f"{_GRID[0]}{kept[1:]}{_GRID[1]}"
+    return kept
+
+
+def pack_digest(digest: str | None) -> str | bytes | None:
+    """Write a digest: what it was read by, and its 32 hexadecimal digits as 16 bytes; another one stays as it is."""
+    if digest is None:
+        return None
+    head, colon, digits = digest.rpartition(":")
+    if len(digits) == _DIGEST_CHARS and colon:
+        try:
+            packed = bytes.fromhex(digits)
+        except ValueError:
+            return digest
+        if packed.hex() == digits:
+            return head.encode() + packed
+    return digest
+
+
+def unpack_digest(kept: str | bytes | None) -> str | None:
+    """Read what `pack_digest` wrote."""
+    if isinstance(kept, bytes):
+        return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
+    return kept
+
+
+def short_report(text: str | None, url: str, outcome: str | None) -> str | None:
+    """Write a report as `pack_report` does that was kept whole, as JSON; another text stays as it is."""
+    if text is None or not text.startswith("{"):
+        return text
+    report = msgspec.convert({**read_object(text), "url": url, "outcome": outcome or ""}, CheckReport)
+    return pack_report(report)

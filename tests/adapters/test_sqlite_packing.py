@@ -1,0 +1,106 @@
+"""What a page's row holds short is read back as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tocsin.adapters.stores.sqlite.codec import read_object, to_json
+from tocsin.adapters.stores.sqlite.packing import (
+    pack_digest,
+    pack_report,
+    pack_why,
+    short_report,
+    unpack_digest,
+    unpack_report,
+    unpack_why,
+    url_key,
+)
+from tocsin.model import CheckReport
+from tocsin.spec.topper.state import FIELDS
+
+URL = "https://one.example/"
+WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
+NAMES = st.lists(st.sampled_from(FIELDS), unique=True).map(tuple)
+
+reports = st.builds(
+    CheckReport,
+    url=st.just(URL),
+    outcome=st.sampled_from(["first", "unchanged", "failed"]),
+    changed=NAMES,
+    declares=NAMES | st.tuples(WORDS),
+    status=st.none() | st.sampled_from([200, 304, 404]),
+    final_url=st.none() | st.sampled_from([URL, "https://two.example/"]),
+    reason=st.none() | WORDS,
+    rule=st.none() | WORDS,
+    basis=st.none() | WORDS,
+    attempts=st.integers(0, 9),
+    bytes=st.integers(0, 10**9),
+    elapsed_ms=st.integers(0, 10**6),
+    not_modified=st.booleans(),
+    next_try=st.none() | st.integers(0, 2**53),
+    error=st.none() | st.tuples(WORDS, WORDS),
+    problem=st.none() | WORDS,
+    saved_bytes=st.integers(0, 10**9),
+)
+
+
+def as_json(report: CheckReport) -> dict[str, Any]:
+    """A report as JSON shows it."""
+    return read_object(to_json(report))
+
+
+@given(reports)
+def test_a_report_is_read_back_as_json_shows_it(report: CheckReport) -> None:
+    assert unpack_report(URL, report.outcome, pack_report(report)) == as_json(report)
+
+
+@given(reports)
+def test_a_report_that_was_kept_whole_becomes_a_short_one(report: CheckReport) -> None:
+    assert short_report(to_json(report), URL, report.outcome) == pack_report(report)
+
+
+def test_the_report_of_a_check_that_found_nothing_new_takes_few_bytes() -> None:
+    report = CheckReport(
+        URL,
+        "unchanged",
+        declares=("created", "topper"),
+        status=200,
+        final_url=URL,
+        attempts=1,
+        bytes=9000,
+        elapsed_ms=40,
+    )
+
+    assert len(pack_report(report)) < 25
+    assert len(pack_report(msgspec.structs.replace(report, status=304, not_modified=True, saved_bytes=9000))) < 30
+
+
+@given(WORDS | st.builds("every {}, at its own time".format, WORDS))
+@example("every 24h, at its own time")
+@example("every , at its own time")
+@example("every now, at its own time, at its own time")
+@example("off")
+def test_a_reason_is_read_back_as_it_was(why: str) -> None:
+    assert unpack_why(pack_why(why)) == why or why.startswith("~")
+
+
+@given(WORDS | st.from_regex(r"\A2(\.[0-9a-f]{8})?:[0-9a-f]{32}\Z") | st.from_regex(r"\A[^:]?:[0-9A-Fa-f ]{32}\Z"))
+@example("2:" + "0" * 32)
+@example(":" + "ab" * 16)
+@example("2:" + "AB" * 16)
+@example("1:abc")
+def test_a_digest_is_read_back_as_it_was(digest: str) -> None:
+    assert unpack_digest(pack_digest(digest)) == digest
+
+
+def test_a_digest_takes_half_its_digits() -> None:
+    assert pack_digest("2:" + "0f" * 16) == b"2" + b"\x0f" * 16
+
+
+@given(st.text())
+def test_the_key_of_a_url_fills_six_bytes_at_most(url: str) -> None:
+    assert -(2**47) <= url_key(url) < 2**47
