@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii
 
@@ -44,8 +45,7 @@ _EVERYONE = frozenset({"*", ROBOTS})
 _ADDRESSEE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]++)(?:/[!#$%&'*+.^_`|~0-9A-Za-z-]*+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Directives:
+class Directives(Struct, frozen=True, gc=False):
     """What a page asks of us; what it does not say is allowed.
 
     index    whether the page's text may be searched, kept and handed on (LM-45)
@@ -58,6 +58,9 @@ class Directives:
     follow: bool = True
     archive: bool = True
     terms: tuple[str, ...] = ()
+
+
+_ALLOWED = Directives()
 
 
 def read_directives(
@@ -78,6 +81,8 @@ def read_directives(
             terms.update(dict.fromkeys(split_terms(content)))
     for value in x_robots_tag:
         terms.update(dict.fromkeys(_terms_for(us | _EVERYONE, value)))
+    if not terms:
+        return _ALLOWED
     return Directives(
         index=terms.keys().isdisjoint(_NO_INDEX),
         follow=terms.keys().isdisjoint(_NO_FOLLOW),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tocsin.spec.html.microsyntax import fold_space, lower_ascii, read_refresh, split_tokens
 from tocsin.spec.topper.dates import is_token
@@ -33,13 +34,13 @@ TOPPER_FIELDS: tuple[str, ...] = ("topper", "topper-major", "topper-minor")
 
 _PLACE = {field: place for place, field in enumerate(FIELDS)}
 _BY_PROPERTY = frozenset(field for field in FIELDS if ":" in field)
+_PROPERTY_PREFIX = "article:"
 _BY_NAME = frozenset(FIELDS) - _BY_PROPERTY - {"refresh"}
 # A longer refresh is beyond any cap; clamping keeps timedelta, and int() of a hostile number, out of trouble.
 _LONGEST_REFRESH_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
+class PageState(Struct, frozen=True, gc=False):
     """What a page declares: one canonical value a field, None where it is absent.
 
     values  in the order of `FIELDS`; canonical, so that equal states are equal strings
@@ -93,8 +94,7 @@ EMPTY = PageState((None,) * len(FIELDS))
 """The state of a page that declares nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dates:
+class Dates(Struct, frozen=True, gc=False):
     """Valid date-time tokens as written, unique, in code point order."""
 
     major: tuple[str, ...]
@@ -113,18 +113,22 @@ def read_state(metas: Iterable[Meta]) -> PageState:
                 contents.setdefault(field, []).append(meta.content)
     if not contents:
         return EMPTY
-    return PageState(tuple(canonical_value(field, contents.get(field, ())) for field in FIELDS))
+    values: list[str | None] = [None] * len(FIELDS)
+    for field, content in contents.items():
+        values[_PLACE[field]] = canonical_value(field, content)
+    return PageState(tuple(values))
 
 
 def fields_of(meta: Meta) -> tuple[str, ...]:
     """Name the fields that an element feeds: one by each of its name, http-equiv and property (T14)."""
-    found = []
-    if meta.name is not None and (name := lower_ascii(meta.name)) in _BY_NAME:
-        found.append(name)
-    if meta.http_equiv is not None and lower_ascii(meta.http_equiv) == "refresh":
+    found: list[str] = []
+    # Nearly no element is one of these, so the cheapest question is asked first; `lower` makes ASCII of two letters.
+    if (name := meta.name) is not None and (lowered := name.lower()) in _BY_NAME and name.isascii():
+        found.append(lowered)
+    if (pragma := meta.http_equiv) is not None and pragma.lower() == "refresh" and pragma.isascii():
         found.append("refresh")
-    if meta.property is not None:
-        found.extend(dict.fromkeys(token for token in split_tokens(meta.property) if token in _BY_PROPERTY))
+    if (tokens := meta.property) is not None and _PROPERTY_PREFIX in tokens:
+        found.extend(dict.fromkeys(token for token in split_tokens(tokens) if token in _BY_PROPERTY))
     return tuple(found)
 
 
