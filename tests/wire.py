@@ -9,13 +9,17 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.ports import HopRequest
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
 
+TRANSPORTS = ("lean", "aiohttp")
+"""What makes requests: the lean way, and the one that serves what goes through a proxy."""
 LOOPBACK = NetworkSettings(allow=("127.0.0.0/8", "::1"))
 CERTIFICATE = Path(__file__).parent / "adapters" / "loopback.pem"
 """Self-signed, for 127.0.0.1 and localhost, with its key: known to the world, so of use to nobody."""
+chosen = TRANSPORTS[0]
+"""The one of the running test."""
 
 
 def fetcher(
@@ -29,7 +33,7 @@ def fetcher(
     connect_s: float = 5.0,
     tls_s: float = 5.0,
     first_byte_s: float = 5.0,
-) -> AiohttpFetcher:
+) -> HttpFetcher:
     """A fetcher for loopback; only the deadlines that a test is about are short."""
     deadlines = Deadlines(
         dns=timedelta(seconds=dns_s),
@@ -38,13 +42,14 @@ def fetcher(
         first_byte=timedelta(seconds=first_byte_s),
         total=timedelta(seconds=10),
     )
-    return AiohttpFetcher(
+    return HttpFetcher(
         structs.replace(limits or FetchSettings(), deadlines=deadlines),
         network,
         user_agent="Tocsin/test",
         accepted=accepted,
         tls=tls,
         name_servers=name_servers,
+        lean=chosen == "lean",
     )
 
 

@@ -10,6 +10,7 @@ from aiohttp.abc import ResolveResult
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher, request
+from tocsin.adapters.http.lean import dialling
 from tocsin.adapters.http.resolver import JudgedResolver
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
@@ -19,6 +20,7 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from tocsin.ports import HopRequest
 
+pytestmark = pytest.mark.usefixtures("transport")
 NOWHERE = NetworkSettings()
 
 
@@ -74,6 +76,8 @@ async def test_the_last_look_is_at_the_address_that_is_dialled(monkeypatch: pyte
 
     resolve = JudgedResolver.resolve
     monkeypatch.setattr(JudgedResolver, "resolve", turned)
+    target = dialling.target
+    monkeypatch.setattr(dialling, "target", lambda _, port: target("127.0.0.1", port))
     async with (
         NameServer() as names,
         Origin() as origin,

@@ -16,6 +16,7 @@ from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import NetworkSettings
 
+pytestmark = pytest.mark.usefixtures("transport")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 NOWHERE = NetworkSettings()
 

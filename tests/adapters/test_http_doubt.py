@@ -19,6 +19,7 @@ from tocsin.model import FailureKind
 if TYPE_CHECKING:
     import asyncio
 
+pytestmark = pytest.mark.usefixtures("transport")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"

@@ -18,6 +18,7 @@ from tocsin.settings import HostRule, HostSettings
 if TYPE_CHECKING:
     import asyncio
 
+pytestmark = pytest.mark.usefixtures("transport")
 SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
 OTHER = "sha256:" + 64 * "0"
 UNTIL_THE_END = b"HTTP/1.1 200 OK\r\n\r\nall there is"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tocsin.adapters.http.deadlines import Watch
+    from tocsin.adapters.http.deadlines import Watched
     from tocsin.settings import FetchSettings
 
 LONGEST_BODIES: Final = 16
@@ -26,10 +26,10 @@ class BodyBudget:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._held: dict[Watch, int] = {}
+        self._held: dict[Watched, int] = {}
         self._held_bytes = 0
 
-    def hold(self, watch: Watch, body_bytes: int) -> None:
+    def hold(self, watch: Watched, body_bytes: int) -> None:
         """Note how long the body of this request is by now; raises NoRoom where it is the one to be given up."""
         self._held_bytes += body_bytes - self._held.get(watch, 0)
         self._held[watch] = body_bytes
@@ -45,7 +45,11 @@ class BodyBudget:
                 raise no_room
             longest.interrupt(no_room)
 
-    def release(self, watch: Watch) -> None:
+    def has_room(self, body_bytes: int) -> bool:
+        """Say whether a body of this length can be there beside those that are held."""
+        return self._held_bytes + body_bytes <= self._most_bytes
+
+    def release(self, watch: Watched) -> None:
         """Forget the body of this request; nothing if it has none here."""
         self._held_bytes -= self._held.pop(watch, 0)
 

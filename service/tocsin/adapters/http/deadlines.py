@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from contextvars import ContextVar
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     import socket
@@ -49,6 +49,16 @@ class DeadlineMissed(Exception):
         self.phase, self.limit_s, self.total = phase, limit_s, total
 
 
+class Watched(Protocol):
+    """A request in flight, as the sweep and the budget of all bodies know it."""
+
+    def check(self, now: float) -> None:
+        """Give it up if one of its deadlines is over."""
+
+    def interrupt(self, why: Exception) -> None:
+        """Give it up: this is raised where its answer is awaited."""
+
+
 class Watch:
     """One request in flight: its phase, its deadlines, and the task to be interrupted.
 
@@ -76,8 +86,11 @@ class Watch:
         "tls",
     )
 
-    def __init__(self, sweep: DeadlineSweep, total_s: float, *, tls: bool, max_wire_bytes: int) -> None:
+    def __init__(
+        self, sweep: DeadlineSweep, total_s: float, *, tls: bool, max_wire_bytes: int, began: float | None = None
+    ) -> None:
         self._sweep = sweep
+        self._total_until = (sweep.now() if began is None else began) + total_s
         self.max_wire_bytes = max_wire_bytes
         self._total_s = total_s
         self._sockets: list[socket.socket] = []
@@ -105,7 +118,6 @@ class Watch:
             raise RuntimeError("a request is made in a task")
         self._task = task
         self._cancelling = task.cancelling()
-        self._total_until = self._sweep.now() + self._total_s
         self.enter(Phase.FIRST_BYTE)
         self._sweep.add(self)
         return self
@@ -161,24 +173,27 @@ class DeadlineSweep:
         shortest = min(*self.limits.values(), deadlines.total.total_seconds())
         self._tick_s = min(max(shortest / _TICKS_PER_DEADLINE, SHORTEST_TICK_S), LONGEST_TICK_S)
         self._loop = asyncio.get_running_loop()
-        self._watches: set[Watch] = set()
+        self._watches: set[Watched] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def now(self) -> float:
         """The loop's monotonic seconds."""
         return self._loop.time()
 
-    def watch(self, total_s: float, *, tls: bool, max_wire_bytes: int) -> Watch:
-        """Watch a request: `with sweep.watch(…) as watch:`; raises DeadlineMissed inside it."""
-        return Watch(self, total_s, tls=tls, max_wire_bytes=max_wire_bytes)
+    def watch(self, total_s: float, *, tls: bool, max_wire_bytes: int, began: float | None = None) -> Watch:
+        """Watch a request: `with sweep.watch(…) as watch:`; raises DeadlineMissed inside it.
 
-    def add(self, watch: Watch) -> None:
+        began  when the total deadline began to run; None: now
+        """
+        return Watch(self, total_s, tls=tls, max_wire_bytes=max_wire_bytes, began=began)
+
+    def add(self, watch: Watched) -> None:
         """Begin to look at this request."""
         self._watches.add(watch)
         if self._timer is None:
             self._timer = self._loop.call_later(self._tick_s, self._look)
 
-    def remove(self, watch: Watch) -> None:
+    def remove(self, watch: Watched) -> None:
         """Look at this request no more."""
         self._watches.discard(watch)
 
@@ -193,7 +208,8 @@ class DeadlineSweep:
 
     def _look(self) -> None:
         now = self._loop.time()
-        for watch in self._watches:
+        # What is given up leaves the set at once.
+        for watch in tuple(self._watches):
             watch.check(now)
         self._timer = self._loop.call_later(self._tick_s, self._look) if self._watches else None
 

@@ -1,154 +1,67 @@
-"""The fetcher on aiohttp."""
+"""The fetcher: lean connections, and aiohttp's for what goes through a proxy."""
 
 from __future__ import annotations
 
-import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
-from msgspec.structs import replace
-from multidict import CIMultiDict
-from yarl import URL
-
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
-from tocsin.adapters.http.deadlines import CURRENT, DeadlineSweep, Phase
-from tocsin.adapters.http.decoding import ACCEPTED
-from tocsin.adapters.http.pool import ConnectionPool
-from tocsin.adapters.http.receiving import receive_body
-from tocsin.adapters.http.resolver import NameCache, refusal
+from tocsin.adapters.http.deadlines import DeadlineSweep
+from tocsin.adapters.http.lean.connection import Room
+from tocsin.adapters.http.lean.head import Origins
+from tocsin.adapters.http.lean.sealed import TlsSessions
+from tocsin.adapters.http.lean.session import LeanSession
+from tocsin.adapters.http.proxied import AiohttpSession
+from tocsin.adapters.http.resolver import NameCache
 from tocsin.adapters.http.tls import TlsContexts
-from tocsin.adapters.http.translation import translated
-from tocsin.errors import FetchRefused
-from tocsin.model import FailureKind
-from tocsin.ports import HopRequest, HopResponse, Session
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
+    from tocsin.ports import HopRequest, HopResponse, Session
     from tocsin.settings import FetchSettings, NetworkSettings
 
-ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
-ANY_ADDRESS = ("0.0.0.0/0", "::/0")
-_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 
+class HttpSession:
+    """Implements `ports.Session`: one session with its own connections (T59).
 
-class AiohttpSession:
-    """Implements `ports.Session`: one session with its own connections (T59)."""
+    lean     serves what needs no proxy; None: the other one serves everything
+    proxied  serves the rest
+    """
 
-    def __init__(
-        self,
-        names: NameCache,
-        sweep: DeadlineSweep,
-        policy: AddressPolicy,
-        budget: BodyBudget,
-        *,
-        user_agent: str,
-        tls: TlsContexts,
-    ) -> None:
-        self._names, self._sweep, self._policy, self._budget, self._tls = names, sweep, policy, budget, tls
-        self._user_agent = user_agent
-        self._public: ConnectionPool | None = None
-        self._private: ConnectionPool | None = None
+    def __init__(self, lean: LeanSession | None, proxied: AiohttpSession) -> None:
+        self._lean, self._proxied = lean, proxied
 
     async def get(self, request: HopRequest) -> HopResponse:
-        """Make one request; see `ports.Session`.
-
-        The body of an answer that is no success is nobody's page: it is thrown away, and neither its length nor its
-        coding matters.
-        """
-        if _USER_INFO.search(request.url):
-            # The library would send them; whose they are is for the engine to know, and for no message to show.
-            request = replace(request, url=_USER_INFO.sub("", request.url))
-        pool = self._pool(private=request.private)
-        tls = request.url.startswith("https:")
-        began = self._sweep.now()
-        watching = self._sweep.watch(request.total_s, tls=tls, max_wire_bytes=request.max_wire_bytes)
-        with translated(request.url), watching as watch:
-            token = CURRENT.set(watch)
-            try:
-                self._judge_behind_proxy(request)
-                response = await pool.session.get(
-                    _exact(request.url),
-                    headers=self._headers(request),
-                    proxy=request.proxy,
-                    proxy_headers={"User-Agent": self._user_agent} if request.proxy else None,
-                    allow_redirects=False,
-                    ssl=self._context(request),
-                )
-                watch.enter(Phase.BODY)
-                try:
-                    body = await receive_body(response, request, watch, self._budget)
-                finally:
-                    self._budget.release(watch)
-                    response.close()  # nothing, where the body was read to its end
-            finally:
-                CURRENT.reset(token)
-        return HopResponse(
-            url=request.url,
-            status=response.status,
-            headers=_texts(response.raw_headers),
-            body=body.whole,
-            wire_bytes=body.wire_bytes,
-            elapsed_ms=round((self._sweep.now() - began) * 1000),
-            cut=body.is_cut,
-        )
+        """Make one request; see `ports.Session`."""
+        if request.proxy is None and self._lean is not None:
+            return await self._lean.get(request)
+        return await self._proxied.get(request)
 
     async def close(self) -> None:
         """Close every connection."""
-        for pool in (self._public, self._private):
-            if pool is not None:
-                await pool.close()
-        self._public = self._private = None
+        if self._lean is not None:
+            await self._lean.close()
+        await self._proxied.close()
 
     @property
     def connections(self) -> int:
         """How many connections stand, busy or idle."""
-        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
-
-    def _pool(self, *, private: bool) -> ConnectionPool:
-        if private:
-            if self._private is None:
-                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep)
-            return self._private
-        if self._public is None:
-            self._public = ConnectionPool(self._names, self._policy, self._sweep)
-        return self._public
-
-    def _headers(self, request: HopRequest) -> CIMultiDict[str]:
-        headers = CIMultiDict(request.headers)
-        headers.setdefault("User-Agent", self._user_agent)
-        headers.setdefault("Accept", ACCEPT)
-        # Whatever a page's own headers say: only these can be decoded.
-        headers["Accept-Encoding"] = ACCEPTED
-        return headers
-
-    def _context(self, request: HopRequest) -> ssl.SSLContext | bool:
-        """Give the context of the site, else of its proxy; where both are encrypted, the library takes one for both."""
-        if request.url.startswith("https:"):
-            return self._tls.of(request.url)
-        return self._tls.of(request.proxy) if request.proxy is not None and request.proxy.startswith("https:") else True
-
-    def _judge_behind_proxy(self, request: HopRequest) -> None:
-        """Judge an address that a proxy would dial for us; of names, only the proxy learns the addresses."""
-        if request.proxy is None or request.private:
-            return
-        host = URL(request.url, encoded=True).host or ""
-        why = self._policy.refuses(host)
-        if why is not None and why != "is not an address":
-            raise FetchRefused(request.url, FailureKind.BLOCKED_ADDRESS, refusal(f"{host} {why}"))
+        return self._proxied.connections + (self._lean.connections if self._lean is not None else 0)
 
 
-class AiohttpFetcher:
+class HttpFetcher:
     """Implements `ports.Fetcher` and, for its shared session, `ports.Session`.
 
     user_agent    what the requests say that they come from
     accepted      certificates that the user accepted for hosts, as `tls.accepted_of` gives them
     tls           the context of all other encrypted connections; None: the system's authorities
     name_servers  "address" or "address:port" each; None: the system's
-    Use it as an asynchronous context: `async with AiohttpFetcher(…) as fetcher`.
+    lean          False: aiohttp serves every request, not only those through a proxy
+    Use it as an asynchronous context: `async with HttpFetcher(…) as fetcher`.
     """
 
     def __init__(
@@ -160,21 +73,23 @@ class AiohttpFetcher:
         accepted: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         name_servers: Sequence[str] | None = None,
+        lean: bool = True,
     ) -> None:
         self._settings = settings
         self._policy = AddressPolicy(network.allow)
         self._budget = BodyBudget(room_for_bodies(settings))
         self._user_agent = user_agent
         self._tls = TlsContexts(accepted or {}, tls)
-        self._name_servers = name_servers
+        self._name_servers, self._lean = name_servers, lean
+        self._origins, self._room = Origins(user_agent, self._tls), Room()
         self._names: NameCache | None = None
         self._sweep: DeadlineSweep | None = None
-        self._shared: AiohttpSession | None = None
+        self._shared: HttpSession | None = None
 
     async def __aenter__(self) -> Self:
         self._sweep = DeadlineSweep(self._settings.deadlines)
         self._names = NameCache(self._settings.deadlines.dns.total_seconds(), servers=self._name_servers)
-        self._shared = self._session()
+        self._shared = self._session(TlsSessions(self._sweep.now))
         return self
 
     async def __aexit__(
@@ -188,7 +103,7 @@ class AiohttpFetcher:
             self._sweep.close()
         self._shared = self._names = self._sweep = None
 
-    def shared(self) -> AiohttpSession:
+    def shared(self) -> HttpSession:
         """The session that all checks share."""
         if self._shared is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
@@ -196,8 +111,8 @@ class AiohttpFetcher:
 
     @asynccontextmanager
     async def fresh(self) -> AsyncIterator[Session]:
-        """A session of its own, for "new connections" (T60)."""
-        session = self._session()
+        """A session of its own, for "new connections" (T60): nothing is resumed either."""
+        session = self._session(None)
         try:
             yield session
         finally:
@@ -212,22 +127,17 @@ class AiohttpFetcher:
         """How long the bodies that are being received are by now, together."""
         return self._budget.held_bytes
 
-    def _session(self) -> AiohttpSession:
-        if self._names is None or self._sweep is None:
+    def _session(self, sessions: TlsSessions | None) -> HttpSession:
+        names, sweep = self._names, self._sweep
+        if names is None or sweep is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
-        return AiohttpSession(
-            self._names, self._sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls
+        proxied = AiohttpSession(names, sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls)
+        if not self._lean:
+            return HttpSession(None, proxied)
+        lean = LeanSession(
+            names, sweep, self._policy, self._budget, origins=self._origins, room=self._room, sessions=sessions
         )
+        return HttpSession(lean, proxied)
 
 
-def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Headers as the port has them: names in lower case, values one character for each byte."""
-    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
-
-
-def _exact(url: str) -> URL:
-    """The URL as it is to stand on the wire; yarl would leave out the question mark of an empty query."""
-    exact = URL(url, encoded=True)
-    return (
-        exact.with_path(f"{exact.raw_path}?", encoded=True) if url.endswith("?") and not exact.query_string else exact
-    )
+AiohttpFetcher = HttpFetcher

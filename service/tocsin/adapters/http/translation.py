@@ -13,6 +13,8 @@ import aiohttp
 from tocsin.adapters.http.budget import NoRoom
 from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
+from tocsin.adapters.http.lean.answer import Broken
+from tocsin.adapters.http.lean.dialling import Unreached
 from tocsin.adapters.http.pool import Disconnected
 from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.tls import Untrusted
@@ -33,23 +35,34 @@ _OF_PHASE = {
 _CUT_OFF = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 
 
+EXPECTED: tuple[type[Exception], ...] = (
+    DeadlineMissed,
+    TooLong,
+    NoRoom,
+    NotDecodable,
+    Broken,
+    Unreached,
+    Disconnected,
+    aiohttp.ClientError,
+    OSError,
+    ValueError,
+)
+"""What can go wrong with a request."""
+
+
 @contextmanager
 def translated(url: str) -> Iterator[None]:
     """Raise what goes wrong inside as FetchFailed or FetchRefused of this URL."""
     try:
         yield
-    except (
-        DeadlineMissed,
-        TooLong,
-        NoRoom,
-        NotDecodable,
-        Disconnected,
-        aiohttp.ClientError,
-        OSError,
-        ValueError,
-    ) as exc:
-        _forget_frames(exc)
-        raise next(read for kind, read in _READINGS if isinstance(exc, kind))(url, exc) from exc
+    except EXPECTED as exc:
+        raise translate(url, exc) from exc
+
+
+def translate(url: str, exc: Exception) -> FetchError:
+    """Give what went wrong as FetchFailed or FetchRefused of this URL; the frames that it came through are let go."""
+    _forget_frames(exc)
+    return next(read for kind, read in _READINGS if isinstance(exc, kind))(url, exc)
 
 
 def _forget_frames(exc: BaseException | None) -> None:
@@ -102,13 +115,16 @@ _READINGS: tuple[tuple[type[Exception], Callable[[str, Any], FetchError]], ...] 
     (DeadlineMissed, _late),
     (TooLong, lambda url, exc: FetchRefused(url, FailureKind.TOO_LARGE, str(exc))),
     (NoRoom, lambda url, exc: FetchFailed(url, FailureKind.TOO_LARGE, str(exc))),
+    (Broken, lambda url, exc: _broken(url, str(exc))),
+    (Unreached, lambda url, exc: FetchFailed(url, exc.kind, str(exc))),
+    (AddressRefused, lambda url, exc: FetchRefused(url, FailureKind.BLOCKED_ADDRESS, str(exc))),
     (NotDecodable, lambda url, exc: FetchFailed(url, FailureKind.DECODE, str(exc))),
     (aiohttp.ClientConnectorError, _unconnected),
     (aiohttp.ClientHttpProxyError, _refused_by_proxy),
     (aiohttp.ClientResponseError, lambda url, exc: _broken(url, f"not an answer of HTTP: {one_line(exc.message)}")),
     (Disconnected, lambda url, _exc: _broken(url, "the server closed the connection before it answered")),
     (aiohttp.ClientPayloadError, lambda url, exc: _broken(url, f"the body is not complete: {_why_cut(exc)}")),
-    # ValueError among the others: a URL or a header that aiohttp does not send.
+    # ValueError among the others: a URL or a header that is not sent.
     (Exception, lambda url, exc: _broken(url, one_line(exc))),
 )
 """How each error is read; the first that fits counts."""

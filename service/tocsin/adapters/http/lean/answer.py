@@ -1,0 +1,266 @@
+"""One answer, from the bytes of its connection: llhttp splits them, and what can be doubted in them is refused here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from tocsin.adapters.http.decoding import Body, NotDecodable, TooLong
+from tocsin.adapters.http.wording import one_line
+
+if TYPE_CHECKING:
+    from tocsin.ports import HopRequest
+
+MOST_INTERIM: Final = 5
+MOST_HEADER_BYTES: Final = 128 * 1024
+"""Of the headers of an answer and all interim ones before it; besides, one header has a cap, and their number."""
+LONGEST_HEADER_BYTES: Final = 32 * 1024
+MOST_HEADERS: Final = 256
+_LEAST_READ_BYTES: Final = 64
+"""What a read counts for at least while a header comes: else one that comes byte by byte would be joined too often."""
+_FRAMING_BYTES: Final = 64 * 1024
+_DRAINED_BYTES: Final = 64 * 1024
+_SWITCHING: Final = 101
+_FINAL: Final = 200
+_REFUSED_SUCCESS: Final = 300
+_VERSIONS: Final = ("1.1", "1.0")
+_MOST_NAMES: Final = 4096
+
+
+class Broken(Exception):
+    """What came is no complete answer of HTTP; the text says how."""
+
+
+class Disconnected(Broken):
+    """The connection ended before any byte of an answer, or before its header was complete."""
+
+
+class AnswerReader:
+    """Takes the bytes of a connection, one answer after the other: `begin`, then `feed` or `end` until it is done.
+
+    is_done     the answer is complete, or nothing more of it is wanted
+    is_sure     nothing speaks against another request over the same connection
+    is_silent   no byte of this answer has come
+    has_header  its header is complete; what follows is body
+    status, headers  of the answer, names in lower case, each character of a value one byte
+    Bytes that follow the answer take nothing from it, and nothing is ever read from them.
+    """
+
+    def __init__(self) -> None:
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
+        # As browsers do, and no more: each of these is common, and none makes the end of an answer doubtful.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        self.is_done = self.is_sure = True
+        self.is_silent = self.has_header = False
+        self._raw: list[tuple[bytes, bytes]] = []
+        self.body: Body | None = None
+
+    def begin(self, request: HopRequest) -> None:
+        """Begin to wait for the answer to this request."""
+        self._request = request
+        self.is_done = self.has_header = False
+        self.is_silent = True
+        self._is_final = False
+        self._interim = 0
+        self._header_left, self._silent_left = MOST_HEADER_BYTES, 2 * MOST_HEADER_BYTES
+        self._wire_left = 2 * request.max_wire_bytes + _FRAMING_BYTES
+        self._length: int | None = None
+        self._is_chunked = False
+        self._drained = 0
+        self.body = None
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Take what came; raises Broken, TooLong or NotDecodable."""
+        parser = self._parser
+        if parser is None:
+            return
+        self.is_silent = False
+        try:
+            parser.feed_data(data)
+        except HttpParserUpgrade:
+            self.is_done, self.is_sure = True, False
+        except HttpParserError as exc:
+            self.is_sure = False
+            if not self.is_done:
+                raise self._named(exc) from None
+        if not self.is_done:
+            self._count(len(data))
+
+    def end(self, lost: str | None) -> None:
+        """Take the end of the connection; raises Broken where more of the answer was to come.
+
+        lost  why what a connection's end says cannot be believed; None where it was a proper one
+        """
+        self.is_sure = False
+        if self.is_done:
+            return
+        if not self.has_header:
+            raise Disconnected("the server closed the connection before it answered")
+        if self.body is not None:
+            if self._length is not None:
+                raise Broken(f"the body is not complete: received {self.body.wire_bytes} of {self._length} bytes")
+            if self._is_chunked:
+                raise Broken("the body is not complete: the last chunk is missing")
+            if lost is not None:
+                raise Broken(f"the body is not complete: {lost}")
+        self.is_done = True
+
+    def whole(self) -> tuple[bytes, int, bool]:
+        """Give the decoded body, its bytes on the wire, and whether something was left unread.
+
+        The body of an answer that is no success is nobody's page, and was thrown away. Raises NotDecodable.
+        """
+        body = self.body
+        if body is None:
+            return b"", self._drained, False
+        return body.whole(), body.wire_bytes, body.is_cut
+
+    def give_up(self) -> None:
+        """Be done with what came so far, where an answer is no success: only its header counts."""
+        self.is_done, self.is_sure = True, False
+
+    def discard(self) -> None:
+        """Let go of the body."""
+        if self.body is not None:
+            self.body.discard()
+            self.body = None
+
+    def close(self) -> None:
+        """Let go of everything, without the collector: the parser knows its reader."""
+        self.discard()
+        self._parser = None
+
+    def on_message_begin(self) -> None:
+        """Note that a message begins."""
+        if self.is_done:
+            self.is_sure = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header; trailers say nothing that counts."""
+        if not self.has_header:
+            raw = self._raw
+            raw.append((name, value))
+            if len(raw) > MOST_HEADERS:
+                raise Broken(f"more than {MOST_HEADERS} headers")
+
+    def on_headers_complete(self) -> None:
+        """Judge a header."""
+        parser = self._parser
+        if self.is_done or parser is None:
+            return
+        version = parser.get_http_version()
+        if version not in _VERSIONS:
+            raise Broken(f"version {version}")
+        self.status = status = parser.get_status_code()
+        codings = self._read_headers()
+        if status < _FINAL and status != _SWITCHING:
+            self._interim += 1
+            if self._interim > MOST_INTERIM:
+                raise Broken(f"more than {MOST_INTERIM} interim answers")
+            return
+        self._is_final = self.has_header = True
+        # Whether an older server means to keep a connection, and where its answer ends, is mere convention.
+        self.is_sure = self.is_sure and version == "1.1"
+        if _FINAL <= status < _REFUSED_SUCCESS:
+            request = self._request
+            self.body = body = Body(
+                codings, max_wire=request.max_wire_bytes, max_body=request.max_body_bytes, cut_at=request.cut_at
+            )
+            if self._length is not None:
+                body.announce(self._length)
+
+    def on_body(self, piece: bytes) -> None:
+        """Take a piece of the body."""
+        body = self.body
+        if self.is_done:
+            return
+        if body is not None:
+            body.take(piece)
+            if body.is_cut:
+                self.give_up()
+        else:
+            self._drained += len(piece)
+            if self._drained > _DRAINED_BYTES:
+                self.give_up()
+
+    def on_message_complete(self) -> None:
+        """Note the end of a message."""
+        if self.is_done or self._parser is None:
+            return
+        if not self._is_final:
+            self._raw.clear()
+            return
+        self.is_done = True
+        # llhttp forgets this with the next byte.
+        self.is_sure = self.is_sure and self._parser.should_keep_alive()
+
+    def _read_headers(self) -> str | None:
+        """Read the headers of one message, and what they say of its body; returns its content codings."""
+        read: list[tuple[str, str]] = []
+        codings: str | None = None
+        transfers: list[str] | None = None
+        self._length, self._is_chunked = None, False
+        for raw_name, raw_value in self._raw:
+            name = _NAMES.get(raw_name) or _named(raw_name)
+            value = raw_value.decode("latin-1").rstrip(" \t")
+            self._header_left -= len(name) + len(value)
+            if len(name) + len(value) > LONGEST_HEADER_BYTES:
+                raise Broken(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
+            if "\0" in value:
+                raise Broken(f"a NUL in the header {one_line(name)}")
+            read.append((name, value))
+            if name in _OF_THE_BODY:
+                if name == "content-length":
+                    self._length = int(value)
+                elif name == "content-encoding":
+                    codings = value if codings is None else f"{codings}, {value}"
+                else:
+                    transfers = [*(transfers or ()), value.lower()]
+        self._raw.clear()
+        self._refuse_long_header()
+        self.headers = tuple(read)
+        if transfers is not None:
+            if transfers != ["chunked"]:
+                # What is still coded would be the page.
+                raise Broken("a transfer coding other than chunked")
+            self._is_chunked = True
+        return codings
+
+    def _count(self, count: int) -> None:
+        if not self.has_header:
+            self._silent_left -= max(count, _LEAST_READ_BYTES)
+            self._refuse_long_header()
+            return
+        self._wire_left -= count
+        if self._wire_left < 0:
+            if self.body is None or self._request.cut_at is not None:
+                self.give_up()
+            else:
+                raise TooLong("more bytes on the wire than any framing takes (fetch.max_wire)")
+
+    def _refuse_long_header(self) -> None:
+        if self._header_left < 0 or self._silent_left < 0:
+            raise Broken(f"headers of more than {MOST_HEADER_BYTES} bytes")
+
+    def _named(self, exc: HttpParserError) -> Exception:
+        """Name what the parser stumbled over; its callbacks' own errors come as the context of its."""
+        own = exc.__context__ if isinstance(exc, HttpParserCallbackError) else None
+        if isinstance(own, TooLong | NotDecodable):
+            return own
+        how = one_line(own if isinstance(own, Broken) else exc)
+        return Broken(f"the body is not complete: {how}" if self.has_header else f"not an answer of HTTP: {how}")
+
+
+_OF_THE_BODY: Final = frozenset(("content-length", "content-encoding", "transfer-encoding"))
+_NAMES: Final[dict[bytes, str]] = {}
+"""Names of headers as they were written, in lower case; most servers use the same few."""
+
+
+def _named(raw: bytes) -> str:
+    name = raw.decode("latin-1").lower()
+    if len(_NAMES) < _MOST_NAMES and len(raw) <= 64:  # noqa: PLR2004 - longer ones are nobody's custom
+        _NAMES[raw] = name
+    return name

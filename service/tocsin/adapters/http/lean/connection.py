@@ -1,0 +1,324 @@
+"""One connection: an answer for each request, one request at a time, and a future for each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from tocsin.adapters.http.budget import NoRoom
+from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
+from tocsin.adapters.http.decoding import NotDecodable, TooLong
+from tocsin.adapters.http.lean.answer import AnswerReader, Broken, Disconnected
+from tocsin.adapters.http.wording import one_line
+from tocsin.ports import HopResponse
+
+if TYPE_CHECKING:
+    from tocsin.adapters.http.budget import BodyBudget
+    from tocsin.adapters.http.deadlines import DeadlineSweep
+    from tocsin.adapters.http.lean.pool import LeanPool
+    from tocsin.adapters.http.lean.sealed import Sealed
+    from tocsin.ports import HopRequest
+
+ROOM_BYTES: Final = 256 * 1024
+_DRAINED_S: Final = 2.0
+
+
+class Room:
+    """Where bytes are read and decrypted into: one for all connections, since what was read is taken at once."""
+
+    def __init__(self) -> None:
+        self.wire, self.plain = memoryview(bytearray(ROOM_BYTES)), memoryview(bytearray(ROOM_BYTES))
+
+
+class Stale(Exception):
+    """A connection ended before any byte of the answer came; a kept one may have ended long before we asked."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Serves one request after the other, as long as nothing makes it doubtful.
+
+    pool        is told when it lies idle, and when it is over
+    opened      its socket
+    sealed      its TLS; None: it is plain
+    idle_since  the loop's time
+    It is what the sweep and the budget know of the request in flight.
+    """
+
+    def __init__(
+        self,
+        pool: LeanPool,
+        key: object,
+        opened: socket.socket,
+        sealed: Sealed | None,
+        sweep: DeadlineSweep,
+        budget: BodyBudget,
+        room: Room,
+    ) -> None:
+        self._pool, self.key, self._socket, self.sealed = pool, key, opened, sealed
+        self._sweep, self._budget, self._room = sweep, budget, room
+        self._reader = AnswerReader()
+        self._transport: asyncio.Transport | None = None
+        self._answer: asyncio.Future[HopResponse] | None = None
+        self._shaken: asyncio.Future[None] | None = None
+        self.has_spoken = self.is_over = self._is_session_kept = False
+        self.idle_since = 0.0
+
+    @property
+    def is_sealed(self) -> bool:
+        """It is encrypted."""
+        return self.sealed is not None
+
+    def ask(self, head: bytes, request: HopRequest, began: float) -> asyncio.Future[HopResponse]:
+        """Send a request.
+
+        began  when the set of requests that it belongs to began, in the loop's seconds
+        The future gives the answer, or raises Stale, Broken, TooLong, NotDecodable, NoRoom or DeadlineMissed. Whoever
+        waits for it no longer must say `abort`.
+        """
+        transport = self._transport
+        loop = asyncio.get_running_loop()
+        self._answer = answer = loop.create_future()
+        if transport is None or self.is_over:
+            answer.set_exception(Stale())
+            return answer
+        self._reader.begin(request)
+        self._request, self._began = request, began
+        self._total_until = began + request.total_s
+        self._phase = Phase.FIRST_BYTE
+        self._until = loop.time() + self._sweep.limits[Phase.FIRST_BYTE]
+        self._sweep.add(self)
+        sealed = self.sealed
+        if sealed is not None:
+            try:
+                sealed.write(head)
+            except ssl.SSLError as exc:
+                self._lost(one_line(exc))
+                return answer
+            head = sealed.pending()
+        transport.write(head)
+        return answer
+
+    async def shake(self) -> None:
+        """Shake hands; raises ssl.SSLError or ConnectionResetError."""
+        self._shaken = asyncio.get_running_loop().create_future()
+        self._shake()
+        try:
+            await self._shaken
+        finally:
+            self._shaken = None
+
+    def is_quiet(self) -> bool | None:
+        """Say whether nothing waits to be read; None: something that is encrypted, which need not mean anything."""
+        if self.is_over:
+            return False
+        try:
+            waiting = self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except (OSError, ValueError):
+            return False
+        return None if waiting and self.sealed is not None else False
+
+    def check(self, now: float) -> None:
+        """Give the request up if one of its deadlines is over."""
+        if self._answer is None:
+            return
+        if now >= self._total_until:
+            self._late(DeadlineMissed(self._phase, self._request.total_s, total=True))
+        elif now >= self._until:
+            self._late(DeadlineMissed(self._phase, self._sweep.limits[self._phase], total=False))
+
+    def interrupt(self, why: Exception) -> None:
+        """Give the request up."""
+        self._fail(why)
+
+    def close(self) -> None:
+        """End it, politely where it is encrypted, and without waiting for anybody."""
+        sealed, transport = self.sealed, self._transport
+        if sealed is not None and transport is not None and not self.is_over:
+            sealed.end()
+            if not transport.get_write_buffer_size():
+                # Through the transport, whoever does not read would keep it open.
+                with suppress(OSError):
+                    self._socket.send(sealed.pending())
+        self.abort()
+
+    def abort(self) -> None:
+        """End it at once, with what it was doing."""
+        self._leave()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = transport  # type: ignore[assignment] # of a stream
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - there is one buffer
+        """Give the room to read into."""
+        return self._room.wire
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read."""
+        data = self._room.wire[:nbytes]
+        if self.sealed is None:
+            self._take(data)
+        else:
+            self._unseal(self.sealed, data)
+
+    def eof_received(self) -> None:
+        """Take the end; the transport closes itself."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take the end of the connection."""
+        if isinstance(exc, OSError) and exc.errno:
+            why: str | None = f"the connection was lost: {os.strerror(exc.errno).lower()}"
+        elif exc is not None:
+            why = f"the connection was lost: {one_line(exc)}"
+        elif self.sealed is not None and not self.sealed.was_ended:
+            why = "the connection was cut off: nobody said that this was the end"
+        else:
+            why = None
+        if self._shaken is not None and not self._shaken.done():
+            self._shaken.set_exception(ConnectionResetError("cut off during the handshake"))
+        self._lost(why)
+        self._transport = None
+        self._pool.standing.discard(self)
+
+    def _unseal(self, sealed: Sealed, data: memoryview) -> None:
+        try:
+            sealed.take(data)
+            if not sealed.is_open:
+                if self._shaken is not None:
+                    self._shake()
+                if not sealed.is_open:
+                    return
+            while not self.is_over and (count := sealed.read_into(self._room.plain)):
+                self._take(self._room.plain[:count])
+        except ssl.SSLError as exc:
+            self._lost(f"the connection was lost: {one_line(exc)}")
+            return
+        self._flush()
+        if sealed.was_ended:
+            self._lost(None)
+
+    def _shake(self) -> None:
+        sealed, shaken = self.sealed, self._shaken
+        if sealed is None or shaken is None or shaken.done():
+            return
+        try:
+            if sealed.shake():
+                shaken.set_result(None)
+        except ssl.SSLError as exc:
+            shaken.set_exception(exc)
+        self._flush()
+
+    def _flush(self) -> None:
+        if self.sealed is not None and self._transport is not None and (pending := self.sealed.pending()):
+            self._transport.write(pending)
+
+    def _take(self, data: bytes | memoryview) -> None:
+        if self._answer is None:
+            # Source: RFC 9112, 6.3: what nobody asked for is no answer to a request that is yet to be made.
+            self.has_spoken = True
+            self.close()
+            return
+        reader = self._reader
+        try:
+            reader.feed(data)
+            body = reader.body
+            if reader.is_done:
+                if body is not None and not self._budget.has_room(body.body_bytes):
+                    self._budget.hold(self, body.body_bytes)
+                self._finish()
+                return
+            if body is not None:
+                self._budget.hold(self, body.body_bytes)
+        except (Broken, TooLong, NotDecodable, NoRoom) as exc:
+            self._fail(exc)
+            return
+        if self._phase is Phase.FIRST_BYTE and reader.has_header:
+            self._phase = Phase.BODY
+            self._until = self._sweep.now() + _DRAINED_S if reader.body is None else float("inf")
+
+    def _finish(self) -> None:
+        """Give the answer to whom it belongs; raises NotDecodable."""
+        reader, answer, request = self._reader, self._answer, self._request
+        body, wire_bytes, is_cut = reader.whole()
+        reader.discard()
+        loop_time = self._sweep.now()
+        response = HopResponse(
+            url=request.url,
+            status=reader.status,
+            headers=reader.headers,
+            body=body,
+            wire_bytes=wire_bytes,
+            elapsed_ms=round((loop_time - self._began) * 1000),
+            cut=is_cut,
+        )
+        self._rest()
+        if self.sealed is not None and not self._is_session_kept:
+            self._is_session_kept = True
+            self.sealed.keep_session()
+        if answer is not None and not answer.done():
+            answer.set_result(response)
+        if is_cut:
+            self.abort()
+        elif not reader.is_sure or self.is_over:
+            self.close()
+        else:
+            self.idle_since = loop_time
+            self._pool.keep(self)
+
+    def _late(self, missed: DeadlineMissed) -> None:
+        if self._phase is Phase.BODY and self._reader.body is None:
+            # The rest of what is thrown away is not worth waiting for.
+            self._reader.give_up()
+            self._finish()
+            self.abort()
+        else:
+            self._fail(missed)
+
+    def _lost(self, why: str | None) -> None:
+        """Take the end of what came, whatever ended it."""
+        if self._answer is not None:
+            reader = self._reader
+            if reader.is_silent:
+                self._fail(Stale())
+                return
+            try:
+                reader.end(why)
+                self._finish()
+            except (Broken, NotDecodable) as exc:
+                self._fail(exc)
+                return
+        if why is None:
+            self.close()
+        else:
+            self.abort()
+
+    def _fail(self, why: Exception) -> None:
+        answer = self._answer
+        self._rest()
+        if answer is not None and not answer.done():
+            answer.set_exception(why)
+        self.abort()
+
+    def _rest(self) -> None:
+        """Serve no request any more."""
+        self._answer = None
+        self._sweep.remove(self)
+        self._budget.release(self)
+
+    def _leave(self) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._pool.withdraw(self)
+            answer = self._answer
+            self._rest()
+            self._reader.close()
+            if answer is not None and not answer.done():
+                answer.set_exception(Disconnected("the connection was closed by us"))

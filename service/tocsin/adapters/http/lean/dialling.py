@@ -1,0 +1,151 @@
+"""A new connection: the name's addresses, each judged as it is dialled, the fastest of them, and the handshake."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from typing import TYPE_CHECKING, Final
+
+import aiohappyeyeballs
+
+from tocsin.adapters.http.deadlines import Phase
+from tocsin.adapters.http.lean.connection import Connection
+from tocsin.adapters.http.lean.sealed import Sealed, SessionKey
+from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved, refusal
+from tocsin.adapters.http.tls import Untrusted
+from tocsin.adapters.http.wording import one_line
+from tocsin.model import FailureKind
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from aiohappyeyeballs import AddrInfoType
+
+    from tocsin.adapters.http.addresses import AddressPolicy
+    from tocsin.adapters.http.budget import BodyBudget
+    from tocsin.adapters.http.deadlines import DeadlineSweep, Watch
+    from tocsin.adapters.http.lean.connection import Room
+    from tocsin.adapters.http.lean.head import Origin
+    from tocsin.adapters.http.lean.pool import LeanPool
+    from tocsin.adapters.http.lean.sealed import TlsSessions
+    from tocsin.adapters.http.resolver import NameCache
+
+_NEXT_ADDRESS_S: Final = 0.25
+"""Source: RFC 8305, 5, "Connection Attempt Delay"."""
+
+
+class Unreached(Exception):
+    """No connection came to be.
+
+    kind  at what it failed, in the words of the port
+    """
+
+    def __init__(self, kind: FailureKind, why: str) -> None:
+        super().__init__(why)
+        self.kind = kind
+
+
+class Dialler:
+    """Makes the connections of a pool.
+
+    sessions  to be resumed, and where new ones are kept; None: each handshake is a whole one
+    """
+
+    def __init__(
+        self,
+        names: NameCache,
+        policy: AddressPolicy,
+        sweep: DeadlineSweep,
+        budget: BodyBudget,
+        room: Room,
+        sessions: TlsSessions | None,
+    ) -> None:
+        self._names, self._policy, self._sweep, self._budget = names, policy, sweep, budget
+        self._room, self._sessions = room, sessions
+
+    async def dial(self, origin: Origin, pool: LeanPool, watch: Watch, loop: asyncio.AbstractEventLoop) -> Connection:
+        """Make a connection for this pool; raises Unreached or AddressRefused."""
+        targets = await self._targets(origin, watch)
+        watch.enter(Phase.CONNECT)
+        try:
+            opened = await aiohappyeyeballs.start_connection(
+                targets,
+                happy_eyeballs_delay=_NEXT_ADDRESS_S,
+                interleave=1,
+                loop=loop,
+                socket_factory=self._open,
+            )
+        except AddressRefused:
+            raise
+        except (OSError, RuntimeError) as exc:
+            raise Unreached(FailureKind.CONNECT, _said(exc)) from exc
+        try:
+            sealed = None
+            if origin.context is not None:
+                sealed = Sealed(SessionKey(origin.context, origin.name, origin.port), self._sessions)
+            connection = Connection(pool, origin.key, opened, sealed, self._sweep, self._budget, self._room)
+            await loop.create_connection(lambda: connection, sock=opened)
+        except BaseException:
+            opened.close()
+            raise
+        pool.standing.add(connection)
+        if sealed is not None:
+            await self._shake(connection, watch)
+        return connection
+
+    async def _shake(self, connection: Connection, watch: Watch) -> None:
+        watch.enter(Phase.TLS)
+        is_shaken = False
+        try:
+            await connection.shake()
+            is_shaken = True
+        except Untrusted as exc:
+            raise Unreached(FailureKind.TLS, exc.why) from exc
+        except ssl.SSLError as exc:
+            raise Unreached(FailureKind.TLS, one_line(exc)) from exc
+        except ConnectionResetError as exc:
+            raise Unreached(FailureKind.TLS, "cut off during the handshake") from exc
+        finally:
+            if not is_shaken:
+                connection.abort()
+
+    async def _targets(self, origin: Origin, watch: Watch) -> list[AddrInfoType]:
+        """Give what may be dialled; raises AddressRefused, or Unreached where there is nothing."""
+        found: tuple[str, ...] = (origin.host,)
+        if not origin.is_address:
+            watch.enter(Phase.DNS)
+            try:
+                found = await self._names.addresses(origin.host)
+            except NameNotResolved as exc:
+                raise Unreached(FailureKind.DNS, str(exc)) from exc
+            if not found:
+                raise Unreached(FailureKind.DNS, f"the name {origin.host} has no address")
+        refusals = {address: self._policy.refuses(address) for address in found}
+        dialled = [target(address, origin.port) for address, why in refusals.items() if why is None]
+        if not dialled:
+            address, why = next(iter(refusals.items()))
+            named = f"{address} {why}" if origin.is_address else f"{origin.host} is {address}, which {why}"
+            raise AddressRefused(refusal(named))
+        return dialled
+
+    def _open(self, target: AddrInfoType) -> socket.socket:
+        """Open the socket of a connection: the last look at the address that is really dialled."""
+        family, kind, protocol, _, address = target
+        why = self._policy.refuses(str(address[0]))
+        if why is not None:
+            raise AddressRefused(refusal(f"{address[0]} {why}"))
+        opened = socket.socket(family, kind, protocol)
+        opened.setblocking(False)  # noqa: FBT003 - the name of the method says it
+        return opened
+
+
+def target(address: str, port: int) -> AddrInfoType:
+    """Give an address as sockets take it."""
+    if ":" in address:
+        return (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port, 0, 0))
+    return (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port))
+
+
+def _said(exc: OSError | RuntimeError) -> str:
+    return os.strerror(exc.errno).lower() if isinstance(exc, OSError) and exc.errno else one_line(exc)

@@ -1,0 +1,124 @@
+"""A session on lean connections: what it asks for needs no proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.lean.answer import Disconnected
+from tocsin.adapters.http.lean.connection import Stale
+from tocsin.adapters.http.lean.dialling import Dialler
+from tocsin.adapters.http.lean.pool import LeanPool
+from tocsin.adapters.http.translation import EXPECTED, translate
+
+if TYPE_CHECKING:
+    from tocsin.adapters.http.budget import BodyBudget
+    from tocsin.adapters.http.deadlines import DeadlineSweep
+    from tocsin.adapters.http.lean.connection import Connection, Room
+    from tocsin.adapters.http.lean.head import Origin, Origins
+    from tocsin.adapters.http.lean.sealed import TlsSessions
+    from tocsin.adapters.http.resolver import NameCache
+    from tocsin.ports import HopRequest, HopResponse
+
+ANY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
+_USER_INFO: Final = re.compile(r"(?<=://)[^/?#]*@")
+
+
+class LeanSession:
+    """Implements `ports.Session` for requests without a proxy: one session with its own connections (T59).
+
+    sessions  TLS sessions to be resumed; None: each handshake is a whole one
+    """
+
+    def __init__(
+        self,
+        names: NameCache,
+        sweep: DeadlineSweep,
+        policy: AddressPolicy,
+        budget: BodyBudget,
+        *,
+        origins: Origins,
+        room: Room,
+        sessions: TlsSessions | None,
+    ) -> None:
+        self._names, self._sweep, self._policy, self._budget = names, sweep, policy, budget
+        self._origins, self._room, self._sessions = origins, room, sessions
+        self._public: LeanPool | None = None
+        self._private: LeanPool | None = None
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request; see `ports.Session`."""
+        began = self._sweep.now()
+        if "@" in request.url and _USER_INFO.search(request.url):
+            # Whose they are is for the engine to know, and for no message to show.
+            request = replace(request, url=_USER_INFO.sub("", request.url))
+        try:
+            origin, target = self._origins.split(request.url)
+            head = self._origins.head(origin, target, request)
+            pool = self._pool(private=request.private)
+            connection = await pool.take(origin)
+            if connection is not None:
+                try:
+                    return await _answer_of(connection, head, request, began)
+                except Stale:
+                    # That is the race of every kept connection, no failure of the page: it stays one set of requests
+                    # (T59). Source: RFC 9112, 9.3.1.
+                    pass
+            connection = await self._dial(pool, origin, request, began)
+            try:
+                return await _answer_of(connection, head, request, began)
+            except Stale as exc:
+                raise Disconnected("the server closed the connection before it answered") from exc
+        except EXPECTED as exc:
+            raise translate(request.url, exc) from exc
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for pool in (self._public, self._private):
+            if pool is not None:
+                await pool.close()
+        self._public = self._private = None
+
+    @property
+    def connections(self) -> int:
+        """How many connections stand, busy or idle."""
+        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
+
+    def _pool(self, *, private: bool) -> LeanPool:
+        if private:
+            if self._private is None:
+                self._private = self._new_pool(AddressPolicy(ANY_ADDRESS))
+            return self._private
+        if self._public is None:
+            self._public = self._new_pool(self._policy)
+        return self._public
+
+    def _new_pool(self, policy: AddressPolicy) -> LeanPool:
+        return LeanPool(Dialler(self._names, policy, self._sweep, self._budget, self._room, self._sessions))
+
+    async def _dial(self, pool: LeanPool, origin: Origin, request: HopRequest, began: float) -> Connection:
+        watching = self._sweep.watch(
+            request.total_s, tls=origin.context is not None, max_wire_bytes=request.max_wire_bytes, began=began
+        )
+        with watching as watch:
+            connection = await pool.dial(origin, watch)
+        # What a server says before it is asked is no answer.
+        if connection.is_quiet() is False:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        if connection.has_spoken:
+            raise Disconnected("the server spoke before it was asked")
+        return connection
+
+
+async def _answer_of(connection: Connection, head: bytes, request: HopRequest, began: float) -> HopResponse:
+    answer = connection.ask(head, request, began)
+    try:
+        return await answer
+    except asyncio.CancelledError:
+        connection.abort()
+        raise

@@ -1,0 +1,153 @@
+"""A session on aiohttp: what needs a proxy goes this way."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from multidict import CIMultiDict
+from yarl import URL
+
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.deadlines import CURRENT, Phase
+from tocsin.adapters.http.decoding import ACCEPTED
+from tocsin.adapters.http.lean.head import ACCEPT
+from tocsin.adapters.http.lean.session import ANY_ADDRESS
+from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.receiving import receive_body
+from tocsin.adapters.http.resolver import refusal
+from tocsin.adapters.http.translation import translated
+from tocsin.errors import FetchRefused
+from tocsin.model import FailureKind
+from tocsin.ports import HopRequest, HopResponse
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Sequence
+
+    from tocsin.adapters.http.budget import BodyBudget
+    from tocsin.adapters.http.deadlines import DeadlineSweep
+    from tocsin.adapters.http.resolver import NameCache
+    from tocsin.adapters.http.tls import TlsContexts
+
+_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
+
+
+class AiohttpSession:
+    """Implements `ports.Session`: one session with its own connections (T59)."""
+
+    def __init__(
+        self,
+        names: NameCache,
+        sweep: DeadlineSweep,
+        policy: AddressPolicy,
+        budget: BodyBudget,
+        *,
+        user_agent: str,
+        tls: TlsContexts,
+    ) -> None:
+        self._names, self._sweep, self._policy, self._budget, self._tls = names, sweep, policy, budget, tls
+        self._user_agent = user_agent
+        self._public: ConnectionPool | None = None
+        self._private: ConnectionPool | None = None
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request; see `ports.Session`.
+
+        The body of an answer that is no success is nobody's page: it is thrown away, and neither its length nor its
+        coding matters.
+        """
+        if _USER_INFO.search(request.url):
+            # The library would send them; whose they are is for the engine to know, and for no message to show.
+            request = replace(request, url=_USER_INFO.sub("", request.url))
+        pool = self._pool(private=request.private)
+        tls = request.url.startswith("https:")
+        began = self._sweep.now()
+        watching = self._sweep.watch(request.total_s, tls=tls, max_wire_bytes=request.max_wire_bytes)
+        with translated(request.url), watching as watch:
+            token = CURRENT.set(watch)
+            try:
+                self._judge_behind_proxy(request)
+                response = await pool.session.get(
+                    _exact(request.url),
+                    headers=self._headers(request),
+                    proxy=request.proxy,
+                    proxy_headers={"User-Agent": self._user_agent} if request.proxy else None,
+                    allow_redirects=False,
+                    ssl=self._context(request),
+                )
+                watch.enter(Phase.BODY)
+                try:
+                    body = await receive_body(response, request, watch, self._budget)
+                finally:
+                    self._budget.release(watch)
+                    response.close()  # nothing, where the body was read to its end
+            finally:
+                CURRENT.reset(token)
+        return HopResponse(
+            url=request.url,
+            status=response.status,
+            headers=_texts(response.raw_headers),
+            body=body.whole,
+            wire_bytes=body.wire_bytes,
+            elapsed_ms=round((self._sweep.now() - began) * 1000),
+            cut=body.is_cut,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for pool in (self._public, self._private):
+            if pool is not None:
+                await pool.close()
+        self._public = self._private = None
+
+    @property
+    def connections(self) -> int:
+        """How many connections stand, busy or idle."""
+        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
+
+    def _pool(self, *, private: bool) -> ConnectionPool:
+        if private:
+            if self._private is None:
+                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep)
+            return self._private
+        if self._public is None:
+            self._public = ConnectionPool(self._names, self._policy, self._sweep)
+        return self._public
+
+    def _headers(self, request: HopRequest) -> CIMultiDict[str]:
+        headers = CIMultiDict(request.headers)
+        headers.setdefault("User-Agent", self._user_agent)
+        headers.setdefault("Accept", ACCEPT)
+        # Whatever a page's own headers say: only these can be decoded.
+        headers["Accept-Encoding"] = ACCEPTED
+        return headers
+
+    def _context(self, request: HopRequest) -> ssl.SSLContext | bool:
+        """Give the context of the site, else of its proxy; where both are encrypted, the library takes one for both."""
+        if request.url.startswith("https:"):
+            return self._tls.of(request.url)
+        return self._tls.of(request.proxy) if request.proxy is not None and request.proxy.startswith("https:") else True
+
+    def _judge_behind_proxy(self, request: HopRequest) -> None:
+        """Judge an address that a proxy would dial for us; of names, only the proxy learns the addresses."""
+        if request.proxy is None or request.private:
+            return
+        host = URL(request.url, encoded=True).host or ""
+        why = self._policy.refuses(host)
+        if why is not None and why != "is not an address":
+            raise FetchRefused(request.url, FailureKind.BLOCKED_ADDRESS, refusal(f"{host} {why}"))
+
+
+def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+    """Headers as the port has them: names in lower case, values one character for each byte."""
+    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
+
+
+def _exact(url: str) -> URL:
+    """The URL as it is to stand on the wire; yarl would leave out the question mark of an empty query."""
+    exact = URL(url, encoded=True)
+    return (
+        exact.with_path(f"{exact.raw_path}?", encoded=True) if url.endswith("?") and not exact.query_string else exact
+    )
