@@ -1,50 +1,160 @@
-"""When each host is due next."""
+"""When each host is due next, in a few bytes a host."""
 
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
+from array import array
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tocsin.model import Instant
+
+_SLOT_BITS: Final = 26  # a slot of the time to come: 67 seconds
+_LEAF_BITS: Final = 8
+_LEAF: Final = 1 << _LEAF_BITS
+_HOST_BITS: Final = 32
+_HOST: Final = (1 << _HOST_BITS) - 1
+_ABSENT: Final = -(2**63)
+_FEW: Final = 10_000
 
 
 class Agenda:
-    """When each host is due next: a heap of (due, host), where only the newest entry of a host counts."""
+    """When each host is due next.
+
+    Each host has its time in an array. In which order they come is kept only for the slot of time that is worked on, as
+    a heap; hosts of later slots lie in arrays, unsorted, until their slot comes. What a host's time was before stays
+    there until then, and counts for nothing. So a million hosts take some 20 MB, whatever they are due.
+
+    Host ids are less than 2**32; times are instants, in microseconds.
+    """
 
     def __init__(self) -> None:
-        self._due: dict[int, Instant] = {}
-        self._heap: list[tuple[Instant, int]] = []
+        self._due: dict[int, array[int]] = {}
+        self._count = 0
+        # Both in one number, which a heap of a million compares and keeps for a third of what a pair takes.
+        self._near: list[int] = []
+        self._later: dict[int, array[int]] = {}
+        self._slots: list[int] = []
+        self._entries = 0
+        self._open: int | None = None
+        self._looked_up = (0, 0, 0, _ABSENT)
 
     def __len__(self) -> int:
-        return len(self._due)
+        return self._count
 
     def __contains__(self, host_id: int) -> bool:
-        return host_id in self._due
+        return self._due_of(host_id) != _ABSENT
 
     def put(self, host_id: int, due: Instant | None) -> None:
         """Note when a host is due; None takes it out."""
+        before = self._due_of(host_id)
         if due is None:
-            self._due.pop(host_id, None)
-        elif self._due.get(host_id) != due:
-            self._due[host_id] = due
-            heapq.heappush(self._heap, (due, host_id))
+            if before != _ABSENT:
+                self._set(host_id, _ABSENT)
+                self._count -= 1
+        elif due != before:
+            self._set(host_id, due)
+            self._count += before == _ABSENT
+            self._enter(host_id, due)
+            if self._entries > 2 * self._count + _FEW:
+                self._sweep()
 
     def next_due(self) -> Instant | None:
         """When the first host is due."""
-        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
-            heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        due = self._first_near()
+        while due is None and self._slots:
+            due = self._first_later()
+        return due
 
     def take(self, now: Instant, most: int) -> list[int]:
-        """Take out hosts that are due, the longest due first."""
+        """Take out hosts that are due, the longest due first, of those due at one time the one with the lowest id."""
         taken: list[int] = []
-        while len(taken) < most and (due := self.next_due()) is not None and due <= now:
-            host_id = heapq.heappop(self._heap)[1]
-            del self._due[host_id]
-            taken.append(host_id)
+        while len(taken) < most:
+            due = self._first_near()
+            if due is None and self._slots and self._slots[0] << _SLOT_BITS <= now:
+                self._open_slot()
+            elif due is None or due > now:
+                break
+            else:
+                host_id = heapq.heappop(self._near) & _HOST
+                self._set(host_id, _ABSENT)
+                self._count -= 1
+                taken.append(host_id)
         return taken
 
     def hosts(self) -> list[int]:
         """All hosts that are on it, in an order that stays."""
-        return sorted(self._due)
+        return [host_id for host_id, _ in self._all()]
+
+    def _due_of(self, host_id: int) -> Instant:
+        leaf = self._due.get(host_id >> _LEAF_BITS)
+        return _ABSENT if leaf is None else leaf[host_id & (_LEAF - 1)]
+
+    def _set(self, host_id: int, due: Instant) -> None:
+        leaf = self._due.get(host_id >> _LEAF_BITS)
+        if leaf is None:
+            leaf = self._due[host_id >> _LEAF_BITS] = array("q", [_ABSENT]) * _LEAF
+        leaf[host_id & (_LEAF - 1)] = due
+
+    def _enter(self, host_id: int, due: Instant) -> None:
+        slot = due >> _SLOT_BITS
+        if self._open is not None and slot <= self._open:
+            heapq.heappush(self._near, due << _HOST_BITS | host_id)
+            return
+        hosts = self._later.get(slot)
+        if hosts is None:
+            hosts = self._later[slot] = array("I")
+            heapq.heappush(self._slots, slot)
+        hosts.append(host_id)
+        self._entries += 1
+
+    def _first_near(self) -> Instant | None:
+        while self._near:
+            first = self._near[0]
+            due = first >> _HOST_BITS
+            if self._due_of(first & _HOST) == due:
+                return due
+            heapq.heappop(self._near)
+        return None
+
+    def _first_later(self) -> Instant | None:
+        """Look for the first host of the next slot, which stays closed: what comes before it need not be sorted yet."""
+        slot = self._slots[0]
+        hosts = self._later[slot]
+        known_slot, known_entries, known_host, known_due = self._looked_up
+        if (known_slot, known_entries) == (slot, len(hosts)) and self._due_of(known_host) == known_due:
+            return known_due
+        dues = [(due, host_id) for host_id in hosts if (due := self._due_of(host_id)) >> _SLOT_BITS == slot]
+        if not dues:
+            self._drop_slot()
+            return None
+        first, host_id = min(dues)
+        self._looked_up = (slot, len(hosts), host_id, first)
+        return first
+
+    def _open_slot(self) -> None:
+        """Sort the hosts of the next slot."""
+        slot = self._open = self._slots[0]
+        hosts = self._drop_slot()
+        dues = ((self._due_of(host_id), host_id) for host_id in hosts)
+        self._near = [due << _HOST_BITS | host_id for due, host_id in dues if due >> _SLOT_BITS == slot]
+        heapq.heapify(self._near)
+
+    def _drop_slot(self) -> array[int]:
+        hosts = self._later.pop(heapq.heappop(self._slots))
+        self._entries -= len(hosts)
+        return hosts
+
+    def _sweep(self) -> None:
+        """Forget the times before."""
+        self._near, self._later, self._slots, self._entries, self._open = [], {}, [], 0, None
+        for host_id, due in self._all():
+            self._enter(host_id, due)
+
+    def _all(self) -> Iterator[tuple[int, Instant]]:
+        for number in sorted(self._due):
+            for place, due in enumerate(self._due[number]):
+                if due != _ABSENT:
+                    yield (number << _LEAF_BITS) + place, due
