@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tocsin import __version__
+from tocsin.adapters.http.budget import room_for_bodies
 from tocsin.adapters.http.fetcher import AiohttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import accepted_of
+from tocsin.adapters.processes.starting import FetcherStarter
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.app.fetching import Checking, put_together
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
 from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.delivery import Delivery
+from tocsin.engine.fetchers import Fetchers
 from tocsin.engine.gates import Gates
 from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
-from tocsin.engine.receive import Receiver
-from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.renders import RenderQueue
-from tocsin.engine.robots import RobotsCache
 from tocsin.engine.runner import Loops, Runner
 from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.uplink import Uplink
-from tocsin.engine.visit import Tries, Visitor
 from tocsin.engine.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from tocsin.engine.checkers import Checkers
     from tocsin.model import CheckResult, Instant
-    from tocsin.ports import HopRequest, HopResponse, Sink, Store, Telemetry
-    from tocsin.settings import Settings
+    from tocsin.ports import Fetcher, Renderer, Sink, Store, Telemetry
+    from tocsin.settings import FetchSettings, Settings
+
+
+WORTH_A_PROCESS = 10_000
+OWN_BYTES = 512 * 2**20
+A_REQUEST_BYTES = 256 * 2**10
+TREE_BYTES = 64
+"""What a byte of markup can take as a tree."""
 
 
 def user_agent(contact: str) -> str:
@@ -65,9 +73,36 @@ async def open_store_for(settings: Settings, *, engine: bool, create: bool = Tru
         await store.close()
 
 
+def fetchers_of(settings: Settings, *, pages: int | None = None) -> int:
+    """Tell how many fetcher processes are to work: as set, or as many as there are cores to spare, at least one.
+
+    pages  so many are wanted by a one-shot check, None for a service: starting processes for a few costs more than it
+           brings
+    """
+    wanted = settings.fetch.fetchers
+    if wanted != "auto":
+        return wanted
+    if pages is not None and pages < WORTH_A_PROCESS:
+        return 0
+    return max(_cores() - 1, 1)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def memory_of_a_fetcher(fetch: FetchSettings) -> int:
+    """Give the bytes that no fetcher takes that is well: program and caches, bodies in flight, and the worst page."""
+    return OWN_BYTES + 2 * room_for_bodies(fetch) + A_REQUEST_BYTES * fetch.in_flight + TREE_BYTES * fetch.max_body
+
+
 class Assembly:
     """One engine's parts, each made once, when it is first asked for.
 
+    fetcher       makes requests where no fetcher processes do; None where they do
     request_id    the request that it works for; None for a service
     on_committed  is told of each batch of results that was written
     """
@@ -76,15 +111,16 @@ class Assembly:
         self,
         settings: Settings,
         store: Store,
-        fetcher: AiohttpFetcher,
+        fetcher: Fetcher | None,
         sinks: Sequence[Sink],
         telemetry: Telemetry,
         *,
         request_id: int | None,
         on_committed: Callable[[Sequence[CheckResult]], None],
+        fetchers: int = 0,
     ) -> None:
         self._settings, self._store, self._fetcher, self._telemetry = settings, store, fetcher, telemetry
-        self._request_id, self._on_committed = request_id, on_committed
+        self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._clock, self._chance = SystemClock(), SystemChance()
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
@@ -111,22 +147,38 @@ class Assembly:
         return Runner(store, loops, clock, telemetry)
 
     @cached_property
+    def fetchers(self) -> Fetchers | None:
+        """The fetcher processes; None where this process fetches by itself."""
+        if self._fetcher is not None:
+            return None
+        settings = self._settings
+        return Fetchers(
+            FetcherStarter(),
+            self._count,
+            settings,
+            self._store,
+            self.policies,
+            Conclusions(self._alerts, time_zone=settings.instance.time_zone),
+            self.gates,
+            self.outage,
+            self._clock,
+            self._telemetry,
+            most_bytes=memory_of_a_fetcher(settings.fetch),
+        )
+
+    @cached_property
     def scheduler(self) -> Scheduler:
         """What finds due pages."""
-        fetch, clock, telemetry = self._settings.fetch, self._clock, self._telemetry
-        tries = Tries(self._receiver, self._fetcher, self.gates, fetch, clock, self._chance)
-        conclusions = Conclusions(self._alerts, time_zone=self._settings.instance.time_zone)
-        visitor = Visitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, telemetry)
         return Scheduler(
             self._store,
             self._lease,
-            Visits(visitor, self.policies, conclusions, clock),
+            self._checkers,
             self.policies,
             self.gates,
             self.outage,
-            fetch,
-            clock,
-            telemetry,
+            self._settings.fetch,
+            self._clock,
+            self._telemetry,
             request_id=self._request_id,
             # Asked of a queue that is made only later, and of this very scheduler.
             is_rendered=self._is_rendered,
@@ -135,7 +187,7 @@ class Assembly:
     @cached_property
     def renders(self) -> RenderQueue:
         """The render queue."""
-        renderer = HttpRenderer(self._receiver, self._fetcher, self.policies, self._store, self._clock)
+        renderer: Renderer = self.fetchers or self._checking.renderer
         return RenderQueue(
             self._store,
             renderer,
@@ -154,11 +206,30 @@ class Assembly:
         )
 
     @cached_property
-    def _receiver(self) -> Receiver:
-        in_flight = asyncio.Semaphore(self._settings.fetch.in_flight)
-        total_s = self._settings.fetch.deadlines.total.total_seconds()
-        robots = RobotsCache(self._get_robots, self._store, self._clock, total_s=total_s)
-        return Receiver(self.gates, robots, self.outage, in_flight, self._settings.fetch, self._clock)
+    def _checkers(self) -> Checkers:
+        if self.fetchers is not None:
+            return self.fetchers
+        checking = self._checking
+        return Visits(checking.visitor, self.policies, checking.conclusions, self._clock)
+
+    @cached_property
+    def _checking(self) -> Checking:
+        assert self._fetcher is not None  # noqa: S101 - asked for only where there is one
+        return put_together(
+            self._settings.instance,
+            self._settings.fetch,
+            self._fetcher,
+            self._alerts,
+            self.gates,
+            self.policies,
+            self._store,
+            self._store,
+            self.outage,
+            self.outage,
+            self._clock,
+            self._chance,
+            self._telemetry,
+        )
 
     @cached_property
     def _writer(self) -> Writer:
@@ -174,9 +245,6 @@ class Assembly:
 
     def _is_rendered(self, page_id: int, since_s: float) -> bool:
         return self.renders.has_in_hand(page_id, since_s)
-
-    async def _get_robots(self, request: HopRequest) -> HopResponse:
-        return await self._receiver.hop(request, self._fetcher.shared())
 
     def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         self.scheduler.on_committed(results, due)
@@ -197,20 +265,37 @@ async def assemble(
     *,
     request_id: int | None = None,
     on_committed: Callable[[Sequence[CheckResult]], None] = lambda _: None,
+    fetchers: int = 0,
 ) -> AsyncIterator[Assembly]:
-    """Put an engine together on an open store; as a service, or for one request."""
+    """Put an engine together on an open store; as a service, or for one request.
+
+    fetchers  so many processes fetch and assess; 0: this one does
+    """
     async with AsyncExitStack() as stack:
         agent = user_agent(settings.instance.contact)
-        fetcher = await stack.enter_async_context(
-            AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
-        )
+        fetcher: Fetcher | None = None
+        if not fetchers:
+            fetcher = await stack.enter_async_context(
+                AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
+            )
         sinks = await open_sinks(settings, stack)
         await store.set_sinks([sink.name for sink in sinks])
-        engine = Assembly(settings, store, fetcher, sinks, telemetry, request_id=request_id, on_committed=on_committed)
+        engine = Assembly(
+            settings,
+            store,
+            fetcher,
+            sinks,
+            telemetry,
+            request_id=request_id,
+            on_committed=on_committed,
+            fetchers=fetchers,
+        )
         clock = SystemClock()
         for host, until in (await store.host_gates(clock.now())).items():
             # What a host asked for outlives the process that it was told, also as one-shot checks.
             engine.gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
+        if engine.fetchers is not None:
+            await stack.enter_async_context(engine.fetchers.running())
         yield engine
 
 

@@ -16,7 +16,7 @@ from tocsin.adapters.http.fetcher import AiohttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.assembly import assemble, open_sinks, open_store_for, user_agent
+from tocsin.app.assembly import assemble, fetchers_of, open_sinks, open_store_for, user_agent
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.gates import Gates
 from tocsin.engine.outage import OutageWatch
@@ -163,7 +163,14 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
     telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))
     stopping = asyncio.Event()
     with _interrupted_by(stopping.set):
-        async with assemble(settings, store, telemetry, request_id=request_id, on_committed=committed) as engine:
+        async with assemble(
+            settings,
+            store,
+            telemetry,
+            request_id=request_id,
+            on_committed=committed,
+            fetchers=fetchers_of(settings, pages=tally.pages),
+        ) as engine:
             await engine.runner.check(stopping)
     if stopping.is_set():
         await store.drop_request(request_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.assembly import assemble, open_store_for
+from tocsin.app.assembly import assemble, fetchers_of, open_store_for
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
 from tocsin.events import Happening
@@ -44,7 +44,7 @@ async def run(load: Callable[[], Loaded]) -> None:
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
     async with (
         open_store_for(settings, engine=True) as store,
-        assemble(settings, store, telemetry) as engine,
+        assemble(settings, store, telemetry, fetchers=fetchers_of(settings)) as engine,
         asyncio.TaskGroup() as group,
     ):
         watching = group.create_task(_reload(load, loaded, engine, reloading, telemetry), name="reload")
@@ -70,6 +70,8 @@ async def _reload(
         restart = needs_restart(settings, new)
         engine.policies.configure(new.pages)
         engine.gates.configure(new.hosts)
+        if engine.fetchers is not None:
+            engine.fetchers.configure(new.hosts)
         engine.renders.configure(new.render)
         engine.scheduler.reconfigure()
         values = {"needs_restart": restart}

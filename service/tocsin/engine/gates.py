@@ -64,6 +64,11 @@ class Gates:
         gate = self._hosts.get(host)
         return max(gate.held_until_s - self._clock.monotonic(), 0.0) if gate else 0.0
 
+    def held(self) -> dict[str, float]:
+        """Until which monotonic time hosts asked to be left alone, those that still do."""
+        now = self._clock.monotonic()
+        return {host: gate.held_until_s for host, gate in self._hosts.items() if gate.held_until_s > now}
+
     def politeness(self, host: str) -> Politeness:
         """What the settings say for this host."""
         gate = self._hosts.get(host)

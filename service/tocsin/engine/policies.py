@@ -35,13 +35,27 @@ class Policies:
 
     async def load(self, store: WorkStore) -> None:
         """Read what is set at run time; again whenever somebody changed it."""
-        self._for_all, self._groups = await store.overrides()
+        self.adopt(*await store.overrides())
+
+    def adopt(self, for_all: JsonObject, groups: dict[int, tuple[str, JsonObject]]) -> None:
+        """Take over what is set at run time: for all pages, and for each group."""
+        self._for_all, self._groups = for_all, groups
         self._of_group.clear()
+
+    @property
+    def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+        """What is set at run time: for all pages, and for each group."""
+        return self._for_all, self._groups
 
     def configure(self, base: PageSettings) -> None:
         """Go on with another configuration."""
         self._base = base
         self._of_group.clear()
+
+    @property
+    def base(self) -> PageSettings:
+        """The configuration's settings."""
+        return self._base
 
     @property
     def mode(self) -> str:

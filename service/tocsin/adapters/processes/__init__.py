@@ -1,0 +1,1 @@
+"""Fetcher processes: started, spoken with over socket pairs, watched, ended."""

@@ -1,0 +1,46 @@
+"""A few bytes of memory that two processes share: in them a fetcher names the page that it is working on.
+
+They outlive the fetcher: however it dies, its parent can read them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from struct import Struct
+from time import monotonic
+
+from tocsin.ports.processes import Named
+
+_NAME = Struct("=qd")
+_SIZE = 4096
+
+
+class NameTag:
+    """The shared memory, from either side; `descriptor` is what the other side opens it by."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._memory = mmap.mmap(descriptor, _SIZE)
+
+    def write(self, page_id: int) -> None:
+        """Name a page; 0 for none."""
+        _NAME.pack_into(self._memory, 0, page_id, monotonic())
+
+    def read(self) -> Named | None:
+        """Read which page is named, and since when."""
+        page_id, since_s = _NAME.unpack_from(self._memory, 0)
+        return Named(page_id, since_s) if page_id else None
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._memory.close()
+        os.close(self.descriptor)
+
+
+def new_name_tag() -> NameTag:
+    """Make one."""
+    with tempfile.TemporaryFile() as file:
+        file.truncate(_SIZE)
+        return NameTag(os.dup(file.fileno()))

@@ -1,0 +1,120 @@
+"""Fetcher processes, started and watched by their parent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tocsin
+from tocsin.adapters.processes.name_tag import new_name_tag
+from tocsin.adapters.processes.stream import to_fetcher
+from tocsin.errors import ProcessError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.adapters.processes.name_tag import NameTag
+    from tocsin.adapters.processes.stream import MessageStream
+    from tocsin.ports.messages import FromFetcher, ToFetcher
+    from tocsin.ports.processes import Named
+
+MODULE = "tocsin.app.fetcher"
+
+
+class Fetcher:
+    """Implements `ports.FetcherProcess`."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        stream: MessageStream[ToFetcher, FromFetcher],
+        tag: NameTag,
+    ) -> None:
+        self.pid = process.pid
+        self._process, self._stream, self._tag = process, stream, tag
+        self._last_named: Named | None = None
+
+    async def send(self, messages: Sequence[ToFetcher]) -> None:
+        """Send these, in order; waits while it does not read."""
+        await self._stream.send(messages)
+
+    async def receive(self) -> Sequence[FromFetcher]:
+        """Wait for what it says next; nothing: it is gone."""
+        return await self._stream.receive()
+
+    def named(self) -> Named | None:
+        """The page whose bytes it is working on, or was when it died."""
+        return self._last_named if self._process.returncode is not None else self._tag.read()
+
+    def resident_bytes(self) -> int | None:
+        """How much memory it takes; None where the machine does not tell."""
+        with suppress(OSError):
+            pages = Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1]
+            return int(pages) * resource.getpagesize()
+        return None
+
+    def kill(self) -> None:
+        """End it at once."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def end(self, grace_s: float) -> int:
+        """Close the stream, wait so long for its end, then kill it; returns its exit status, negative for a signal."""
+        try:
+            await self._stream.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    return await self._process.wait()
+        finally:
+            self.kill()
+            self._last_named = self._tag.read()
+            self._tag.close()
+        return await self._process.wait()
+
+
+class FetcherStarter:
+    """Implements `ports.FetcherStarter`.
+
+    module  what the process runs
+    """
+
+    def __init__(self, module: str = MODULE) -> None:
+        self._module = module
+
+    async def start(self) -> Fetcher:
+        """Start one; raises ProcessError where the machine does not let us."""
+        ours, theirs = socket.socketpair()
+        tag = new_name_tag()
+        descriptors = (theirs.fileno(), tag.descriptor)
+        # -P: what lies in the folder where somebody called us is none of our modules.
+        arguments = ("-P", "-m", self._module, *map(str, descriptors), str(os.getpid()))
+        try:
+            with theirs:
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    *arguments,
+                    pass_fds=descriptors,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    # Standard output is for results; what goes wrong is said on standard error.
+                    stdout=asyncio.subprocess.DEVNULL,
+                    env=_environment(),
+                )
+        except OSError as exc:
+            ours.close()
+            tag.close()
+            mend = "allow more processes and open files, or set fetch.fetchers = 0"
+            raise ProcessError(f"a fetcher process cannot be started: {exc}; {mend}") from exc
+        return Fetcher(process, await to_fetcher(ours), tag)
+
+
+def _environment() -> dict[str, str]:
+    """Ours; and wherever this very package was found, the process finds it, too."""
+    here = str(Path(tocsin.__path__[0]).parent)
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{known}{os.pathsep}{here}" if known else here}

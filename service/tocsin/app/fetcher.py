@@ -1,0 +1,77 @@
+"""The composition root of a fetcher process.
+
+python -m tocsin.app.fetcher STREAM NAME_TAG PARENT     descriptors, and the id of the process that started it
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.tls import accepted_of
+from tocsin.adapters.processes.belonging import belong_to, open_name_tag, open_stream
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.app import execute
+from tocsin.app.assembly import user_agent
+from tocsin.app.fetching import put_together
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.fetcher import FetcherWork
+from tocsin.engine.fetcher_desk import FetcherDesk, LearningGates
+from tocsin.engine.fetchers import owner_of
+from tocsin.engine.policies import Policies
+from tocsin.ports.messages import Start
+
+
+async def work(stream: int, tag: int) -> None:
+    """Do what the main process says, until it says no more."""
+    channel = await open_stream(stream)
+    first = await channel.receive()
+    if not first:
+        return
+    start, rest = first[0], first[1:]
+    assert isinstance(start, Start)  # noqa: S101 - the first message always is
+    clock, chance, desk = SystemClock(), SystemChance(), FetcherDesk(start.log)
+    policies, gates = Policies(start.rules.pages), LearningGates(start.rules.hosts, clock, desk)
+    policies.adopt(start.rules.for_all, start.rules.groups)
+    for host, until_s in start.holds.items():
+        gates.hold(host, until_s)
+    async with AiohttpFetcher(
+        start.fetch,
+        start.network,
+        user_agent=user_agent(start.instance.contact),
+        accepted=accepted_of(start.rules.hosts),
+    ) as fetcher:
+        parts = put_together(
+            start.instance,
+            start.fetch,
+            fetcher,
+            Alerts(start.instance.name, chance),
+            gates,
+            policies,
+            desk,
+            desk,
+            desk,
+            None,
+            clock,
+            chance,
+            desk,
+            peers=desk,
+            hop_elsewhere=desk.hop,
+            is_ours=lambda host: owner_of(host, start.count) == start.index,
+            mark=open_name_tag(tag).write,
+        )
+        working = FetcherWork(
+            channel, desk, parts.visitor, parts.renderer, parts.receiver, fetcher, policies, gates, clock
+        )
+        await working.run(rest)
+
+
+def main() -> None:
+    """Run with the arguments given."""
+    stream, tag, parent = map(int, sys.argv[1:])
+    belong_to(parent)
+    execute(work(stream, tag))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""What a fetcher process does: takes the pages of its hosts through their checks, and renders them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tocsin.engine.containment import contained
+from tocsin.engine.correspondence import CROSSING, failed_of
+from tocsin.engine.receive import Elsewhere
+from tocsin.errors import FetchRefused
+from tocsin.ports.messages import (
+    Ask,
+    Beat,
+    Begin,
+    Checked,
+    CheckLeg,
+    Ends,
+    Failed,
+    Hop,
+    Hopped,
+    Ready,
+    RenderedPage,
+    RenderLeg,
+    Reply,
+    Rules,
+    Withdraw,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.engine.fetcher_desk import FetcherDesk
+    from tocsin.engine.gates import Gates
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.receive import Receiver
+    from tocsin.engine.rendering import HttpRenderer
+    from tocsin.engine.visit import Visitor
+    from tocsin.model import PageTask
+    from tocsin.ports import Clock, Fetcher
+    from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
+    from tocsin.ports.processes import Channel
+
+BEAT_S = 1.0
+
+
+class EndOfWork(Exception):
+    """The main process is gone, or wants us gone."""
+
+
+class FetcherWork:
+    """Works until the stream ends; what it has in hand then is given up."""
+
+    def __init__(
+        self,
+        channel: Channel[FromFetcher, ToFetcher],
+        desk: FetcherDesk,
+        visitor: Visitor,
+        renderer: HttpRenderer,
+        receiver: Receiver,
+        fetcher: Fetcher,
+        policies: Policies,
+        gates: Gates,
+        clock: Clock,
+    ) -> None:
+        self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
+        self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
+        self._clock = clock
+
+    async def run(self, first: Sequence[ToFetcher] = ()) -> None:
+        """Do what the messages say, until there are no more.
+
+        first  those that have come already
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._send(), name="send")
+                group.create_task(self._beat(), name="beat")
+                group.create_task(self._receive(first, group), name="receive")
+        except* EndOfWork:
+            pass
+
+    async def _receive(self, messages: Sequence[ToFetcher], group: asyncio.TaskGroup) -> None:
+        self._desk.put(Ready())
+        for message in messages:
+            self._take(message, group)
+        while messages := await self._channel.receive():
+            for message in messages:
+                self._take(message, group)
+        # What is left in the group is given up with it.
+        raise EndOfWork
+
+    def _take(self, message: ToFetcher, group: asyncio.TaskGroup) -> None:
+        match message:
+            case Begin():
+                for task in message.tasks:
+                    self._visitor.expect(task.page_id)
+                    group.create_task(self._visit(task), name=f"visit-{task.page_id}")
+            case Reply():
+                self._desk.answered(message)
+            case Ask():
+                group.create_task(self._answer(message), name="answer")
+            case Withdraw():
+                self._visitor.withdraw(message.page_ids)
+            case Rules():
+                self._policies.configure(message.pages)
+                self._policies.adopt(message.for_all, message.groups)
+                self._gates.configure(message.hosts)
+            case _:
+                raise AssertionError("it has started already")
+
+    async def _visit(self, task: PageTask) -> None:
+        self._desk.ended(await self._visitor.ends(task))
+
+    async def _answer(self, ask: Ask) -> None:
+        try:
+            answer = await self._answer_to(ask.question)
+        except Elsewhere as exc:
+            answer = exc.so_far
+        except CROSSING as exc:
+            answer = failed_of(exc)
+        self._desk.put_urgent(Reply(ask.number, answer))
+
+    async def _answer_to(self, question: Question) -> Answer:
+        match question:
+            case CheckLeg():
+                return await self._carry_on(question)
+            case RenderLeg():
+                with contained(question.job.task.url, self._desk):
+                    return RenderedPage(await self._renderer.render(question.job, question.so_far))
+            case Hop():
+                with contained(question.request.url, self._desk):
+                    return Hopped(await self._receiver.hop(question.request, self._fetcher.shared()))
+            case _:
+                raise AssertionError("only the main process answers this")
+
+    async def _carry_on(self, leg: CheckLeg) -> Checked | Failed:
+        if leg.fresh:
+            async with self._fetcher.fresh() as session:
+                came = await self._visitor.carry_on(leg, session)
+        else:
+            came = await self._visitor.carry_on(leg, self._fetcher.shared())
+        if isinstance(came, FetchRefused):
+            return failed_of(came, final=True)
+        return Checked([Ends(came)])
+
+    async def _send(self) -> None:
+        while True:
+            await self._channel.send(await self._desk.gathered())
+
+    async def _beat(self) -> None:
+        while True:
+            await self._clock.sleep(BEAT_S)
+            self._desk.put(Beat())

@@ -1,0 +1,308 @@
+"""One fetcher process as the main process sees it: kept alive, fed, listened to, and replaced when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.errors import ProcessError
+from tocsin.events import Happening
+from tocsin.model import PageTask, RenderJob
+from tocsin.ports.messages import Ask, Beat, Begin, Checked, CheckLeg, Hop, Ready, RenderLeg, Reply, Withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+
+    from tocsin.engine.suspects import Suspects
+    from tocsin.model import JsonObject
+    from tocsin.ports import Clock, Telemetry
+    from tocsin.ports.messages import Answer, Ends, FromFetcher, Start, ToFetcher
+    from tocsin.ports.processes import FetcherProcess, FetcherStarter
+
+TICK_S = 1.0
+SILENT_TICKS = 30
+"""Seconds without a word after which a fetcher hangs; the worst page holds one up for a fifth of that."""
+MOST_STILLBORN = 3
+"""So many fetchers in a row that die before they work are an error of ours."""
+GRACE_S = 2.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 30.0
+
+
+class Work(Struct, frozen=True):
+    """What a fetcher has in hand: a page to be checked, or a question.
+
+    page_id   whose bytes it is about; 0 for a robots.txt
+    what      what is sent
+    answered  takes the answer of a question
+    """
+
+    page_id: int
+    what: PageTask | Ask
+    answered: asyncio.Future[Answer] | None = None
+
+
+class FetcherLink:
+    """Keeps one fetcher going.
+
+    start       makes the first message of each process that takes the fetcher's place
+    ended       takes the ends of checks that this fetcher had in hand
+    heard       takes what else it says
+    set_aside   is given what was in hand of a page that has killed too often
+    most        so many pages it is given at most
+    most_bytes  so much memory it may take
+    """
+
+    def __init__(
+        self,
+        index: int,
+        starter: FetcherStarter,
+        suspects: Suspects,
+        *,
+        start: Callable[[], Start],
+        ended: Callable[[list[Ends]], None],
+        heard: Callable[[FetcherLink, FromFetcher], None],
+        set_aside: Callable[[Work], None],
+        most: int,
+        most_bytes: int,
+        clock: Clock,
+        telemetry: Telemetry,
+    ) -> None:
+        self.index, self._starter, self._suspects = index, starter, suspects
+        self._start, self._ended, self._heard, self._set_aside = start, ended, heard, set_aside
+        self._most, self._most_bytes, self._clock, self._telemetry = most, most_bytes, clock, telemetry
+        self._numbers = count(1)
+        # Pages by their id, questions by their number below zero.
+        self._waiting: dict[int, Work] = {}
+        self._given: dict[int, Work] = {}
+        self._outgoing: list[ToFetcher] = []
+        self._filled = asyncio.Event()
+        self._withdrawn: set[int] = set()
+        self._is_ready = self._was_ready = False
+        self._killed_for: str | None = None
+        self._silent_ticks = 0
+
+    # What it has in hand ----------------------------------------------------------------------------------------
+
+    def has_room(self) -> bool:
+        """Say whether it can be given more pages."""
+        return len(self._waiting) + len(self._given) < self._most
+
+    def begin(self, tasks: Iterable[PageTask]) -> None:
+        """Give it these pages."""
+        for task in tasks:
+            self._waiting[task.page_id] = Work(task.page_id, task)
+        self._feed()
+
+    async def ask(self, question: CheckLeg | RenderLeg | Hop) -> Answer:
+        """Let it do something, and wait for the answer; a fetcher that takes its place is asked again."""
+        number = next(self._numbers)
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[-number] = Work(_page_of(question), Ask(number, question), answered)
+        self._feed()
+        try:
+            return await answered
+        finally:
+            self._waiting.pop(-number, None)
+            self._take_back(-number)
+
+    def tell(self, message: ToFetcher) -> None:
+        """Send it this, if it lives; the next one is told by its start."""
+        if self._is_ready:
+            self._outgoing.append(message)
+            self._filled.set()
+
+    def forget_pages(self) -> None:
+        """Give up all pages that it has in hand; what it says of them counts no more."""
+        for held in (self._waiting, self._given):
+            for key in [key for key in held if key > 0]:
+                del held[key]
+        self._withdrawn.clear()
+
+    def withdraw(self, page_ids: set[int]) -> None:
+        """Make no further request for these of its pages, nor for those that are redirected to it."""
+        self._withdrawn |= page_ids & self._waiting.keys() | page_ids & self._given.keys()
+        self.tell(Withdraw(list(page_ids)))
+
+    def _feed(self) -> None:
+        """Send what waits: of suspects only as many as may be tried together."""
+        if not self._is_ready or not self._waiting:
+            return
+        chosen = self._waiting
+        if self._suspects:
+            chosen, left = {}, {}
+            room = self._suspects.room(self._suspects_in_hand())
+            for key, work in self._waiting.items():
+                if work.page_id not in self._suspects:
+                    chosen[key] = work
+                elif room > 0:
+                    chosen[key] = work
+                    room -= 1
+                else:
+                    left[key] = work
+            self._waiting = left
+        else:
+            self._waiting = {}
+        self._given |= chosen
+        tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
+        if tasks:
+            self.tell(Begin(tasks))
+        for work in chosen.values():
+            if isinstance(work.what, Ask):
+                self.tell(work.what)
+        if self._withdrawn:
+            self.tell(Withdraw(list(self._withdrawn)))
+
+    def _suspects_in_hand(self) -> int:
+        return sum(work.page_id in self._suspects for work in self._given.values())
+
+    def _take_back(self, key: int) -> bool:
+        """Take a page or question out of its hands; False if it has it not."""
+        work = self._given.pop(key, None)
+        if work is None:
+            return False
+        self._withdrawn.discard(key)
+        if self._suspects and work.page_id:
+            self._suspects.cleared(work.page_id, left_in_hand=self._suspects_in_hand())
+            self._feed()
+        return True
+
+    # Its processes ----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Keep a process going in this place, until cancelled; raises ProcessError where none stays alive."""
+        stillborn, pause_s = 0, _FIRST_PAUSE_S
+        while True:
+            began_s, self._was_ready = self._clock.monotonic(), False
+            self._killed_for = None
+            process = await self._starter.start()
+            try:
+                await self._live(process)
+            finally:
+                self._is_ready = False
+                status = await process.end(GRACE_S)
+            why = self._reason(status)
+            stillborn = 0 if self._was_ready else stillborn + 1
+            if stillborn >= MOST_STILLBORN:
+                mend = "what it said stands above; fetch.fetchers = 0 works without such processes"
+                raise ProcessError(f"fetcher {self.index}: {stillborn} in a row ended at their start, {why}; {mend}")
+            self._bury(process, why)
+            is_short = self._clock.monotonic() - began_s < _LONGEST_PAUSE_S
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S) if is_short else _FIRST_PAUSE_S
+            await self._clock.sleep(pause_s)
+
+    async def _live(self, process: FetcherProcess) -> None:
+        """See one process through its life."""
+        self._outgoing, self._silent_ticks = [self._start()], 0
+        self._filled.set()
+        async with asyncio.TaskGroup() as group:
+            helpers = {
+                group.create_task(self._send(process), name="fetcher-send"),
+                group.create_task(self._watch(process), name="fetcher-watch"),
+            }
+            self._group, self._answering = group, helpers
+            while messages := await process.receive():
+                self._silent_ticks = 0
+                for message in messages:
+                    self._take(message)
+            for task in helpers.copy():
+                task.cancel()
+
+    def answer(self, number: int, work: Coroutine[None, None, Answer]) -> None:
+        """Answer a question of the process in the background, as long as that lives."""
+
+        async def reply() -> None:
+            self.tell(Reply(number, await work))
+
+        self.do(reply())
+
+    def do(self, work: Coroutine[None, None, None]) -> None:
+        """Do something in the background, as long as the process lives."""
+        task = self._group.create_task(work, name="fetcher-work")
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def _take(self, message: FromFetcher) -> None:
+        match message:
+            case Checked():
+                # What it was to forget is no longer its own.
+                self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
+            case Beat():
+                pass
+            case Reply():
+                work = self._given.get(-message.number)
+                if work is not None and work.answered is not None and not work.answered.done():
+                    work.answered.set_result(message.answer)
+            case Ready():
+                self._is_ready = self._was_ready = True
+                self._feed()
+            case _:
+                self._heard(self, message)
+
+    async def _send(self, process: FetcherProcess) -> None:
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            messages, self._outgoing = self._outgoing, []
+            await process.send(messages)
+
+    async def _watch(self, process: FetcherProcess) -> None:
+        """Kill a process that hangs, or takes too much memory."""
+        while True:
+            await self._clock.sleep(TICK_S)
+            # Ticks are counted, not time: while this process stood still, the other may have spoken unheard.
+            self._silent_ticks += 1
+            taken = process.resident_bytes() or 0
+            if self._silent_ticks > SILENT_TICKS:
+                self._killed_for = f"it said nothing for {SILENT_TICKS} s"
+            elif taken > self._most_bytes:
+                self._killed_for = f"it took {taken >> 20} MiB, more than {self._most_bytes >> 20} MiB"
+            else:
+                continue
+            process.kill()
+            return
+
+    def _reason(self, status: int) -> str:
+        if self._killed_for is not None:
+            return self._killed_for
+        return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"
+
+    def _bury(self, process: FetcherProcess, why: str) -> None:
+        """Find out what it died of, and keep what it had in hand for the next one."""
+        named = process.named()
+        in_hand = {work.page_id: work for work in self._given.values() if work.page_id}
+        aside = self._suspects.has_killed(named.page_id if named else None, in_hand)
+        values: JsonObject = {"fetcher": self.index, "pid": process.pid, "why": why, "pages": len(in_hand)}
+        if named is not None:
+            values["page_id"] = named.page_id
+            if (work := in_hand.get(named.page_id)) is not None:
+                values["url"] = _url_of(work)
+        self._telemetry.emit(Happening("fetcher.replaced", "error", values))
+        self._waiting = self._given | self._waiting
+        self._given = {}
+        for key, work in list(self._waiting.items()):
+            if work.page_id and work.page_id == aside:
+                del self._waiting[key]
+                self._set_aside(work)
+
+
+def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:
+    match question:
+        case CheckLeg():
+            return question.task.page_id
+        case RenderLeg():
+            return question.job.page_id
+        case Hop():
+            return 0
+
+
+def _url_of(work: Work) -> str:
+    match work.what:
+        case PageTask():
+            return work.what.url
+        case Ask(question=CheckLeg(task=task)) | Ask(question=RenderLeg(job=RenderJob(task=task))):
+            return task.url
+        case _:
+            return ""
