@@ -66,6 +66,14 @@ def next_check(
     return at, why
 
 
+def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") -> timedelta:
+    """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after."""
+    if not pages.cron:
+        return pages.every
+    first = _occurrence_after(now // 60_000_000, pages.cron, time_zone)
+    return (_occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
+
+
 @lru_cache(maxsize=1024)
 def _every(span: timedelta) -> str:
     return f"every {show_span(span)}, at its own time"

@@ -29,7 +29,7 @@ from tocsin.model.common import (
 )
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.watching import HistoryEntry, NewPage, PageFilter, PageRow, TableRow
+from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
     "SHARDS",
@@ -47,6 +47,7 @@ __all__ = [
     "FailureKind",
     "FieldValues",
     "HistoryEntry",
+    "HostPages",
     "Instant",
     "Instruction",
     "JsonObject",

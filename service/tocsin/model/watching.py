@@ -53,6 +53,19 @@ class PageRow(Struct, frozen=True):
     saved_bytes: int = 0
 
 
+class HostPages(Struct, frozen=True):
+    """A host with many pages.
+
+    pages   those that are due at some time
+    robots  what is kept of the robots.txt of each of its origins, as `save_robots` was given it
+    """
+
+    host_id: int
+    host: str
+    pages: int
+    robots: tuple[str, ...] = ()
+
+
 class HistoryEntry(Struct, frozen=True):
     """One state of a page, and what its comparison with the one before found."""
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from datetime import timedelta
 
-    from tocsin.model import HistoryEntry, Instant, JsonObject, NewPage, PageFilter, PageRow, TableRow
+    from tocsin.model import HistoryEntry, HostPages, Instant, JsonObject, NewPage, PageFilter, PageRow, TableRow
 
     OnStep = Callable[[int], None]
     """Is told after each transaction of a long edit how many pages that was about."""
@@ -82,6 +82,19 @@ class WatchList(Protocol):
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
         """States of a page, newest first."""
+
+
+class RoundStore(Protocol):
+    """How many pages hosts have, and how often these are wanted."""
+
+    async def own_schedules(self) -> list[JsonObject]:
+        """The intervals and cron expressions that pages have of their own, each once."""
+
+    async def crowds(self, least: int) -> AsyncIterator[HostPages]:
+        """The hosts with at least so many pages that are due at some time."""
+
+    async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
+        """What pages of a host that are due at some time set of their schedule: (group, settings, pages) each."""
 
 
 class TableStore(Protocol):

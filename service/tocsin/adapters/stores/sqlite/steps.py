@@ -24,19 +24,27 @@ class SteppingRole(Role):
     async def _step(self, work: Callable[[sqlite3.Connection], int], on_step: OnStep) -> int:
         """Do one step in a transaction of its own; returns what `work` does: how many pages it was about.
 
-        Where an engine of another process holds the store, rests afterwards for as long as that took: SQLite's lock
+        Where an engine of another process holds the store, rests afterwards for as long as it worked: SQLite's lock
         has no queue, and whoever takes it again at once leaves the engine no turn.
         Whoever is cancelled is told of the step under way before that is passed on.
         """
-        began_s = time.monotonic()
-        running = asyncio.ensure_future(self._edit(work))
+        worked_s = 0.0
+
+        def timed(db: sqlite3.Connection) -> int:
+            # From here on the lock is ours; the wait for it was somebody else's turn already.
+            nonlocal worked_s
+            began_s = time.monotonic()
+            pages = work(db)
+            worked_s = time.monotonic() - began_s
+            return pages
+
+        running = asyncio.ensure_future(self._edit(timed))
         try:
             done = await asyncio.shield(running)
         except asyncio.CancelledError:
             on_step(await running)
             raise
         on_step(done)
-        took_s = time.monotonic() - began_s
         if await self._reader.run(lambda _: is_held(self._options.path)):
-            await asyncio.sleep(min(max(took_s, _LEAST_REST_S), _LONGEST_REST_S))
+            await asyncio.sleep(min(max(worked_s, _LEAST_REST_S), _LONGEST_REST_S))
         return done

@@ -15,6 +15,7 @@ from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_cu
 from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_file, refuse_network
 from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
+from tocsin.adapters.stores.sqlite.rounds import RoundRole
 from tocsin.adapters.stores.sqlite.table import TableRole
 from tocsin.adapters.stores.sqlite.watchlist import WatchRole
 from tocsin.adapters.stores.sqlite.work import WorkRole
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-class SqliteStore(WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, TableRole, CareRole):
+class SqliteStore(WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, TableRole, CareRole):
     """A store in one SQLite file; implements ports.Store. Made by `open_store`.
 
     It writes through one connection and reads through another, each on a thread of its own.

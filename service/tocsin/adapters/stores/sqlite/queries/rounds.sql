@@ -1,0 +1,22 @@
+-- Hosts with many pages, and how often these are wanted.
+
+-- A piece of the list at a time: what pages set of their own is nowhere but in their rows.
+-- name: own_schedules
+select distinct settings ->> '$.every', settings ->> '$.cron' from pages
+where id > :after and id <= :last and settings is not null
+  and (settings ->> '$.every' is not null or settings ->> '$.cron' is not null);
+
+-- Counted in the schedule index alone.
+-- name: crowds
+select c.host_id, h.name, c.pages, h.robots
+from (
+  select host_id, count(*) as pages from pages indexed by pages_due
+  where host_id > :after and next_at is not null and paused = 0
+  group by host_id having count(*) >= :least order by host_id limit :limit
+) c cross join hosts h on h.id = c.host_id
+order by c.host_id;
+
+-- name: schedules_of
+select group_id, settings ->> '$.every', settings ->> '$.cron', settings ->> '$.mode', count(*)
+from pages indexed by pages_due where host_id = :host and next_at is not null and paused = 0
+group by 1, 2, 3, 4;
