@@ -31,8 +31,9 @@ _META = re.compile(rb"<meta", re.IGNORECASE)
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
-LITTLE_TO_REOPEN = 1_500_000
-"""Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag."""
+LITTLE_TO_REOPEN = _REOPENED * _BYTES_OF_FEW
+"""Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag, which
+takes the parser 15 ms and 20 MB."""
 
 
 def refuse_too_complex(markup: bytes, tags: int) -> None:

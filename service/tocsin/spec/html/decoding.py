@@ -12,6 +12,7 @@ BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.B
 NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
 """Encodings in which `<`, `>` and quotation marks may be bytes of something else; in all others they never are."""
 
+_OFTEN_ASKED = 64  # letters: what is longer is not worth remembering
 _UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
 _OF_THE_STANDARD = "whatwg-"
 
@@ -20,8 +21,15 @@ def encoding_for(label: str | None) -> str | None:
     """Give the encoding's name for a label of the Encoding standard, None for any other text (CT-05)."""
     if label is None or not label.isascii():
         return None
+    return _often_asked(label) if len(label) <= _OFTEN_ASKED else _look_up(label)
+
+
+def _look_up(label: str) -> str | None:
     found = webencodings.lookup(label)
     return None if found is None else str(found.name)
+
+
+_often_asked = lru_cache(maxsize=256)(_look_up)
 
 
 def decode(body: bytes, encoding: str) -> str:

@@ -17,7 +17,7 @@ from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refu
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.search import count, find_last, lower
+from tocsin.spec.html.search import count, find_last_of_each, holds_any
 from tocsin.spec.html.tags import find_tag_end
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ _META = re.compile(
 )
 _TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
 _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
+_LANDMARKS = (b"<meta", b"<frameset")
+# An attribute that no page has: no reference stands for a letter of a name, so a page with it must hold these bytes.
+_END = "\x02\x03\x02"
+_RARE = (_END.encode(), b"<template", b"<selectedcontent")
+
 # An element that HTML fills with a copy of the chosen option of a select.
 _COPYING = re.compile("</?selectedcontent", re.IGNORECASE | re.ASCII)
 
@@ -62,8 +67,18 @@ def read_metas(body: bytes, encoding: str) -> Reading:
     encoding  as `find_encoding` names it
     Raises TooComplex for a page that no parser may be given.
     """
-    _, metas, problems, is_ascii = _read(body, encoding, with_title=False)
-    return Reading(metas, problems, is_ascii=is_ascii)
+    body, encoding = _with_ascii(body, encoding)
+    meta, frameset = find_last_of_each(body, _LANDMARKS)
+    if meta < 0:
+        return Reading(())
+    if meta > frameset and (mark := _META.match(body, meta)) is not None and mark.end(1) >= 0:
+        reading = _read_to_meta(body[: mark.end(1)], encoding, has_frameset=frameset >= 0)
+        if reading is not None:
+            return reading
+    end = _end_of_metas(body, meta) if meta > frameset else len(body)
+    text, problems = _to_text(body[:end], encoding, has_frameset=frameset >= 0)
+    _, metas = _parse(text, with_title=False)
+    return Reading(metas, problems, is_ascii=text.isascii())
 
 
 def read_whole(body: bytes, encoding: str) -> WholePage:
@@ -71,7 +86,17 @@ def read_whole(body: bytes, encoding: str) -> WholePage:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    title, metas, problems, _ = _read(body, encoding, with_title=True)
+    body, encoding = _with_ascii(body, encoding)
+    meta, frameset = find_last_of_each(body, _LANDMARKS)
+    end = _end_of_metas(body, meta) if meta >= 0 else 0
+    title_end, title_start = _end_of_titles(body)
+    end = max(end, title_end)
+    if not end:
+        return WholePage(None, ())
+    if frameset > max(meta, title_start):
+        end = len(body)
+    text, problems = _to_text(body[:end], encoding, has_frameset=frameset >= 0)
+    title, metas = _parse(text, with_title=True)
     return WholePage(title, metas, problems)
 
 
@@ -83,23 +108,39 @@ def read_title(body: bytes, encoding: str) -> str | None:
     return read_whole(body, encoding).title
 
 
-def _read(
-    body: bytes, encoding: str, *, with_title: bool
-) -> tuple[str | None, tuple[Meta, ...], tuple[str, ...], bool]:
-    """Read a title, the meta elements, what is wrong with the bytes, and whether all that was looked at is ASCII."""
+def _with_ascii(body: bytes, encoding: str) -> tuple[bytes, str]:
+    """Give the bytes in an encoding of which ASCII is a part, without a BOM."""
     if encoding in NOT_ASCII:
-        body, encoding = decode(body, encoding).encode(), "utf-8"
-    elif encoding == "utf-8" and body.startswith(_BOM):
-        body = body[len(_BOM) :]
-    end, has_frameset = _end_of_need(body, with_title=with_title)
-    if not end:
-        return None, (), (), False
-    head = body[:end]
+        return decode(body, encoding).encode(), "utf-8"
+    if encoding == "utf-8" and body.startswith(_BOM):
+        return body[len(_BOM) :], encoding
+    return body, encoding
+
+
+def _read_to_meta(head: bytes, encoding: str, *, has_frameset: bool) -> Reading | None:
+    """Read markup that ends with what looks like a meta element; None where that may not be all that matters.
+
+    No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
+    body. So this is all, unless what looks like the last element stands within an attribute of another one, which then
+    ends later. An element put behind it tells: where it is one of the page, no tag was open.
+    """
+    if holds_any(head, _RARE):
+        return None
+    text, problems = _to_text(head, encoding, has_frameset=has_frameset)
+    found = turbohtml.parse(f"{text}<meta {_END}>", positions=False).find_all("meta")
+    if not found or found.pop().attr(_END) is None:
+        return None
+    return Reading(tuple([to_meta(node.attr) for node in found]), problems, is_ascii=text.isascii())
+
+
+def _to_text(head: bytes, encoding: str, *, has_frameset: bool) -> tuple[str, tuple[str, ...]]:
+    """Give the text as a parser may be given it, and what was wrong with its bytes.
+
+    Raises TooComplex.
+    """
     text, problems = _decode(head, encoding)
-    is_ascii = text.isascii()
-    _refuse_slow(head if is_ascii else text.encode())
-    title, metas = _parse(_spare_nuls(text, has_frameset=has_frameset), with_title=with_title)
-    return title, metas, problems, is_ascii
+    _refuse_slow(head)
+    return _spare_nuls(text, has_frameset=has_frameset), problems
 
 
 def _decode(head: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
@@ -113,24 +154,8 @@ def _decode(head: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
         return head.decode(errors="replace"), (problem,)
 
 
-def _end_of_need(body: bytes, *, with_title: bool) -> tuple[int, bool]:
-    """Find where nothing more can matter: after the last meta element, and the last title; 0 without one.
-
-    Returns it, and whether the page has a frameset.
-    No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
-    body.
-    """
-    lowered = lower(body)
-    last, frameset = find_last(lowered, b"<meta"), find_last(lowered, b"<frameset")
-    end = _end_of_metas(body, last) if last >= 0 else 0
-    if with_title:
-        title_end, title = _end_of_titles(body)
-        end, last = max(end, title_end), max(last, title)
-    return len(body) if end and frameset > last else end, frameset >= 0
-
-
 def _end_of_metas(body: bytes, last: int) -> int:
-    """Find the end of the tag that ends last of all that may be a meta element's.
+    """Find where nothing more can matter: the end of the tag that ends last of all that may be a meta element's.
 
     What looks like a tag may stand within an attribute of another one, which then ends later.
     last  where the last one begins

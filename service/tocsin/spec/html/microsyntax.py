@@ -15,7 +15,9 @@ REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
 
 def split_tokens(text: str) -> list[str]:
     """Split on white space as HTML does: only ASCII's, a no-break space is part of a token."""
-    if text.isascii() and text.isprintable():  # most are: their only white space is U+0020, and this is ten times as fast
+    if (
+        text.isascii() and text.isprintable()
+    ):  # most are: their only white space is U+0020, and this is ten times as fast
         return text.split()
     return [token for token in _SPACES.split(text) if token]
 

@@ -12,6 +12,13 @@ PRESCAN_BYTES = 1024
 
 _TAG = re.compile(rb"</?[A-Za-z][^\t\n\f\r >]*")
 _META = re.compile(rb"<meta[\t\n\f\r /]", re.IGNORECASE)
+# Text and tags of no interest that are written as most are; the others are read attribute by attribute.
+_DULL = re.compile(
+    rb"""(?:[^<]++|<!doctype[^>]*+>|</?(?!meta[\t\n\f\r /])[a-z][^\t\n\f\r "'<>/=]*+"""
+    rb"""(?:[\t\n\f\r ]++[^\t\n\f\r "'<>/=]++(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"""
+    rb"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=/]++))?+)*+[\t\n\f\r ]*+/?+>)*+""",
+    re.IGNORECASE,
+)
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)\"|'([^'>]*)')")
 
 
@@ -21,7 +28,10 @@ def prescan(body: bytes) -> str | None:
     Source  HTML, prescan a byte stream to determine its encoding.
     """
     head = body[:PRESCAN_BYTES]
-    place = head.find(b"<")
+    if b"charset" not in head.lower():
+        return None
+    dull = _DULL.match(head)
+    place = head.find(b"<", dull.end() if dull else 0)
     while place >= 0:
         if head.startswith(b"<!--", place):
             # The two hyphens that open a comment may be those that close it.
@@ -48,6 +58,8 @@ def prescan(body: bytes) -> str | None:
 
 def xml_declaration(body: bytes) -> str | None:
     """Find the label in an XML declaration at the start of the bytes; None if there is none."""
+    if not body.startswith(b"<?xml"):
+        return None
     match = _XML.match(body[:PRESCAN_BYTES])
     if match is None:
         return None

@@ -108,21 +108,30 @@ def read_state(metas: Iterable[Meta]) -> PageState:
     """
     contents: dict[str, list[str]] = {}
     for meta in metas:
-        if meta.content is not None:
-            for field in fields_of(meta):
-                contents.setdefault(field, []).append(meta.content)
+        content, name = meta.content, meta.name
+        if content is None:
+            continue
+        # Nearly no element says anything that is asked for, so the cheapest questions come first.
+        if (
+            (name is None or name.lower() not in _BY_NAME)
+            and meta.http_equiv is None
+            and ((tokens := meta.property) is None or _PROPERTY_PREFIX not in tokens)
+        ):
+            continue
+        for field in fields_of(meta):
+            contents.setdefault(field, []).append(content)
     if not contents:
         return EMPTY
     values: list[str | None] = [None] * len(FIELDS)
-    for field, content in contents.items():
-        values[_PLACE[field]] = canonical_value(field, content)
+    for field, said in contents.items():
+        values[_PLACE[field]] = canonical_value(field, said)
     return PageState(tuple(values))
 
 
 def fields_of(meta: Meta) -> tuple[str, ...]:
     """Name the fields that an element feeds: one by each of its name, http-equiv and property (T14)."""
     found: list[str] = []
-    # Nearly no element is one of these, so the cheapest question is asked first; `lower` makes ASCII of two letters.
+    # `lower` makes ASCII of two letters that are none, so the letters are looked at, too.
     if (name := meta.name) is not None and (lowered := name.lower()) in _BY_NAME and name.isascii():
         found.append(lowered)
     if (pragma := meta.http_equiv) is not None and pragma.lower() == "refresh" and pragma.isascii():
