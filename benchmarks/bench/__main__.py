@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from benchmarks.bench import pages, report
-from benchmarks.bench.measure import LARGE, TINY, WHOLE
+from benchmarks.bench import pages, report, tools
+from benchmarks.bench.measure import LARGE, TINY, WHOLE, NotMeasured
 from benchmarks.bench.rows import ROWS
 
 if TYPE_CHECKING:
@@ -34,11 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows["pages"] = partial(pages.measure, folder=Path(options.pages) if options.pages else None)
         options.rows = ["pages"]
     chosen = options.rows or [name for name, row in ROWS.items() if row.budget(size=options.size) is not None]
-    told = report.Report(as_json=options.json)
+    told = report.Report(as_json=options.json, verbose=options.verbose)
+    for missing in tools.missing():
+        told.note(missing)
     for name in chosen:
         began = time.monotonic()
-        figures = uvloop.run(_measure(rows[name], sizes))
-        told.row(name, figures, time.monotonic() - began, ROWS[name].budget(size=options.size))
+        try:
+            figures = uvloop.run(_measure(rows[name], sizes))
+        except NotMeasured as why:
+            told.note(f"{name} was not measured: {why}")
+            continue
+        told.row(
+            name, figures, time.monotonic() - began, None if options.tiny else ROWS[name].budget(size=options.size)
+        )
     told.close(None if options.tiny else Path(options.out))
     return 0
 
@@ -48,6 +56,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--size", action="store_true", help="the rows with up to 1,000,000 pages; an hour at most")
     parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--verbose", action="store_true", help="also how the programs of others are set")
     parser.add_argument("--out", default="build/bench.json", metavar="FILE", help="where everything is written as JSON")
     parser.add_argument(
         "--pages", nargs="?", const="", metavar="DIR", help="only bytes to state, on the .html files below DIR"

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _LOOK_S = 0.01
 
 
+class NotMeasured(Exception):
+    """A row has nothing to say here; the text says why, and the mend."""
+
+
 class Aim(NamedTuple):
     """What a figure is meant to reach: its ratio where it has one, else its value."""
 
@@ -46,6 +50,7 @@ class Figure(NamedTuple):
     note       what else one should know
     speed      the value is a cost, and its ratio tells speed: the reference by the value
     aim        what the ratio should reach; where nothing stands beside it, the value
+    settings   of what it is compared with, where that is a program of others
     """
 
     what: str
@@ -57,6 +62,7 @@ class Figure(NamedTuple):
     note: str = ""
     speed: bool = False
     aim: Aim | None = None
+    settings: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -75,6 +81,9 @@ class Sizes(NamedTuple):
     """How much of everything: the usual run, the one of size, or just enough to see that it works.
 
     watched  lengths of the lists that rows of size compare, the shortest first
+    checks   how many a running service makes of each, to be warm, and then to be measured
+    growth   how many it makes where its memory is watched
+    held     requests in flight whose memory is compared: few and many
     """
 
     rounds: int
@@ -87,10 +96,13 @@ class Sizes(NamedTuple):
     backup_s: float
     rival_pages: int = 400
     watched: tuple[int, ...] = (10_000,)
+    checks: int = 5000
+    growth: int = 1_000_000
+    held: tuple[int, int] = (200, 1000)
 
 
 WHOLE = Sizes(rounds=3, hosts=50, pages=2000, way_pages=3000, listed=100_000, stored=20_000, alerts=2000, backup_s=3.0)
-LARGE = WHOLE._replace(listed=1_000_000, watched=(10_000, 100_000, 1_000_000))
+LARGE = WHOLE._replace(listed=1_000_000, watched=(10_000, 100_000, 1_000_000), checks=20_000, held=(500, 2000))
 TINY = Sizes(
     rounds=1,
     hosts=3,
@@ -102,6 +114,9 @@ TINY = Sizes(
     backup_s=0.3,
     rival_pages=4,
     watched=(20, 60),
+    checks=20,
+    growth=200,
+    held=(2, 10),
 )
 
 
@@ -161,12 +176,16 @@ class Child(NamedTuple):
 
 def run_child(folder: Path, *arguments: str, module: str = "tocsin.cli") -> Child:
     """Run a Python module to its end, with its peak of resident memory."""
+    return run_program(folder, [sys.executable, "-m", module, *arguments])
+
+
+def run_program(folder: Path, command: list[str]) -> Child:
+    """Run a program to its end, at home in a folder, with its peak of resident memory."""
     log = folder / "said.txt"
     began = time.perf_counter()
     with log.open("wb") as said:
         actions = [(os.POSIX_SPAWN_DUP2, said.fileno(), 1), (os.POSIX_SPAWN_DUP2, said.fileno(), 2)]
-        command = [sys.executable, "-m", module, *arguments]
-        pid = os.posix_spawn(sys.executable, command, environment(), file_actions=actions)
+        pid = os.posix_spawn(command[0], command, environment() | {"HOME": str(folder)}, file_actions=actions)
     # The peak that wait4 tells begins with that of the process that started the child: the child's own is asked for.
     peak_kb, ended = 0, 0
     while not ended:

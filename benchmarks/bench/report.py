@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
+import textwrap
 import time
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.bench import tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +25,8 @@ _LIBRARIES = ("aiohttp", "uvloop", "selectolax", "httptools", "lxml", "html5lib"
 class Report:
     """Takes the figures row by row, shows each at once, and writes all of them in the end."""
 
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
+    def __init__(self, *, as_json: bool, verbose: bool = False) -> None:
+        self._as_json, self._verbose = as_json, verbose
         self._began = time.monotonic()
         self._figures: list[dict[str, Any]] = []
         self._took: dict[str, float] = {}
@@ -31,15 +34,21 @@ class Report:
         if not as_json:
             print(_COLUMNS.format("what", "median", "", "ratio", "beside", "aim", "lowest to highest").rstrip())
 
+    def note(self, text: str) -> None:
+        """Keep something that one must know; it stands below the table."""
+        self._notes.append(text)
+
     def row(self, name: str, figures: Sequence[Figure], took_s: float, budget_s: float | None) -> None:
         """Show a row's figures; say so where it took longer than it may."""
         self._took[name] = round(took_s, 1)
         if budget_s is not None and took_s > budget_s:
-            self._notes.append(f"{name} took {took_s:.0f} s, and should take {budget_s:.0f} s at most")
+            self.note(f"{name} took {took_s:.0f} s, and should take {budget_s:.0f} s at most")
         for figure in figures:
             told = to_json(name, figure)
             self._figures.append(told)
             print(json.dumps(told) if self._as_json else to_text(figure), flush=True)
+            if self._verbose and figure.settings and not self._as_json:
+                print(textwrap.indent(figure.settings.rstrip(), "    "))
 
     def close(self, path: Path | None) -> None:
         """Tell what else there is to know, and write everything to a file."""
@@ -51,7 +60,8 @@ class Report:
             print(f"{seconds:.0f} s; aims missed: {len(missed)} of {sum(t['met'] is not None for t in self._figures)}")
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole = {"machine": machine(), "seconds": self._took, "notes": self._notes, "figures": self._figures}
+            told = {"machine": machine(), "tools": {tool.name: tool.version for tool in tools.tools()}}
+            whole = {**told, "seconds": self._took, "notes": self._notes, "figures": self._figures}
             path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.bench import alerting, backing, checking, listing, pages, storing, way
+from benchmarks.bench import (
+    alerting,
+    backing,
+    checking,
+    listing,
+    memory,
+    pages,
+    picking,
+    rivals,
+    size_disk,
+    size_running,
+    storing,
+    way,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,10 +44,17 @@ class Row(NamedTuple):
 
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
+    "rivals": Row(rivals.measure, 60),
+    "engine": Row(engine.measure, 20),
     "pages": Row(pages.measure, 20),
     "check": Row(checking.measure, 30),
-    "import": Row(listing.measure, 20, 600),
-    "store": Row(storing.measure, 20, 600),
+    "import": Row(listing.measure, 20, 400),
+    "store": Row(storing.measure, 20, 300),
+    "picks": Row(picking.measure, 10, 300),
+    "disk": Row(size_disk.measure, 5, 60),
+    "service": Row(size_running.measure, 20, 600),
+    "flight": Row(memory.measure_held, 30, 120),
+    "growth": Row(memory.measure_growth, None, 900),
     "backup": Row(backing.measure, 20),
     "alerts": Row(alerting.measure, 10),
 }

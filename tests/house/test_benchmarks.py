@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import MEAN_BYTES, documents
+from benchmarks.bench.rivals import PROGRAMS
 from benchmarks.bench.rows import ROWS
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
@@ -252,6 +253,9 @@ def test_the_corpus_has_fifteen_meta_elements() -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_of_the_benchmarks_works(row: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if row == "rivals" and not (PROGRAMS / "python").exists():
+        pytest.skip("the programs of others are not set up: ./dev rivals")
+
     status = bench(["--tiny", "--json", row])
 
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

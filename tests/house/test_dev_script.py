@@ -146,6 +146,25 @@ def test_dev_sets_up_anew_only_after_a_lock_changed(ready: Ready) -> None:
     assert second == [[str(ready.folder), "67108864", "-m", "benchmarks.bench"]]
 
 
+def test_dev_leaves_an_environment_alone_that_only_a_link_leads_to(ready: Ready) -> None:
+    elsewhere = ready.folder.parent / "elsewhere"
+    (ready.folder / ".venv").rename(elsewhere)
+    (ready.folder / ".venv").symlink_to(elsewhere)
+    (elsewhere / ".made").write_text("/another/folder\n")
+    python = ready.tools / "python3"
+    python.write_text(f"""#!/bin/sh
+[ "$1" != -m ] || {{ mkdir -p '{ready.folder}/.venv/bin'; cp '{elsewhere}/bin/python' '{ready.folder}/.venv/bin'; }}
+""")
+    python.chmod(0o755)
+    for name in ("cp", "mkdir", "rm"):
+        (ready.tools / name).symlink_to(shutil.which(name) or name)
+
+    run(ready.folder, "bench", path=str(ready.tools))
+
+    assert not (ready.folder / ".venv").is_symlink()
+    assert (elsewhere / "bin/python").exists()
+
+
 def test_dev_test_goes_on_after_a_failure_and_tells_of_every_step(ready: Ready) -> None:
     python = ready.folder / ".venv/bin/python"
     python.write_text(python.read_text() + "case $* in *mypy) exit 1 ;; esac\n")
