@@ -8,6 +8,7 @@ from benchmarks.bench import (
     alerting,
     backing,
     checking,
+    engine,
     listing,
     memory,
     pages,
