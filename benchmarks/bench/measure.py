@@ -115,7 +115,7 @@ TINY = Sizes(
     rival_pages=4,
     watched=(20, 60),
     checks=20,
-    growth=200,
+    growth=60,
     held=(2, 10),
 )
 

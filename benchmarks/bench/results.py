@@ -15,11 +15,11 @@ _FIELDS: FieldValues = ("2020-05-01", *(None,) * 4, "2024-02-01T08:30Z", None, "
 
 
 def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[AlertDraft, ...] = ()) -> CheckResult:
-    """What a check of this page comes to on the day of this number; a page without a state gets its first.
+    """What a check of this page comes to so many days after its last one; a page without a state gets its first.
 
     changed  since the task was made; the page's version field then says the number
     """
-    at, before = version * _DAY_US, task.state
+    at, before = (task.last_checked_at or 0) + version * _DAY_US, task.state
     fields = before.fields if before is not None else _FIELDS
     verdict = None
     if changed:
@@ -28,19 +28,31 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
         data = {"outcome": "minor", "previous": shown[0], "latest": shown[1]}
         verdict = VerdictRow(at, "minor", "other", "T47", "declared", data, awareness=False)
         fields = latest
-    validators = Validators(f'"{version}"', None, task.url)
-    state = NewState(at, fields, equal=before is not None and not changed, validators=validators, body_digest="1:abc")
+    # As servers do: another body has another tag and digest, the same has the same.
+    validators = task.validators if task.validators and not changed else Validators(f'"{version}"', None, task.url)
+    digest = task.body_digest if task.body_digest and not changed else f"1:{version:032x}"
+    is_equal = before is not None and not changed
+    state = NewState(at, fields, equal=is_equal, validators=validators, body_digest=digest, body_bytes=52_000)
     outcome = "first" if before is None else "minor" if changed else "unchanged"
     return CheckResult(
         page_id=task.page_id,
         host_id=task.host_id,
         request_id=None,
-        report=CheckReport(task.url, outcome, declares=("created", "topper-major"), status=200, final_url=task.url),
+        report=CheckReport(
+            task.url,
+            outcome,
+            declares=("created", "topper-major"),
+            status=200,
+            final_url=task.url,
+            attempts=1,
+            bytes=52_120,
+            elapsed_ms=30 + version,
+        ),
         checked_at=at,
         set_at=at,
         next_at=at + _DAY_US,
-        next_why="every 24h",
-        conditional_run=1,
+        next_why="every 24h, at its own time",
+        conditional_run=0,
         state=state,
         verdict=verdict,
         alerts=alerts,

@@ -1,98 +1,108 @@
-"""The store alone: results written per second, and due pages found among many."""
+"""Results written by the store, beside a bare `executemany` of the same rows."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.bench.measure import Stopwatch, figure, stopwatch
+from benchmarks.bench.measure import Aim, Stopwatch, figure, stopwatch
 from benchmarks.bench.results import result_of
+from benchmarks.bench.size_rows import demand_equal, differences, write_bare
+from benchmarks.bench.size_stores import Shape, kept_port, make_store
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.model import SHARDS, NewPage
 from tocsin.spec.html.urls import shard_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
 
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.model import CheckResult, Claim, PageTask
     from tocsin.ports import Store
 
 BATCH = 1000
+LATER = 2**60
 _HOSTS = 1000
-_AT_A_TIME = 200
-_PER_HOST = 64
-_LATER = 2**60
+_LEAST_A_HOST = 2
+_WAYS = {"unchanged": False, "changed": True}
+_BUSY = timedelta(seconds=10)
+
+
+class _Arms(NamedTuple):
+    """The store that writes, and where the same rows are written bare; `seen` reads what the store wrote."""
+
+    store: Store
+    claim: Claim
+    seen: sqlite3.Connection
+    bare: sqlite3.Connection
 
 
 async def measure(sizes: Sizes) -> list[Figure]:
-    """Write and pick."""
-    return [*await _measure_commits(sizes), *await _measure_picks(sizes)]
-
-
-async def _measure_commits(sizes: Sizes) -> list[Figure]:
-    same, some = Stopwatch([], []), Stopwatch([], [])
-    with tempfile.TemporaryDirectory() as name:
-        async with await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store:
-            await add(store, sizes.stored, hot=0)
-            claim = await claimed(store)
-            tasks = await all_tasks(store, claim, sizes.stored)
-            await _commit_all(store, claim, [result_of(task, 1, changed=False) for task in tasks])
-            for number in range(sizes.rounds):
-                tasks = await all_tasks(store, claim, sizes.stored)
-                unchanged = [result_of(task, 2 * number + 2, changed=False) for task in tasks]
-                mixed = [result_of(task, 2 * number + 3, changed=task.page_id % 20 == 0) for task in tasks]
-                with stopwatch(same):
-                    await _commit_all(store, claim, unchanged)
-                with stopwatch(some):
-                    await _commit_all(store, claim, mixed)
+    """Write results into lists of each length, in turns with the bare rows."""
     lines = []
-    for what, watch in (("all unchanged", same), ("5 % changed", some)):
-        cpu = [seconds / sizes.stored * 1e6 for seconds in watch.cpu_s]
-        rates = [sizes.stored / seconds for seconds in watch.wall_s]
-        reference = [sizes.stored / seconds for seconds in same.wall_s] if watch is some else []
-        lines.append(
-            figure(
-                f"store: results written, {what}",
-                rates,
-                "1/s",
-                beside="unchanged" * (watch is some),
-                reference=reference,
-            )
-        )
-        lines.append(figure("… processor time", cpu, "us/result"))
+    for pages in dict.fromkeys((sizes.stored, max(sizes.stored, sizes.watched[-1]))):
+        watches = await _write(Shape.usual(pages), sizes)
+        for way, (ours, bare) in watches.items():
+            what = f"store: results written, {way}, {pages:,} pages watched"
+            costs, bare_costs = ([cpu / sizes.stored * 1e6 for cpu in watch.cpu_s] for watch in (ours, bare))
+            beside = "bare executemany of the same rows"
+            aim = Aim("<=", 1.5)
+            lines.append(figure(what, costs, "us CPU/result", beside=beside, reference=bare_costs, aim=aim))
+            rates, bare_rates = ([sizes.stored / wall for wall in watch.wall_s] for watch in (ours, bare))
+            lines.append(figure("… on the wall", rates, "1/s", beside=beside, reference=bare_rates))
     return lines
 
 
-async def _measure_picks(sizes: Sizes) -> list[Figure]:
-    picks: list[float] = []
-    agenda: list[float] = []
-    hosts_seen: list[float] = []
-    hot = sizes.listed // 10
-    with tempfile.TemporaryDirectory() as name:
-        async with await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store:
-            await add(store, sizes.listed, hot=hot)
-            claim = await claimed(store)
-            for _ in range(sizes.rounds):
-                began = time.perf_counter()
-                hosts = [host async for host, _ in await store.host_agenda(claim, since_revision=None)]
-                agenda.append((time.perf_counter() - began) * 1000)
-                began = time.perf_counter()
-                found: list[PageTask] = []
-                for start in range(0, len(hosts), _AT_A_TIME):
-                    some = hosts[start : start + _AT_A_TIME]
-                    found += await store.due_pages(claim, some, _LATER, per_host=_PER_HOST)
-                picks.append((time.perf_counter() - began) / len(found) * 1e6)
-                hosts_seen.append(float(len({task.host_id for task in found})))
-    what = f"due pages picked of {sizes.listed:,} on {_HOSTS:,} hosts, one with {hot:,}"
-    return [
-        figure(what, picks, "us/page", note=f"at most {_PER_HOST} a host"),
-        figure("… hosts that got a turn", hosts_seen, "hosts"),
-        figure("… agenda of all hosts", agenda, "ms"),
-    ]
+async def _write(shape: Shape, sizes: Sizes) -> dict[str, tuple[Stopwatch, Stopwatch]]:
+    watches = {way: (Stopwatch([], []), Stopwatch([], [])) for way in _WAYS}
+    with tempfile.TemporaryDirectory() as name, ExitStack() as opened:
+        path = await make_store(shape, kept_port() or 1, Path(name))
+        shutil.copyfile(path, Path(name) / "bare.db")
+        seen, bare = (
+            opened.enter_context(closing(connect(str(at), busy=_BUSY, writes=True)))
+            for at in (path, Path(name) / "bare.db")
+        )
+        async with await open_store(f"sqlite:{path}", engine=True) as store:
+            arms = _Arms(store, await claimed(store), seen, bare)
+            hosts = [host async for host, _ in await store.host_agenda(arms.claim, since_revision=None)]
+            # The first round warms both, and does not count.
+            for number in range(sizes.rounds + 1):
+                for way, (ours, bare_watch) in watches.items():
+                    batches = await _batches(arms, hosts, sizes.stored, number + 1, changed=_WAYS[way])
+                    counted = (ours, bare_watch) if number else (Stopwatch([], []), Stopwatch([], []))
+                    await _write_both(arms, batches, counted, durable=_WAYS[way])
+            demand_equal(seen, bare)
+    return watches
+
+
+async def _batches(arms: _Arms, hosts: list[int], most: int, version: int, *, changed: bool) -> list[list[CheckResult]]:
+    """The next results, as a service would hand them over: a batch from many hosts, a few pages of each."""
+    found = []
+    per_host = max(_LEAST_A_HOST, most // len(hosts))
+    at_a_time = max(1, BATCH // per_host)
+    for start in range(0, -(-most // per_host), at_a_time):
+        some = hosts[start : start + at_a_time]
+        tasks = await arms.store.due_pages(arms.claim, some, LATER, per_host=per_host)
+        found.append([result_of(task, version, changed=changed) for task in tasks])
+    return found
+
+
+async def _write_both(
+    arms: _Arms, batches: list[list[CheckResult]], watches: tuple[Stopwatch, Stopwatch], *, durable: bool
+) -> None:
+    with stopwatch(watches[0]):
+        for batch in batches:
+            await arms.store.commit(arms.claim, batch)
+    bare = differences(arms.seen, arms.bare, [[result.page_id for result in batch] for batch in batches])
+    with stopwatch(watches[1]):
+        for statements in bare:
+            write_bare(arms.bare, statements, durable=durable)
 
 
 async def add(store: Store, pages: int, *, hot: int) -> None:
@@ -110,7 +120,7 @@ async def add(store: Store, pages: int, *, hot: int) -> None:
 
 async def claimed(store: Store) -> Claim:
     """Claim everything."""
-    claim = await store.claim(range(SHARDS), 0, timedelta(days=1), "bench")
+    claim = await store.claim(range(SHARDS), time.time_ns() // 1000, timedelta(days=1), "bench")
     if claim is None:
         raise RuntimeError("a store of our own is claimed by somebody else")
     return claim
@@ -119,9 +129,4 @@ async def claimed(store: Store) -> Claim:
 async def all_tasks(store: Store, claim: Claim, pages: int) -> list[PageTask]:
     """Give every page, as a visit would get it."""
     hosts = [host async for host, _ in await store.host_agenda(claim, since_revision=None)]
-    return await store.due_pages(claim, hosts, _LATER, per_host=pages)
-
-
-async def _commit_all(store: Store, claim: Claim, results: Sequence[CheckResult]) -> None:
-    for start in range(0, len(results), BATCH):
-        await store.commit(claim, results[start : start + BATCH])
+    return await store.due_pages(claim, hosts, LATER, per_host=pages)

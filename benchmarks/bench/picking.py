@@ -1,0 +1,73 @@
+"""Due pages picked among many: through the agenda and the store, as the scheduler does it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.size_stores import Shape, kept_port, make_store
+from benchmarks.bench.storing import claimed
+from tocsin.adapters.stores import open_store
+from tocsin.engine.agenda import Agenda
+from tocsin.engine.scheduler import _FEWEST_PAGES_A_HOST, _HOSTS_AT_A_TIME
+
+if TYPE_CHECKING:
+    from benchmarks.bench.measure import Figure, Sizes
+
+BATCH = 1000
+_TURNS = 20
+
+
+class _Picked(NamedTuple):
+    """What was seen of the store: milliseconds and hosts of each batch, and the agenda's milliseconds."""
+
+    batch_ms: list[float]
+    hosts: list[float]
+    pages: list[float]
+    agenda_ms: list[float]
+
+
+async def measure(sizes: Sizes) -> list[Figure]:
+    """Pick from a list with one crowded host, and from one that has no other."""
+    pages = sizes.watched[-1]
+    usual, crowded = Shape.usual(pages), Shape(pages, 1)
+    lines = []
+    for shape in (usual, crowded):
+        found = await _pick(shape, sizes.rounds)
+        where = f"{shape.hosts:,} hosts, one with 10 %" if shape is usual else "one host"
+        what = f"the next {BATCH:,} due of {pages:,} pages on {where}"
+        aims = (Aim("<=", 10), Aim(">=", min(400, shape.hosts))) if shape is usual else (None, None)
+        lines += [
+            figure(what, found.batch_ms, "ms", note=f"{max(found.pages):,.0f} pages", aim=aims[0]),
+            figure("… hosts that got a turn", found.hosts, "hosts", aim=aims[1]),
+            figure("… agenda of all hosts", found.agenda_ms, "ms"),
+        ]
+    return lines
+
+
+async def _pick(shape: Shape, rounds: int) -> _Picked:
+    found = _Picked([], [], [], [])
+    with tempfile.TemporaryDirectory() as name:
+        path = await make_store(shape, kept_port() or 1, Path(name))
+        async with await open_store(f"sqlite:{path}", engine=True) as store:
+            claim = await claimed(store)
+            for _ in range(rounds):
+                agenda = Agenda()
+                began = time.perf_counter()
+                async for host_id, due in await store.host_agenda(claim, since_revision=None):
+                    agenda.put(host_id, due)
+                found.agenda_ms.append((time.perf_counter() - began) * 1000)
+                for _turn in range(min(_TURNS, -(-shape.hosts // _HOSTS_AT_A_TIME))):
+                    now = time.time_ns() // 1000
+                    began = time.perf_counter()
+                    hosts = agenda.take(now, _HOSTS_AT_A_TIME)
+                    tasks = await store.due_pages(
+                        claim, hosts, now, per_host=max(_FEWEST_PAGES_A_HOST, BATCH // len(hosts))
+                    )
+                    found.batch_ms.append((time.perf_counter() - began) * 1000)
+                    found.hosts.append(float(len({task.host_id for task in tasks})))
+                    found.pages.append(float(len(tasks)))
+    return found

@@ -1,0 +1,220 @@
+"""Stores of many pages with their first states, made through the store itself: once for each shape, then copied.
+
+Every page is one of a site of our own on loopback (`size_site`), so that the service can really check it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from benchmarks.bench.size_site import BODY, ETAG, TYPE
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.connection import connect
+from tocsin.engine.assess import assess
+from tocsin.model import SHARDS, CheckReport, CheckResult, NewPage, NewState, Validators
+from tocsin.spec.html.urls import shard_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.model import Claim
+    from tocsin.ports import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "build/bench-stores"
+LARGE = 10_000
+"""From so many pages on a store is kept for the next run."""
+
+URL_BYTES = 85
+MOST_HOSTS = 10_000
+_AT_A_TIME = 10_000
+_HOSTS_AT_A_TIME = 500
+_DAY_US = 86_400_000_000
+_NEVER = 2**60
+# An answer of robots.txt holds for a day: a store that was kept longer would have every one asked for again.
+_KEPT_S = 12 * 3600
+_MOST_ROBOTS = 20_000
+
+
+class Shape(NamedTuple):
+    """What is in a store.
+
+    pages   how many
+    hosts   that they are dealt out to, one after the other
+    hot     so many of the pages are the first host's alone
+    is_due  every page is due, and was checked a short time ago; else they are due over the next day
+    tls     their URLs are https
+    """
+
+    pages: int
+    hosts: int
+    hot: int = 0
+    is_due: bool = True
+    tls: bool = False
+
+    @classmethod
+    def usual(cls, pages: int) -> Self:
+        """The shape that most rows use: ten pages and more a host, and one host that has a tenth of all."""
+        return cls(pages, max(1, min(MOST_HOSTS, pages // 10)), hot=pages // 10)
+
+    def host(self, number: int) -> str:
+        """The host of page `number`: an address of loopback."""
+        place = 0 if number < self.hot else number % self.hosts
+        return f"127.{1 + (place >> 16)}.{place >> 8 & 255}.{place & 255}"
+
+    def url(self, number: int, port: int) -> str:
+        """The URL of page `number`, 85 bytes long."""
+        start = f"{'https' if self.tls else 'http'}://{self.host(number)}:{port}/{number}/"
+        return (
+            start
+            + "page-of-the-benchmark-with-a-name-of-some-length-as-people-choose-them.html"[: URL_BYTES - len(start)]
+        )
+
+
+async def make_store(shape: Shape, port: int, folder: Path) -> Path:
+    """Give a folder a store of this shape, `store.db`; returns its path."""
+    path = folder / "store.db"
+    if shape.pages < LARGE:
+        await _fill(path, shape, port)
+        return path
+    kept = KEPT / fingerprint() / ("-".join(map(str, (port, *map(int, shape)))) + ".db")
+    if not kept.exists() or time.time() - kept.stat().st_mtime > _KEPT_S:
+        _forget_others(kept.parent)
+        making = kept.with_suffix(".making")
+        making.unlink(missing_ok=True)
+        await _fill(making, shape, port)
+        making.rename(kept)
+    shutil.copyfile(kept, path)
+    return path
+
+
+def postpone(path: Path) -> None:
+    """Let a store be as one that was stopped a day ago: every page was checked too long ago, and is due far away."""
+    with closing(connect(str(path), busy=timedelta(seconds=10), writes=True)) as db:
+        db.execute("update pages set next_at = next_at + ?, last_checked_at = last_checked_at - ?", (_DAY_US, _DAY_US))
+
+
+def kept_port() -> int:
+    """The port that the kept stores name, so that they may serve again; 0 if there is none."""
+    ports = [int(path.name.split("-")[0]) for path in (KEPT / fingerprint()).glob("*.db")]
+    return ports[0] if ports else 0
+
+
+def fingerprint() -> str:
+    """Name the program that makes stores: another one makes others."""
+    digest = hashlib.sha256()
+    for folder, pattern in (
+        ("migrations", "**/*.sql"),
+        ("service/tocsin/adapters/stores/sqlite", "**/*.py"),
+        ("service/tocsin/adapters/stores/sqlite", "**/*.sql"),
+        ("benchmarks/bench", "size_s[it]*.py"),
+    ):
+        for path in sorted((ROOT / folder).glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _forget_others(mine: Path) -> None:
+    mine.mkdir(parents=True, exist_ok=True)
+    for other in KEPT.iterdir():
+        if other != mine:
+            shutil.rmtree(other)
+
+
+async def _fill(path: Path, shape: Shape, port: int) -> None:
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        now = time.time_ns() // 1000
+        ids = await _add(store, shape, port, now)
+        claim = await store.claim(range(SHARDS), now, timedelta(days=1), "tocsin")
+        if claim is None:
+            raise RuntimeError("a store of our own is claimed by somebody else")
+        hosts = await _host_ids(store, claim)
+        for start in range(0, shape.pages, _AT_A_TIME):
+            await store.commit(claim, list(_first_results(shape, port, now, ids, hosts, start)))
+        await _allow_all(store, shape, port, now)
+    # A restart finds the lease of the one before run out.
+    with closing(connect(str(path), busy=timedelta(seconds=10), writes=True)) as db:
+        db.execute("delete from claims")
+        db.execute("pragma wal_checkpoint(truncate)")
+
+
+async def _add(store: Store, shape: Shape, port: int, now: int) -> list[int]:
+    ids: list[int] = []
+    for start in range(0, shape.pages, _AT_A_TIME):
+        new = []
+        for number in range(start, min(start + _AT_A_TIME, shape.pages)):
+            url, host = shape.url(number, port), shape.host(number)
+            new.append(NewPage(url, url, host, shard_of(host)))
+        ids += [page_id or 0 for page_id in await store.add_pages(new, now - _DAY_US)]
+    return ids
+
+
+async def _host_ids(store: Store, claim: Claim) -> dict[str, int]:
+    ids = [host_id async for host_id, _ in await store.host_agenda(claim, since_revision=None)]
+    known = {}
+    for start in range(0, len(ids), _HOSTS_AT_A_TIME):
+        for task in await store.due_pages(claim, ids[start : start + _HOSTS_AT_A_TIME], _NEVER, per_host=1):
+            known[task.host] = task.host_id
+    return known
+
+
+def _first_results(
+    shape: Shape, port: int, now: int, ids: list[int], hosts: dict[str, int], start: int
+) -> Iterator[CheckResult]:
+    """What the first checks of the next pages came to."""
+    found = assess("", BODY, TYPE, None, None)
+    etag = ETAG.decode()
+    for number in range(start, min(start + _AT_A_TIME, shape.pages)):
+        url, host = shape.url(number, port), shape.host(number)
+        # Every page has its own place in its interval, far from its neighbours'.
+        share = (number * 2_654_435_761 & 0xFFFF_FFFF) / 2**32
+        at = now - int(share * (600_000_000 if shape.is_due else _DAY_US)) - 1_000_000
+        yield CheckResult(
+            page_id=ids[number],
+            host_id=hosts[host],
+            request_id=None,
+            report=CheckReport(
+                url,
+                "first",
+                declares=("created", "dcterms.modified"),
+                status=200,
+                final_url=url,
+                attempts=1,
+                bytes=len(BODY) + 120,
+                elapsed_ms=31,
+            ),
+            checked_at=at,
+            set_at=at,
+            next_at=at + (500_000 if shape.is_due else _DAY_US),
+            next_why="every 24h, at its own time",
+            conditional_run=0,
+            state=NewState(
+                at,
+                found.state.values,
+                equal=False,
+                validators=Validators(etag, None, url),
+                body_digest=found.digest,
+                body_bytes=len(BODY),
+            ),
+            verdict=None,
+            received=True,
+        )
+
+
+async def _allow_all(store: Store, shape: Shape, port: int, now: int) -> None:
+    """Let the hosts' robots.txt be known: asking for them is no part of what is measured."""
+    if shape.hosts > _MOST_ROBOTS:
+        return
+    scheme = "https" if shape.tls else "http"
+    first = shape.hot if shape.hot < shape.pages else 0
+    for host in {shape.host(number) for number in (0, *range(first, min(first + shape.hosts, shape.pages)))}:
+        origin = f"{scheme}://{host}:{port}"
+        answer = {"asked_at": now, "said": "nothing", "hop_url": f"{origin}/robots.txt"}
+        await store.save_robots(origin, json.dumps(answer))
