@@ -168,6 +168,7 @@ class Desk:
             render_owed=task.owed,
             recovery=alert(f"back {task.page_id}", task.page_id, RECOVERED) if task.question_id else None,
             instruction=task.instruction,
+            based_on=before.last_at if before is not None else None,
         )
         return structs.replace(result, **changes)
 

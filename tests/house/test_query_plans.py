@@ -42,7 +42,8 @@ def db() -> Iterator[sqlite3.Connection]:
 
 def plan(db: sqlite3.Connection, query: str) -> list[str]:
     """How SQLite means to find the rows."""
-    return [row[3] for row in db.execute(f"explain query plan {query}", Anything())]
+    parameters = [None] * query.count("?") if "?" in query else Anything()
+    return [row[3] for row in db.execute(f"explain query plan {query}", parameters)]
 
 
 def scans(steps: list[str]) -> list[str]:
@@ -64,6 +65,10 @@ def scans(steps: list[str]) -> list[str]:
         ("work", "standing", "INTEGER PRIMARY KEY"),
         ("work", "note_check", "INTEGER PRIMARY KEY"),
         ("work", "note_equal", "INTEGER PRIMARY KEY"),
+        ("work", "note_new", "INTEGER PRIMARY KEY"),
+        ("work", "note_same", "INTEGER PRIMARY KEY"),
+        ("work", "note_spared", "INTEGER PRIMARY KEY"),
+        ("states", "close_runs", "INTEGER PRIMARY KEY"),
         ("work", "spread", "INTEGER PRIMARY KEY"),
         ("work", "overdue", "INTEGER PRIMARY KEY"),
         ("work", "wrongly_off", "INTEGER PRIMARY KEY"),

@@ -74,7 +74,7 @@ def write_rendering(
     standing = db.execute(WORK["standing"], {"ids": ids([result.page_id])}).fetchone()
     # A page that was removed meanwhile leaves no trace.
     if standing is not None:
-        _, state_id, stored_at, question_id, *_ = standing
+        _, state_id, stored_at, _, question_id, *_ = standing
         _answer_verdicts(db, result)
         rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
         db.execute(SQL["insert_rendering"], rendering)

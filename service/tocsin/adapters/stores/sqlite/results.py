@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import UNSET, Struct
 
 from tocsin.adapters.stores.sqlite.claims import require
-from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json
 from tocsin.adapters.stores.sqlite.copies import remember_copies
+from tocsin.adapters.stores.sqlite.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sqlite.outbox import publish
-from tocsin.adapters.stores.sqlite.packing import pack_report, pack_why
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.questions import Questions, told_in
@@ -18,21 +18,20 @@ from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
-from tocsin.adapters.stores.sqlite.states import origin, store_state
-from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML, OWED
+from tocsin.adapters.stores.sqlite.tasks import OWED
 from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import AlertDraft, CheckResult, Claim, Instant
+    from tocsin.adapters.stores.sqlite.noting import Row
+    from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
 
 SQL = queries("work")
 OFF = "off"
 """Why a page that is off is not due."""
 
-_CHANGES = frozenset({"minor", "major"})
 _LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
 
 
@@ -42,6 +41,7 @@ class Standing(Struct):
     id: int
     state_id: int | None
     stored_at: Instant | None
+    storings: int
     question_id: int | None
     flags: int
     rule_id: int | None
@@ -65,33 +65,76 @@ class Standing(Struct):
         return self.is_to_be_tried_again and not self.was_told(result) and not result.received
 
 
-def is_worth_a_flush(results: Sequence[CheckResult]) -> bool:
-    """Tell whether a loss of power may not lose this batch: it holds more than checks that found nothing new."""
-    return any(
-        result.verdict or result.failure or result.alerts or result.recovery or result.render_owed for result in results
-    )
+Found: TypeAlias = tuple["CheckResult", Standing]
+
+
+class Batch(NamedTuple):
+    """Results to be written in one transaction, of each page one.
+
+    same    checks that found all as it was, and
+    others  those that have more to say
+    """
+
+    results: Sequence[CheckResult]
+    same: list[CheckResult]
+    others: list[CheckResult]
+
+    @classmethod
+    def of(cls, results: Sequence[CheckResult]) -> Batch:
+        """Sort results."""
+        same: list[CheckResult] = []
+        others: list[CheckResult] = []
+        for result in results:
+            (same if is_same(result) else others).append(result)
+        return cls(results, same, others)
+
+    @property
+    def is_worth_a_flush(self) -> bool:
+        """Whether a loss of power may not lose it: it holds more than checks that found nothing new."""
+        return any(
+            result.verdict or result.failure or result.alerts or result.recovery or result.render_owed
+            for result in self.others
+        )
 
 
 def write_results(
-    db: sqlite3.Connection, claim: Claim, results: Sequence[CheckResult], *, gather_us: int, mode: str | None
+    db: sqlite3.Connection, claim: Claim, batch: Batch, *, gather_us: int, mode: str | None
 ) -> dict[int, Instant | None]:
     """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim.
 
     mode  the configuration's, if it is known
     """
     require(db, claim)
+    hosts = {result.host_id for result in batch.results}
+    are_noted = note_same(db, batch.same) if batch.same else True
+    others = batch.others if are_noted else batch.results
+    # Of each page the results before are written, if anybody ever hands over two.
+    are_distinct = len({result.page_id for result in others}) == len(others)
+    written = list(batch.same) if are_noted else []
+    for part in [others] if are_distinct else [[result] for result in others]:
+        written += _write_others(db, part, gather_us=gather_us, mode=mode)
+    note_reports(db, [result for result in written if result.request_id is not None])
+    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
+    if gates:
+        db.executemany(SQL["gate_hosts"], gates)
+    return due_of_hosts(db, hosts)
+
+
+def _write_others(
+    db: sqlite3.Connection, results: Sequence[CheckResult], *, gather_us: int, mode: str | None
+) -> list[CheckResult]:
+    """Write results after a look at their pages; returns those that were."""
+    if not results:
+        return []
     rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
     standing = {row[0]: Standing(*row) for row in rows}
     # A page that was removed meanwhile leaves no trace.
     known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
     _note_checks(db, found, _turned_on(db, found, mode))
-    _store_what_is_new(db, found, Questions(db, gather_us))
-    note_reports(db, [result for result, page in found if result.request_id is not None])
-    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result, _ in found if result.host_gate_at]
-    if gates:
-        db.executemany(SQL["gate_hosts"], gates)
-    return due_of_hosts(db, {result.host_id for result in results})
+    _write_verdicts(db, found)
+    _settle_the_rest(db, found, Questions(db, gather_us))
+    return [result for result, _ in found]
 
 
 def _is_outdated(result: CheckResult, page: Standing) -> bool:
@@ -99,7 +142,7 @@ def _is_outdated(result: CheckResult, page: Standing) -> bool:
     return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
 
 
-def _turned_on(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], mode: str | None) -> set[int]:
+def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None) -> set[int]:
     """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
     off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
     if not off:
@@ -113,74 +156,102 @@ def due_of_hosts(db: sqlite3.Connection, hosts: set[int]) -> dict[int, Instant |
     return {**dict.fromkeys(hosts), **dict(db.execute(SQL["due_of_hosts"], {"hosts": ids(hosts)}))}
 
 
-def _note_checks(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], turned_on: set[int]) -> None:
-    """Write one row of each page: its schedule and last check, and the storing of an unchanged state."""
-    plain: list[dict[str, Any]] = []
-    equal: list[dict[str, Any]] = []
+def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:
+    """Write one row of each page: its schedule and last check, and the storing of its state; and new states."""
+    plain: list[Row] = []
+    equal: list[Row] = []
+    new: list[tuple[CheckResult, NewState, Standing, Row]] = []
     for result, page in found:
-        row = {
-            "id": result.page_id,
-            "next_at": result.next_at,
-            "next_why": pack_why(result.next_why),
-            "checked_at": result.checked_at,
-            "set_at": result.set_at,
-            "report": pack_report(result.report),
-            "outcome": result.report.outcome,
-            "changed_at": result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
-            "conditional_run": result.conditional_run,
-            "attempts": to_json_or_null(result.held_attempts),
-            "flags": _flags_of(result),
-            "saved_bytes": result.report.saved_bytes,
-        }
-        if page.rule_kind == "never":
-            # The user said so while the check was under way, or asked for this one by hand.
-            row["next_at"], row["next_why"] = None, f"never (rule {page.rule_id})"
-        elif page.waits_for_another(result):
-            row["next_at"], row["next_why"], row["attempts"] = page.next_at, page.next_why, None
-        elif page.id in turned_on:
-            row["next_at"], row["next_why"] = result.checked_at + _LOOK_AGAIN_US, "on again"
+        row = check_row(result, *_schedule_of(result, page, turned_on))
         state = result.state
-        if state is not None and state.equal and page.state_id is not None:
-            equal.append({**row, "stored_at": state.stored_at, **origin(state)})
+        if state is None:
+            plain.append((*row, page.id))
+        elif state.equal and page.state_id is not None:
+            equal.append((*row, *state_row(state, state.stored_at), page.id))
         else:
-            plain.append(row)
+            new.append((result, state, page, row))
     if plain:
         db.executemany(SQL["note_check"], plain)
     if equal:
         db.executemany(SQL["note_equal"], equal)
+    if new:
+        _store_new(db, new)
 
 
-def _flags_of(result: CheckResult) -> int:
-    """Give the bits of a page that its check decides: all but that of a rendering which is owed."""
-    return (
-        (DISALLOWED if result.disallowed else 0)
-        | (NOT_HTML if result.not_html else 0)
-        | (NOINDEX if result.noindex else 0)
-        | (NOFOLLOW if result.nofollow else 0)
-    )
+def _schedule_of(
+    result: CheckResult, page: Standing, turned_on: set[int]
+) -> tuple[Instant | None, str | None, str | None]:
+    """When a page is due next, why, and the tries that go on then: as its check says, or as the user said meanwhile."""
+    if page.rule_kind == "never":
+        # The user said so while the check was under way, or asked for this one by hand.
+        return None, f"never (rule {page.rule_id})", attempts_of(result)
+    if page.waits_for_another(result):
+        return page.next_at, page.next_why, None
+    if page.id in turned_on:
+        return result.checked_at + _LOOK_AGAIN_US, "on again", attempts_of(result)
+    return result.next_at, result.next_why, attempts_of(result)
 
 
-def _store_what_is_new(db: sqlite3.Connection, found: list[tuple[CheckResult, Standing]], questions: Questions) -> None:
-    """Write new states, verdicts, questions and alerts, page by page: few pages have any."""
+def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState, Standing, Row]]) -> None:
+    """Begin a run of equal states for each of these, and end the one before."""
+    opened: list[Row] = []
+    closed: list[Row] = []
+    shown: list[Row] = []
+    (state_id,) = db.execute(STATES["last_id"]).fetchone()
+    for _, state, page, row in new:
+        if page.state_id is not None:
+            closed.append((page.stored_at, page.storings, page.state_id))
+        state_id += 1
+        # Time never goes back for one page.
+        page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
+        page.state_id = state_id
+        opened.append((state_id, page.id, page.stored_at, to_json(state.fields)))
+        shown.append((*row, *state_row(state, page.stored_at), state_id, page.id))
+    db.executemany(STATES["open_runs"], opened)
+    db.executemany(STATES["close_runs"], closed)
+    db.executemany(SQL["note_new"], shown)
+
+
+def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found]) -> None:
+    """Write what comparisons found, and let pages wait for their awareness where it is due."""
+    verdicts = [(page, result.verdict) for result, page in found if result.verdict is not None]
+    rows = [
+        (
+            page.id,
+            page.state_id,
+            said.at,
+            said.outcome,
+            said.reason,
+            said.rule,
+            said.basis,
+            to_json(said.data),
+            said.awareness,
+        )
+        for page, said in verdicts
+    ]
+    if rows:
+        db.executemany(STATES["insert_verdict"], rows)
+    for page, said in verdicts:
+        if said.awareness:
+            want_render(db, page.id, since=said.at, major=said.outcome == "major")
+
+
+def _settle_the_rest(db: sqlite3.Connection, found: Sequence[Found], questions: Questions) -> None:
+    """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
     drafts: list[AlertDraft] = []
     for result, page in found:
-        state = result.state
-        if state is not None and not (state.equal and page.state_id is not None):
-            page.state_id = store_state(db, page.id, state, stored_at=page.stored_at)
-            page.stored_at = max(state.stored_at, page.stored_at or 0)
         if result.copies is not None:
             remember_copies(db, page.id, result.copies, result.checked_at)
-        if result.verdict is not None:
-            _write_verdict(db, result, page)
         drafts.extend(result.alerts)
         # The user may have forgiven it while the check was under way.
         is_owed = result.render_owed and bool(page.flags & OWED)
         if is_owed:
             want_render(db, page.id, since=result.checked_at, owed=True)
-        if page.waits_for_another(result):
-            continue
-        if (result.rule_spent and page.was_told(result)) or (result.received and page.is_to_be_tried_again):
-            _spend_rule(db, page)
+        if page.rule is not None or result.rule_spent:
+            if page.waits_for_another(result):
+                continue
+            if (result.rule_spent and page.was_told(result)) or (result.received and page.is_to_be_tried_again):
+                _spend_rule(db, page)
         if not is_owed:
             drafts.extend(_settle_question(result, page, questions))
     publish(db, drafts)
@@ -199,28 +270,6 @@ def _settle_question(result: CheckResult, page: Standing, questions: Questions) 
         # robots.txt has answered for it: nobody needs to be asked.
         questions.leave(page.id, page.question_id, result.checked_at)
     return []
-
-
-def _write_verdict(db: sqlite3.Connection, result: CheckResult, page: Standing) -> None:
-    verdict = result.verdict
-    if verdict is None:
-        return
-    db.execute(
-        STATES["insert_verdict"],
-        {
-            "page": page.id,
-            "state": page.state_id,
-            "at": verdict.at,
-            "outcome": verdict.outcome,
-            "reason": verdict.reason,
-            "rule": verdict.rule,
-            "basis": verdict.basis,
-            "data": to_json(verdict.data),
-            "awareness": verdict.awareness,
-        },
-    )
-    if verdict.awareness:
-        want_render(db, page.id, since=verdict.at, major=verdict.outcome == "major")
 
 
 def _spend_rule(db: sqlite3.Connection, page: Standing) -> None:

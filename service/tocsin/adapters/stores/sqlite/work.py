@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
-from tocsin.adapters.stores.sqlite.results import is_worth_a_flush, write_results
+from tocsin.adapters.stores.sqlite.results import Batch, write_results
 from tocsin.adapters.stores.sqlite.role import REVISIONS, Role, ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
 from tocsin.adapters.stores.sqlite.tasks import to_task
@@ -142,8 +142,9 @@ class WorkRole(Role):
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
         gather_us = to_us(self._options.gather)
-        work = partial(write_results, claim=claim, results=results, gather_us=gather_us, mode=self._mode)
-        return await self._write(work, durable=is_worth_a_flush(results))
+        batch = Batch.of(results)
+        work = partial(write_results, claim=claim, batch=batch, gather_us=gather_us, mode=self._mode)
+        return await self._write(work, durable=batch.is_worth_a_flush)
 
     # Hosts ------------------------------------------------------------------------------------------------------
 

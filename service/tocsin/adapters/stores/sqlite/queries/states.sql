@@ -7,6 +7,16 @@ from pages p where p.id = :page and states.id = p.state_id;
 -- name: open_run
 insert into states (page_id, first_at, fields) values (:page, :at, :fields) returning id;
 
+-- name: last_id
+select coalesce(max(id), 0) from states;
+
+-- The same for many, with ids given and ends known.
+-- name: open_runs
+insert into states (id, page_id, first_at, fields) values (?, ?, ?, ?);
+
+-- name: close_runs
+update states set last_at = ?, storings = ? where id = ?;
+
 -- name: show_run
 update pages set state_id = :state, stored_at = :at, storings = 1, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest, room = null
@@ -31,4 +41,4 @@ from pages p where p.id = :page and states.id = p.state_id;
 
 -- name: insert_verdict
 insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness)
-values (:page, :state, :at, :outcome, :reason, :rule, :basis, :data, :awareness);
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);

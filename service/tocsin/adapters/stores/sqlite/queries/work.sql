@@ -10,7 +10,7 @@ case when exists (
 ) end
 
 -- name: due_of_hosts
-select h.id, {due} from hosts h where h.id in (select value from json_each(:hosts));
+select h.id, {due} from (select value as id from json_each(:hosts)) h;
 
 -- One seek into the schedule per host, a page of hosts at a time.
 -- name: agenda
@@ -76,30 +76,49 @@ where p.id in (select value from json_each(:ids));
 
 -- What the writing of a batch must know of its pages; those that are gone are not found.
 -- name: standing
-select p.id, p.state_id, p.stored_at, p.question_id, p.flags, p.rule_id,
+select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.rule_id,
   case when p.rule_id is not null then json_extract(r.instruction, '$.kind') end, p.rule, p.next_at, p.next_why
 from pages p left join rules r on r.id = p.rule_id
 where p.id in (select value from json_each(:ids));
 
+-- What every check writes, in the order of `noting`.
+-- name: noted
+next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_set_at), last_report = ?, outcome = ?,
+  conditional_run = ?, flags = (flags & 4) | ?, saved_bytes = saved_bytes + ?
+
+-- name: origin
+etag = ?, last_modified = ?, validators_hop = nullif(?, url), body_digest = ?, body_bytes = coalesce(?, body_bytes)
+
+-- The page is as its check knew it, and nobody said anything of it meanwhile.
+-- name: is_as_known
+id = ? and stored_at = ? and question_id is null and rule is null and rule_id is null
+
 -- A check that stored nothing.
 -- name: note_check
-update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :checked_at,
-  last_set_at = coalesce(:set_at, last_set_at), last_report = :report, outcome = :outcome,
-  last_changed_at = coalesce(:changed_at, last_changed_at),
-  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
-  saved_bytes = saved_bytes + :saved_bytes
-where id = :id;
+update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?
+where id = ?;
 
 -- A check that stored the state before once more: the one row that an unchanged page costs.
 -- name: note_equal
-update pages set next_at = :next_at, next_why = :next_why, last_checked_at = :checked_at,
-  last_set_at = coalesce(:set_at, last_set_at), last_report = :report, outcome = :outcome,
-  last_changed_at = coalesce(:changed_at, last_changed_at),
-  conditional_run = :conditional_run, attempts = :attempts, flags = (flags & 4) | :flags,
-  stored_at = max(stored_at, :stored_at), storings = storings + 1,
-  saved_bytes = saved_bytes + :saved_bytes, body_bytes = coalesce(:body_bytes, body_bytes),
-  etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest
-where id = :id;
+update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?,
+  stored_at = max(stored_at, ?), storings = storings + 1, {origin}
+where id = ?;
+
+-- A check that stored a new state.
+-- name: note_new
+update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?,
+  stored_at = ?, storings = 1, {origin}, state_id = ?, room = null
+where id = ?;
+
+-- A check that found all as it knew it.
+-- name: note_same
+update pages set {noted}, attempts = null, stored_at = max(stored_at, ?), storings = storings + 1, {origin}
+where {is_as_known};
+
+-- The same by a 304, which stands for the answer before.
+-- name: note_spared
+update pages set {noted}, attempts = null, stored_at = max(stored_at, ?), storings = storings + 1
+where {is_as_known};
 
 -- name: gate_hosts
 update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :gate_at;

@@ -1,0 +1,146 @@
+"""What a check writes into its page's row: the values of one statement, in the order of its parameters.
+
+Tuples, because binding by name would cost as much as all else together.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tocsin.adapters.stores.sqlite.codec import to_json_or_null
+from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_report, pack_why
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import CheckResult, Instant, NewState
+
+    Row: TypeAlias = tuple[Any, ...]
+
+SQL = queries("work")
+_CHANGES = frozenset({"minor", "major"})
+
+_why = lru_cache(maxsize=1024)(pack_why)
+
+
+def is_same(result: CheckResult) -> bool:
+    """Tell whether a check found all as it was, so that a row which it expects can be written unread."""
+    state = result.state
+    return (
+        state is not None
+        and state.equal
+        and type(result.based_on) is int
+        and result.received
+        and result.verdict is None
+        and result.copies is None
+        and result.instruction is None
+        and result.recovery is None
+        and not result.alerts
+        and not result.render_owed
+        and not result.rule_spent
+        and result.next_at is not None
+    )
+
+
+def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
+    """Write checks that found all as it was, one row each.
+
+    Writes none of them, and says so, where a page is not there, not as its check knew it, or has become somebody's
+    concern meanwhile.
+    """
+    spared: list[Row] = []
+    equal: list[Row] = []
+    for result in results:
+        if result.report.not_modified:
+            spared.append((*_schedule(result), *_guard(result)))
+        else:
+            equal.append((*_schedule(result), *_origin(result.state), *_guard(result)))
+    db.execute("savepoint same")
+    noted = 0
+    if spared:
+        noted += db.executemany(SQL["note_spared"], spared).rowcount
+    if equal:
+        noted += db.executemany(SQL["note_same"], equal).rowcount
+    are_noted = noted == len(results)
+    if not are_noted:
+        db.execute("rollback to same")
+    db.execute("release same")
+    return are_noted
+
+
+def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None, attempts: str | None) -> Row:
+    """What every check writes but its page's id, where the schedule may be another one than it asked for."""
+    report = result.report
+    return (
+        next_at,
+        _why(next_why) if next_why is not None else None,
+        result.checked_at,
+        result.set_at,
+        pack_report(report),
+        report.outcome,
+        result.conditional_run,
+        flags_of(result),
+        report.saved_bytes,
+        result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
+        attempts,
+    )
+
+
+def attempts_of(result: CheckResult) -> str | None:
+    """The tries that go on later, as the row holds them."""
+    return to_json_or_null(result.held_attempts)
+
+
+def state_row(state: NewState, stored_at: Instant) -> Row:
+    """What the storing of a state writes beside."""
+    return (stored_at, *_origin(state))
+
+
+def flags_of(result: CheckResult) -> int:
+    """Give the bits of a page that its check decides: all but that of a rendering which is owed."""
+    return (
+        (DISALLOWED if result.disallowed else 0)
+        | (NOT_HTML if result.not_html else 0)
+        | (NOINDEX if result.noindex else 0)
+        | (NOFOLLOW if result.nofollow else 0)
+    )
+
+
+def _schedule(result: CheckResult) -> Row:
+    report, state = result.report, result.state
+    return (
+        result.next_at,
+        _why(result.next_why),
+        result.checked_at,
+        result.set_at,
+        pack_report(report),
+        report.outcome,
+        result.conditional_run,
+        flags_of(result),
+        report.saved_bytes,
+        state.stored_at if state is not None else None,
+    )
+
+
+def _origin(state: NewState | None) -> Row:
+    """The columns that belong to the answer that a state came with."""
+    if state is None:
+        return (None,) * 5
+    validators = state.validators
+    if validators is None:
+        return None, None, None, pack_digest(state.body_digest), state.body_bytes
+    return (
+        validators.etag,
+        validators.last_modified,
+        validators.hop_url,
+        pack_digest(state.body_digest),
+        state.body_bytes,
+    )
+
+
+def _guard(result: CheckResult) -> Row:
+    return result.page_id, result.based_on
