@@ -8,10 +8,12 @@ from benchmarks.bench import (
     alerting,
     backing,
     checking,
+    engine,
     listing,
     memory,
     pages,
     picking,
+    rivals,
     size_disk,
     size_running,
     storing,
@@ -43,6 +45,8 @@ class Row(NamedTuple):
 
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
+    "rivals": Row(rivals.measure, 60),
+    "engine": Row(engine.measure, 20),
     "pages": Row(pages.measure, 20),
     "check": Row(checking.measure, 30),
     "import": Row(listing.measure, 20, 400),
