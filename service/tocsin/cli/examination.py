@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
 from tocsin.cli.asking import count
+from tocsin.cli.crowding import find_crowding, to_findings
 from tocsin.cli.finding import Finding
 from tocsin.cli.reachability import examine_sink
 from tocsin.cli.refusals import find_refusals
 from tocsin.cli.session import is_store_there, store_path
 from tocsin.cli.times import show_time
-from tocsin.cli.watch.choosing import batches
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 
@@ -84,6 +84,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
             found.for_all, groups = await store.overrides()
             found.groups = dict(groups.values())
             found.findings += await _of_rows(store, now)
+            found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_sink_states(store, loaded.settings.sinks)
         finally:
@@ -106,10 +107,8 @@ async def _of_clock(store: Store, now: Instant) -> list[Finding]:
     """Find what was written at a time that is yet to come: alerts, checks, states."""
     alerts = await store.alerts(limit=1)
     latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
-    async for pages in batches(store, PageFilter()):
-        for page in pages:
-            latest = max(latest, (page.last_checked_at or 0, "a check"), (page.stored_at or 0, "a state"))
-    at, what = latest
+    checked_at, stored_at = await store.last_times()
+    at, what = max(latest, (checked_at or 0, "a check"), (stored_at or 0, "a state"))
     if at <= now + _MINUTE:
         return []
     mend = "Set the clock; nothing is stored anew of a page before its last time of storing."

@@ -43,6 +43,9 @@ class WatchList(Protocol):
     async def last_page_id(self) -> int:
         """The id of the page that was added last; pages that come later have greater ones."""
 
+    async def last_times(self) -> tuple[Instant | None, Instant | None]:
+        """When any page was checked last, and when any state was stored last."""
+
     async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
         """Take pages off the list, with all that is stored of them."""
 

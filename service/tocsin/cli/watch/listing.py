@@ -8,6 +8,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
+from tocsin.cli.crowding import find_crowding, to_note
 from tocsin.cli.session import configuration, with_store
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import BATCH
@@ -50,8 +51,14 @@ def list_(
     which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
     if limit is None and not output.is_json():
         limit = _ON_TERMINAL
-    base = configuration(ctx).settings.pages.mode
-    with_store(ctx, lambda store: _list(store, which, base=base, limit=limit, subject=subject))
+    settings = configuration(ctx).settings
+
+    async def work(store: Store) -> str:
+        await _list(store, which, base=settings.pages.mode, limit=limit, subject=subject)
+        return to_note(await find_crowding(store, settings))
+
+    if crowded := with_store(ctx, work):
+        output.note(crowded)
 
 
 async def _list(store: Store, which: PageFilter, *, base: str, limit: int | None, subject: bool) -> None:

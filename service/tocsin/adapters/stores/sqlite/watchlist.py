@@ -66,6 +66,13 @@ class WatchRole(SteppingRole):
         last: int = (await self._read(lambda db: db.execute(SQL["last_id"]).fetchone()))[0]
         return last
 
+    async def last_times(self) -> tuple[Instant | None, Instant | None]:
+        """When any page was checked last, and when any state was stored last."""
+        times: tuple[Instant | None, Instant | None] = await self._read(
+            lambda db: db.execute(SQL["last_times"]).fetchone()
+        )
+        return times
+
     async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
         """Take pages off the list, with all that is stored of them."""
         removed = 0

@@ -46,6 +46,9 @@ select {row} {from} where p.id > :after
 -- name: count
 select count(*) from pages p where 1
 
+-- name: last_times
+select max(last_checked_at), max(stored_at) from pages;
+
 -- Keys alone, for an edit of many pages a step at a time.
 -- name: page_ids
 select p.id from pages p where p.id > :after and p.id <= :last

@@ -1,0 +1,123 @@
+"""Edits of many pages: short transactions, room for an engine, exact words on how far they came."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.desk import DAY, HOUR, NOW, Desk, new_page
+from tests.fakes import settle
+from tocsin.adapters.stores import open_store
+from tocsin.model import PageFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MANY = 2500
+NOTHING: dict[str, Any] = {
+    "settings": {},
+    "unset": (),
+    "paused": None,
+    "group": None,
+    "text": None,
+    "clear_text": False,
+}
+
+
+async def watch_many(desk: Desk, pages: int = MANY) -> list[int]:
+    """Watch so many pages on a hundred hosts."""
+    return await desk.watch(*(f"https://h{number % 100}.example/{number}" for number in range(pages)))
+
+
+EDITS: dict[str, Callable[[Desk, list[int], Callable[[int], None]], Any]] = {
+    "remove": lambda desk, ids, told: desk.store.remove_pages(ids, on_step=told),
+    "edit": lambda desk, ids, told: desk.store.edit_pages(ids, NOW, **(NOTHING | {"paused": True}), on_step=told),
+    "group": lambda desk, _, told: desk.store.edit_group(None, NOW, settings={"every": "1h"}, unset=(), on_step=told),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+async def test_a_long_edit_is_told_of_after_each_thousand_pages(desk: Desk, name: str) -> None:
+    ids, told = await watch_many(desk), list[int]()
+
+    await EDITS[name](desk, ids, told.append)
+
+    assert told == [1000, 1000, 500]
+
+
+async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(desk: Desk) -> None:
+    ids, told = await watch_many(desk), list[int]()
+    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
+        other.execute("begin immediate")
+        running = asyncio.ensure_future(desk.store.remove_pages(ids, on_step=told.append))
+        await settle()
+        running.cancel()
+        other.execute("rollback")
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    assert told == [1000]
+    assert await desk.store.count_pages(PageFilter()) == MANY - 1000
+
+
+async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(desk: Desk) -> None:
+    ids, written, seen = await watch_many(desk), [0], list[int]()
+
+    async def work() -> None:
+        while True:
+            await desk.store.save_robots("https://h1.example", f"kept {written[0]}")
+            written[0] += 1
+
+    async with await open_store(f"sqlite:{desk.folder / 'tocsin.db'}", engine=False, create=False) as beside:
+        working = asyncio.ensure_future(work())
+        await beside.remove_pages(ids, on_step=lambda _: seen.append(written[0]))
+        working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+
+    assert seen[0] < seen[1] < seen[2]
+
+
+async def test_the_checks_that_a_long_edit_brings_are_spread_by_all_of_its_pages(desk: Desk) -> None:
+    ids = await watch_many(desk, 100)
+    await desk.store.edit_pages(ids, NOW, **(NOTHING | {"paused": True}))
+
+    await desk.store.edit_pages(ids, NOW + DAY, **(NOTHING | {"paused": False}), of=1_000_000)
+
+    due = [page.next_at - NOW - DAY for page in await desk.store.pages(PageFilter()) if page.next_at is not None]
+    assert max(due) > HOUR // 2
+    assert len([at for at in due if at < HOUR // 10]) < 30
+
+
+async def test_settings_of_a_group_that_move_no_check_touch_no_host(desk: Desk) -> None:
+    await watch_many(desk, 10)
+    before = await desk.store.foreign_revision()
+
+    await desk.store.edit_group(None, NOW, settings={"tell": "major"}, unset=())
+
+    assert await desk.store.foreign_revision() is not None
+    assert await desk.agenda(since=before) == {}
+
+
+async def test_ids_are_read_in_order_from_one_to_another(desk: Desk) -> None:
+    ids = await desk.watch("https://one.example/a", "https://two.example/b", "https://one.example/c")
+    which = PageFilter(host="one.example")
+
+    assert await desk.store.page_ids(which, last_id=ids[-1]) == [ids[0], ids[2]]
+    assert await desk.store.page_ids(which, after_id=ids[0], last_id=ids[1]) == []
+    assert await desk.store.last_page_id() == ids[-1]
+
+
+async def test_the_last_times_are_those_of_any_page(desk: Desk) -> None:
+    assert await desk.store.last_times() == (None, None)
+    await desk.store.add_pages([new_page("https://one.example/a")], NOW)
+    await desk.check("https://one.example/a")
+
+    checked_at, stored_at = await desk.store.last_times()
+
+    assert checked_at is not None
+    assert stored_at is not None
