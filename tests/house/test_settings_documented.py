@@ -45,7 +45,7 @@ def test_every_setting_has_its_comment_and_no_other_has() -> None:
     assert sorted(KEYS) == sorted(flatten(Settings()))
 
 
-@pytest.mark.parametrize("key", ["http.listen", "fetch.fetchers"])
+@pytest.mark.parametrize("key", ["http.listen"])
 def test_settings_without_effect_yet_say_so(key: str) -> None:
     section, name = key.split(".")
     described = SHIPPED.read_text(encoding="utf-8").split(f"#[{section}]")

@@ -31,6 +31,7 @@ from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.renders import RenderQueue
+from tocsin.engine.rounds import Rounds
 from tocsin.engine.runner import Loops, Runner
 from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.uplink import Uplink
@@ -143,8 +144,15 @@ class Assembly:
             renders=self.renders,
             delivery=self._delivery,
             pruning=Pruning(store, settings.store.history, clock, telemetry),
+            rounds=self.rounds,
         )
         return Runner(store, loops, clock, telemetry)
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """What says which hosts are crowded."""
+        settings, clock, zone = self._settings, self._clock, self._settings.instance.time_zone
+        return Rounds(self._store, settings.pages, settings.hosts, clock, self._telemetry, time_zone=zone)
 
     @cached_property
     def fetchers(self) -> Fetchers | None:

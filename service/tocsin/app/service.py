@@ -73,6 +73,7 @@ async def _reload(
         if engine.fetchers is not None:
             engine.fetchers.configure(new.hosts)
         engine.renders.configure(new.render)
+        engine.rounds.configure(new.pages, new.hosts)
         engine.scheduler.reconfigure()
         values = {"needs_restart": restart}
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tocsin.settings import SinkSettings
 
 _MINUTE: Final = 60_000_000
-_WITHOUT_EFFECT: Final = ("http.", "fetch.fetchers")
+_WITHOUT_EFFECT: Final = ("http.",)
 """Settings that a later version heeds."""
 
 

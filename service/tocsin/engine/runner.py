@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tocsin.engine.lease import Lease
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.renders import RenderQueue
+    from tocsin.engine.rounds import Rounds
     from tocsin.engine.scheduler import Scheduler
     from tocsin.engine.uplink import Uplink
     from tocsin.engine.writer import Writer
@@ -48,6 +49,7 @@ class Loops(Struct, frozen=True):
     renders: RenderQueue
     delivery: Delivery
     pruning: Pruning
+    rounds: Rounds
 
 
 class Runner:
@@ -74,6 +76,7 @@ class Runner:
                 group.create_task(loops.uplink.run(), name="uplink"),
                 group.create_task(loops.attention.run(), name="attention"),
                 group.create_task(loops.pruning.run(), name="pruning"),
+                group.create_task(loops.rounds.run(), name="rounds"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
