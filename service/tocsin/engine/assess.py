@@ -13,9 +13,9 @@ from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import FailureKind
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
-from tocsin.spec.robots.directives import Directives, read_directives
+from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare
-from tocsin.spec.topper.state import EMPTY, PageState, read_state
+from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 # Changes whenever the readers read otherwise than before, or digests are made otherwise: a digest from before is then
 # no digest of today's. 3: bodies are named by XXH3, and a late charset is heeded wherever it stands.
 READERS = "3"
+
+
+# What stands in the elements that are asked for: a page without them is not parsed.
+_ABOUT = (*SIGNS, ROBOTS.encode(), AGENT.lower().encode())
 
 
 class Assessment(Struct, frozen=True):
@@ -110,7 +114,7 @@ def assess(
     if previous is not None and digest == new_digest:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
-        reading = read_page(body, content_type, found=found)
+        reading = read_page(body, content_type, found=found, about=_ABOUT)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
     odd = reading.problems

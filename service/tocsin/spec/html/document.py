@@ -15,10 +15,16 @@ from msgspec.structs import astuple
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
+from tocsin.spec.html.landmarks import (
+    find_end_of_metas,
+    find_end_of_titles,
+    find_landmarks,
+    find_last_about,
+    find_plain_end,
+)
 from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.search import count, find_last_of_each, holds_any
-from tocsin.spec.html.tags import find_tag_end
+from tocsin.spec.html.search import count, holds_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,15 +44,6 @@ __all__ = [
 _HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
-# What follows the name of a meta element is looked at up to its `>` where it is written as most are, so that only the
-# others are read attribute by attribute. Letter by letter, since ignoring case takes longer.
-_META = re.compile(
-    rb"""<[mM][eE][tT][aA](?=((?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
-    rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>)?+)"""
-)
-_TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
-_TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
-_LANDMARKS = (b"<meta", b"<frameset")
 # An attribute that no page has: no reference stands for a letter of a name, so a page with it must hold these bytes.
 _END = "\x02\x03\x02"
 _RARE = (_END.encode(), b"<template", b"<selectedcontent")
@@ -61,21 +58,24 @@ _SMALL_WORK = 4_000_000
 _MOST_NULS = 65_536
 
 
-def read_metas(body: bytes, encoding: str) -> Reading:
+def read_metas(body: bytes, encoding: str, about: tuple[bytes, ...] = ()) -> Reading:
     """Read the meta elements of an HTML page, whatever its bytes are.
 
     encoding  as `find_encoding` names it
+    about     words in lower case: elements that hold none of them, in a value or a name, may be left out; () for none
     Raises TooComplex for a page that no parser may be given.
     """
     body, encoding = _with_ascii(body, encoding)
-    meta, frameset = find_last_of_each(body, _LANDMARKS)
+    meta, frameset = find_landmarks(body)
+    if about and meta > frameset:
+        meta = find_last_about(body, meta, about)
     if meta < 0:
-        return Reading(())
-    if meta > frameset and (mark := _META.match(body, meta)) is not None and mark.end(1) >= 0:
-        reading = _read_to_meta(body[: mark.end(1)], encoding, has_frameset=frameset >= 0)
+        return Reading((), is_ascii=True)
+    if meta > frameset and (end := find_plain_end(body, meta)) >= 0:
+        reading = _read_to_meta(body[:end], encoding, has_frameset=frameset >= 0)
         if reading is not None:
             return reading
-    end = _end_of_metas(body, meta) if meta > frameset else len(body)
+    end = find_end_of_metas(body, meta) if meta > frameset else len(body)
     text, problems = _to_text(body[:end], encoding, has_frameset=frameset >= 0)
     _, metas = _parse(text, with_title=False)
     return Reading(metas, problems, is_ascii=text.isascii())
@@ -87,9 +87,9 @@ def read_whole(body: bytes, encoding: str) -> WholePage:
     Raises TooComplex for a page that no parser may be given.
     """
     body, encoding = _with_ascii(body, encoding)
-    meta, frameset = find_last_of_each(body, _LANDMARKS)
-    end = _end_of_metas(body, meta) if meta >= 0 else 0
-    title_end, title_start = _end_of_titles(body)
+    meta, frameset = find_landmarks(body)
+    end = find_end_of_metas(body, meta) if meta >= 0 else 0
+    title_end, title_start = find_end_of_titles(body)
     end = max(end, title_end)
     if not end:
         return WholePage(None, ())
@@ -152,41 +152,6 @@ def _decode(head: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     except UnicodeDecodeError as exc:
         problem = f"not valid UTF-8 from byte {exc.start} on; read with replacement characters"
         return head.decode(errors="replace"), (problem,)
-
-
-def _end_of_metas(body: bytes, last: int) -> int:
-    """Find where nothing more can matter: the end of the tag that ends last of all that may be a meta element's.
-
-    What looks like a tag may stand within an attribute of another one, which then ends later.
-    last  where the last one begins
-    """
-    end, left = 0, 2 * len(body)
-    for mark in _META.finditer(body):
-        start, tag_end = mark.start(), mark.end(1)
-        if tag_end < 0:
-            tag_end = find_tag_end(body, start)
-        left -= tag_end - start
-        if left < 0:  # tags within tags within tags
-            return len(body)
-        end = max(end, tag_end)
-        if start >= last:  # what follows is not searched again
-            break
-    return end
-
-
-def _end_of_titles(body: bytes) -> tuple[int, int]:
-    """Find the end of the last element that may be a title, and where the last one begins."""
-    end, last, closing, left = 0, -1, -1, 2 * len(body)
-    for mark in _TITLE.finditer(body):
-        last = mark.start()
-        tag_end = mark.end() + 1 if body.startswith(b">", mark.end()) else find_tag_end(body, last)
-        left -= tag_end - last
-        if tag_end > closing:  # else it ends with those before it
-            end_tag = _TITLE_END.search(body, tag_end)
-            if end_tag is None or left < 0:
-                return len(body), last
-            closing, end = end_tag.start(), find_tag_end(body, end_tag.start())
-    return end, last
 
 
 def _refuse_slow(markup: bytes) -> None:

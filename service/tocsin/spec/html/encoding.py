@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.meta import Meta, Reading
 
 DEFAULT = "windows-1252"
+_CHARSET = b"charset"
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _OFTEN_SEEN = 256  # letters: what is longer is not worth remembering
 
@@ -30,26 +31,27 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
     if (told := _told_early(body, content_type)) is not None:
         return told
     try:
-        return _told_late(read_metas(body, DEFAULT).metas)
+        return _told_late(read_metas(body, DEFAULT, (_CHARSET,)).metas)
     except TooComplex:
         return DEFAULT
 
 
-def read_html(body: bytes, content_type: str | None) -> tuple[str, Reading]:
+def read_html(body: bytes, content_type: str | None, about: tuple[bytes, ...] = ()) -> tuple[str, Reading]:
     """Name the encoding of an HTML page as `find_encoding` does, and read its meta elements in it.
 
+    about  see `read_metas`
     Raises TooComplex for a page that no parser may be given.
     """
     encoding = _told_early(body, content_type)
     if encoding is not None:
-        return encoding, read_metas(body, encoding)
+        return encoding, read_metas(body, encoding, about)
     # What an element declares beyond the prescan's reach is the same in all encodings that ASCII is part of, and most
     # often it is UTF-8; so the page is seldom read twice.
-    reading = read_metas(body, "utf-8")
+    reading = read_metas(body, "utf-8", (*about, _CHARSET) if about else ())
     encoding = _told_late(reading.metas)
     if encoding == "utf-8" or (reading.is_ascii and encoding not in NOT_ASCII):
         return encoding, reading
-    return encoding, read_metas(body, encoding)
+    return encoding, read_metas(body, encoding, about)
 
 
 def find_xml_encoding(body: bytes, content_type: str | None) -> str:

@@ -76,12 +76,15 @@ def read_page(
     *,
     nosniff: bool = False,
     found: tuple[Kind, tuple[str, ...]] | None = None,
+    about: tuple[bytes, ...] = (),
 ) -> PageReading:
     """Read a page's meta elements by its kind and encoding, whatever its bytes are.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
     found         what `find_kind` says of it, if somebody asked before
+    about         words in lower case: elements that hold none of them, in a value or a name, may be left out, and what
+                  stands behind the last one that does is not looked at; () for none
     Raises TooComplex for a page that no parser may be given.
     """
     kind, problems = found or find_kind(body, content_type, nosniff=nosniff)
@@ -91,7 +94,7 @@ def read_page(
         encoding = find_xml_encoding(body, content_type)
         reading = read_xhtml_metas(body, encoding)
     else:
-        encoding, reading = read_html(body, content_type)
+        encoding, reading = read_html(body, content_type, about)
     return PageReading(kind, encoding, reading.metas, problems + reading.problems)
 
 

@@ -14,9 +14,15 @@ _LOWER = bytes(range(256)).lower()
 _PIECE_BYTES = 65_536
 
 
-def find(body: bytes, needle: bytes, start: int = 0, end: int | None = None) -> int:
-    """Find the first place of the needle between two places; -1 if there is none."""
-    place: int = stringzilla.find(body, needle, start, len(body) if end is None else end)
+def lower(body: bytes) -> bytes:
+    """Give the bytes with A to Z in lower case, as `bytes.lower` does in ten times the time."""
+    lowered: bytes = stringzilla.translate(body, _LOWER)
+    return lowered
+
+
+def find_last(body: bytes, needle: bytes) -> int:
+    """Find the last place of the needle; -1 if there is none."""
+    place: int = stringzilla.rfind(body, needle)
     return place
 
 

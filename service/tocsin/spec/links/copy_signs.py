@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from tocsin.spec.html.search import holds_any
+import re
 
-_SIGNS = (b"mset", b"memento", b"timemap")
+from tocsin.spec.html.search import holds_any, lower
+
+_MSET, _MEMENTOS = (b"mset",), (b"memento", b"timemap")
+# An mset is the name of an attribute with a value, which few words are that hold these letters. A `b` may end what
+# switches an encoding back to ASCII, and such a switch may follow.
+_ATTRIBUTE = re.compile(rb"mset(?<![ac-z]mset)[\t\n\f\r =\x1b]")
 
 
 def may_name_copies(body: bytes) -> bool:
     """Say whether a page's bytes can name a copy, in whatever encoding: by an mset, a memento or a timemap."""
-    return holds_any(body.replace(b"\0", b"") if b"\0" in body else body, _SIGNS)
+    text = body.replace(b"\0", b"") if b"\0" in body else body
+    return holds_any(text, _MEMENTOS) or (holds_any(text, _MSET) and _ATTRIBUTE.search(lower(text)) is not None)

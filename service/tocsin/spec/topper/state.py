@@ -10,7 +10,7 @@ from tocsin.spec.html.microsyntax import fold_space, lower_ascii, read_refresh, 
 from tocsin.spec.topper.dates import is_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tocsin.spec.html.meta import Meta
 
@@ -29,6 +29,9 @@ FIELDS: tuple[str, ...] = (
     "topper-minor",
 )
 """The fields of a state in the order of the spec's table; the URL, the time and the user's text stand beside them."""
+
+SIGNS: tuple[bytes, ...] = (b"article:", b"created", b"modified", b"page-version", b"refresh", b"topper")
+"""Words, one of which stands in the name, property or pragma of every element that feeds a field."""
 
 TOPPER_FIELDS: tuple[str, ...] = ("topper", "topper-major", "topper-minor")
 
@@ -141,7 +144,7 @@ def fields_of(meta: Meta) -> tuple[str, ...]:
     return tuple(found)
 
 
-def canonical_value(field: str, contents: Iterable[str]) -> str | None:
+def canonical_value(field: str, contents: Sequence[str]) -> str | None:
     """Fold the contents of a field's elements into its canonical value, None if nothing is left.
 
     contents  in tree order, which only `refresh` heeds
@@ -150,13 +153,15 @@ def canonical_value(field: str, contents: Iterable[str]) -> str | None:
     if field == "refresh":
         return next((seconds for content in contents if (seconds := read_refresh(content)) is not None), None)
     if field not in TOPPER_FIELDS:
+        if len(contents) == 1:
+            return fold_space(contents[0]) or None
         return " ".join(sorted(value for content in contents if (value := fold_space(content)))) or None
     tokens: set[str] = set()
     for content in contents:
-        element = [_fold_true(token) for token in split_tokens(content)]
+        element = split_tokens(content)
         # T03: an element that only says false is absent.
         if field != "topper" or any(lower_ascii(token) != "false" for token in element):
-            tokens.update(element)
+            tokens.update(map(_fold_true, element))
     return " ".join(sorted(tokens)) or None
 
 
@@ -173,4 +178,4 @@ def read_dates(state: PageState) -> Dates:
 
 
 def _fold_true(token: str) -> str:
-    return "true" if lower_ascii(token) == "true" else token
+    return "true" if len(token) == len("true") and lower_ascii(token) == "true" else token
