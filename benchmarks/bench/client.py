@@ -12,6 +12,7 @@ import asyncio
 import gc
 import os
 import resource
+import ssl
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, get_args
 
+import aiohttp
 import msgspec
 import uvloop
 
@@ -126,6 +128,8 @@ class _Client:
             for host in range(1, site.hosts + 1)
             if site.fingerprint
         )
+        if site.fingerprint:
+            self._trusting = ssl.create_default_context(cafile=f"{site.folder}/site.pem")
         self._settings: dict[Kind, Settings] = {}
         self._validators: dict[str, str] = {}
 
@@ -135,8 +139,9 @@ class _Client:
         if order.do == "check":
             return await self._check(order.kind, len(urls))
         known = self._validators if order.do == "known" else None
+        connector = aiohttp.TCPConnector(ssl=self._trusting) if order.kind.startswith("tls") else None
         with _measuring(len(urls)) as spent:
-            given = await get_all(urls, in_flight=IN_FLIGHT, validators=known)
+            given = await get_all(urls, in_flight=IN_FLIGHT, validators=known, connector=connector)
         self._validators = given if known is None else known
         cpu_us, wall_us = spent
         return Done(cpu_us, wall_us, statuses={304 if known else 200: len(given)})

@@ -94,7 +94,7 @@ class InstantSite:
 async def measure(sizes: Sizes) -> list[Figure]:
     """Measure in a child that has the second core to itself, where there are two."""
     with tempfile.TemporaryDirectory() as name:
-        numbers = (str(sizes.way_pages), str(max(sizes.rounds, 1)))
+        numbers = (str(max(sizes.way_pages, HOSTS)), str(max(sizes.rounds, 1)))
         child = run_child(Path(name), *numbers, module="benchmarks.bench.engine")
     if child.status:
         raise RuntimeError(f"the engine ended with {child.status}: {child.said[-2000:]}")

@@ -95,6 +95,7 @@ class Sizes(NamedTuple):
     alerts: int
     backup_s: float
     rival_pages: int = 400
+    https_pages: int = 500
     watched: tuple[int, ...] = (10_000,)
     checks: int = 5000
     growth: int = 1_000_000
@@ -113,6 +114,7 @@ TINY = Sizes(
     alerts=8,
     backup_s=0.3,
     rival_pages=4,
+    https_pages=12,
     watched=(20, 60),
     checks=20,
     growth=60,

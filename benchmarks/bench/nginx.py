@@ -39,6 +39,7 @@ def configuration(folder: Path, ports: Ports, *, core: int | None, user: str | N
     """
     always = "etag off; if_modified_since off;"
     secure = f"ssl_certificate {folder}/site.pem; ssl_certificate_key {folder}/site.key; ssl_protocols TLSv1.3;"
+    secure += f" access_log {folder}/https.log https;"
     servers = [
         (f"{ports.plain} backlog=4096", ""),
         (f"{ports.unconditional} backlog=4096", always),
@@ -60,6 +61,7 @@ worker_processes 1;
 worker_rlimit_nofile 20000;
 events {{ worker_connections 10000; multi_accept on; }}
 http {{
+  log_format https "$uri $connection_requests $ssl_session_reused";
   access_log off;
   default_type text/html;
   root {folder}/pages;

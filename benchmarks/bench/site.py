@@ -6,6 +6,7 @@ described by a value, so that the client in its own process may speak to it, too
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import tempfile
@@ -91,6 +92,24 @@ class Site(msgspec.Struct, frozen=True):
         return changed
 
 
+def https_answers(site: Site) -> list[Handshake]:
+    """Tell of each page that nginx has sent over https since it was asked the last time, in order."""
+    log = Path(site.folder, "https.log")
+    lines = log.read_text(encoding="ascii").splitlines()
+    os.truncate(log, 0)
+    answers = [line.split() for line in lines]
+    return [
+        Handshake(is_new=count == "1", is_resumed=reused == "r") for path, count, reused in answers if "/p/" in path
+    ]
+
+
+class Handshake(NamedTuple):
+    """Whether an answer was the first of its connection, and whether that one went on with an older session."""
+
+    is_new: bool
+    is_resumed: bool
+
+
 def _documents() -> list[Document]:
     if not _MADE:
         _MADE.extend(documents())
@@ -126,9 +145,9 @@ async def serve(*, pinned: bool = True, hosts: int = HOSTS) -> AsyncIterator[Sit
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-site-")))
         ports = _free_ports()
-        site = Site(str(folder), ports, hosts, make_certificate(folder))
+        site = Site(str(folder), ports, hosts, make_certificate(folder, hosts))
         (folder / "pages" / "p").mkdir(parents=True)
-        site.publish(0, token=0)
+        await asyncio.to_thread(site.publish, 0, token=0)
         await stack.enter_async_context(nginx.running(program, folder, ports))
         yield site
 
