@@ -13,7 +13,7 @@ from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_running import reached
 from benchmarks.bench.size_service import Service
-from benchmarks.bench.size_stores import Shape, kept_port, make_store
+from benchmarks.bench.size_stores import Shape, make_store, site_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ async def measure_growth(sizes: Sizes) -> list[Figure]:
     pages = sizes.watched[0]
     samples: list[tuple[int, Usage]] = []
     open_at_first = 0
-    async with SizeSite(port=kept_port()) as site:
+    async with SizeSite(port=site_port()) as site:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             await make_store(Shape.usual(pages), site.port, folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.bench.measure import Aim, figure
-from benchmarks.bench.size_stores import Shape, kept_port, make_store
+from benchmarks.bench.size_stores import Shape, make_store, site_port
 from benchmarks.bench.storing import claimed
 from tocsin.adapters.stores import open_store
 from tocsin.engine.agenda import Agenda
@@ -51,7 +51,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
 async def _pick(shape: Shape, rounds: int) -> _Picked:
     found = _Picked([], [], [], [])
     with tempfile.TemporaryDirectory() as name:
-        path = await make_store(shape, kept_port() or 1, Path(name))
+        path = await make_store(shape, site_port(), Path(name))
         async with await open_store(f"sqlite:{path}", engine=True) as store:
             claim = await claimed(store)
             for _ in range(rounds):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.results import result_of
-from benchmarks.bench.size_stores import URL_BYTES, Shape, kept_port, make_store
+from benchmarks.bench.size_stores import URL_BYTES, Shape, make_store, site_port
 from benchmarks.bench.storing import BATCH, LATER, claimed
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
@@ -29,7 +29,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
     lines = []
     for pages in sizes.watched:
         with tempfile.TemporaryDirectory() as name:
-            path = await make_store(Shape.usual(pages), kept_port() or 1, Path(name))
+            path = await make_store(Shape.usual(pages), site_port(), Path(name))
             size, tables = _size(path), _tables(path, pages)
             values, changed = await _change(path)
             note = f"URL of {URL_BYTES} bytes, {values} bytes of values; {tables}".removesuffix("; ")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_service import Service
-from benchmarks.bench.size_stores import Shape, kept_port, make_store
+from benchmarks.bench.size_stores import Shape, make_store, site_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
     # A host for each page: what the longest list costs where nothing can be shared.
     alone = [Shape(sizes.watched[-1], sizes.watched[-1])] if len(shapes) > 1 else []
     runs: dict[Shape, list[Run]] = {shape: [] for shape in (*shapes, *alone)}
-    async with SizeSite(port=kept_port()) as site:
+    async with SizeSite(port=site_port()) as site:
         for number in range(sizes.rounds):
             for shape in (*shapes, *(() if number else alone)):
                 runs[shape].append(await run_once(site, shape, sizes.checks))

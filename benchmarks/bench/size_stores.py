@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import socket
 import time
 from contextlib import closing
 from datetime import timedelta
@@ -34,6 +35,7 @@ LARGE = 10_000
 
 URL_BYTES = 85
 MOST_HOSTS = 10_000
+_PORTS = range(28_000, 28_100)
 _AT_A_TIME = 10_000
 _HOSTS_AT_A_TIME = 500
 _DAY_US = 86_400_000_000
@@ -101,10 +103,17 @@ def postpone(path: Path) -> None:
         db.execute("update pages set next_at = next_at + ?, last_checked_at = last_checked_at - ?", (_DAY_US, _DAY_US))
 
 
-def kept_port() -> int:
-    """The port that the kept stores name, so that they may serve again; 0 if there is none."""
-    ports = [int(path.name.split("-")[0]) for path in (KEPT / fingerprint()).glob("*.db")]
-    return ports[0] if ports else 0
+def site_port() -> int:
+    """A port that the site can have: that of the stores that were kept, if it is free, else another one."""
+    kept = sorted({int(path.name.split("-")[0]) for path in (KEPT / fingerprint()).glob("*.db")})
+    ports: list[int] = [*kept, *_PORTS]
+    return next(port for port in ports if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def fingerprint() -> str:

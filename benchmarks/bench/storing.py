@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.bench.measure import Aim, Stopwatch, figure, stopwatch
 from benchmarks.bench.results import result_of
 from benchmarks.bench.size_rows import demand_equal, differences, write_bare
-from benchmarks.bench.size_stores import Shape, kept_port, make_store
+from benchmarks.bench.size_stores import Shape, make_store, site_port
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.model import SHARDS, NewPage
@@ -62,7 +62,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
 async def _write(shape: Shape, sizes: Sizes) -> dict[str, tuple[Stopwatch, Stopwatch]]:
     watches = {way: (Stopwatch([], []), Stopwatch([], [])) for way in _WAYS}
     with tempfile.TemporaryDirectory() as name, ExitStack() as opened:
-        path = await make_store(shape, kept_port() or 1, Path(name))
+        path = await make_store(shape, site_port(), Path(name))
         shutil.copyfile(path, Path(name) / "bare.db")
         seen, bare = (
             opened.enter_context(closing(connect(str(at), busy=_BUSY, writes=True)))
