@@ -9,6 +9,7 @@ from benchmarks.bench import (
     backing,
     checking,
     engine,
+    https,
     listing,
     memory,
     pages,
@@ -47,6 +48,7 @@ class Row(NamedTuple):
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
     "rivals": Row(rivals.measure, 60),
+    "https": Row(https.measure, 40),
     "engine": Row(engine.measure, 20),
     "pages": Row(pages.measure, 20),
     "check": Row(checking.measure, 30),
