@@ -5,8 +5,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.html.decoding import decode, encoding_for
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
+from tocsin.spec.html.document import read_metas
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding, read_html
 from tocsin.spec.html.prescan import prescan, xml_declaration
+
+PIECES = [
+    *(
+        b"<!doctype html>",
+        b"<html lang=en>",
+        b"<br/>",
+        b"<a b='>'>",
+        b"<a b=c/>",
+        b"<a/b=c>",
+        b"<a b = 'c' d>",
+        b"</a b>",
+    ),
+    *(b"<a b='", b'<a b="', b"<a b='c'd>", b"<meta charset=koi8-r>", b"<META CHARSET='utf-8'>", b"<metal>", b"<meta"),
+    *(b"<meta name=x>", b"</meta charset=koi8-r>", b"<!--", b"-->", b"<!x>", b"<?x>", b"</>", b"<", b"> ", b"x", b"'"),
+    *(b"<title>", b"<a <b>", b"<a =>", b"<a b==c>", b"<1>", b"<a\x00b>", b"<a b\t=\nc\f>", b"charset"),
+]
 
 
 def test_a_page_that_declares_nothing_is_windows_1252() -> None:
@@ -115,6 +132,33 @@ def test_a_declaration_beyond_the_prescan_changes_the_encoding(declaration: str)
 @pytest.mark.parametrize("tail", ["<meta name=a content='charset=koi8-r'>", "<!--<meta charset=koi8-r>", "charset"])
 def test_beyond_the_prescan_too_only_a_declaration_declares(tail: str) -> None:
     assert find_encoding(f"<!--{'x' * 1024}-->{tail}".encode(), None) == "windows-1252"
+
+
+def test_what_the_prescan_cannot_see_is_seen_wherever_it_stands() -> None:
+    body = b"<script>'<!--'</script><meta charset=koi8-r>"
+
+    assert prescan(body) is None
+    assert find_encoding(body, None) == "koi8-r"
+
+
+@pytest.mark.parametrize("label", ["utf-8", "koi8-r", "windows-1252", "shift_jis", "iso-2022-jp", "utf-16", "bogus"])
+@pytest.mark.parametrize("content", ["ascii", "\u00e9\u65e5", "\x1b$B!!"])
+def test_a_page_that_declares_its_encoding_late_is_read_in_it(label: str, content: str) -> None:
+    source = f"<!--{'x' * 1024}--><meta name=created content='{content}'><meta charset={label}>"
+    body = source.encode()
+
+    encoding, reading = read_html(body, None)
+
+    assert encoding == find_encoding(body, None)
+    assert reading.metas == read_metas(body, encoding).metas
+    assert reading.problems == read_metas(body, encoding).problems
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_what_the_prescan_skips_at_once_is_what_it_skips_tag_by_tag(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)[:900]
+
+    assert prescan(body) == prescan(b"<a =>" + body)
 
 
 def test_a_page_too_complex_to_be_searched_keeps_the_default() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tocsin.spec.html.meta import Meta
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page, read_whole_page
+from tocsin.spec.html.sniffing import sniff
 
 HTML = b"<title>t</title><meta name=a content=b>"
 XHTML = b'<html xmlns="http://www.w3.org/1999/xhtml"><title>t</title><meta name="a" content="b"/></html>'
@@ -116,3 +117,39 @@ def test_SNF_17_the_kind_is_found_from_the_first_1445_bytes(piece: bytes, conten
     body = piece * 3000
 
     assert find_kind(body, content_type) == find_kind(body[:1445], content_type)
+
+
+beginnings = st.sampled_from(
+    [
+        *(
+            b"\xef\xbb\xbf",
+            b" ",
+            b"\n",
+            b"\f",
+            b"\0",
+            b"<",
+            b"<!doctype html>",
+            b"<!DOCTYPE x 'y'>",
+            b"<!-- x -->",
+            b"<!-->",
+        ),
+        *(b"<!>", b"<!-x>", b"<?xml version='1.0'?>", b"<html>", b"<rss>", b"<feed>", b"<rdf:RDF xmlns='", b"<font>"),
+        *(
+            b"http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:x='http://purl.org/rss/1.0/'>",
+            b"<RSS>",
+            b"x",
+            b"%PDF-",
+        ),
+        *(b"\x89PNG\r\n\x1a\n", b"PK\3\4", b"\x1f\x8b\x08", b"<!--" + b"x" * 1440, b"-->", b"<!x" + b"x" * 1440, b">"),
+    ]
+)
+
+
+@given(st.lists(beginnings, min_size=1, max_size=6))
+def test_what_is_called_html_is_html_but_for_feeds_and_what_no_page_begins_with(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    never = {"application/pdf", "image/png", "application/zip", "application/x-gzip"}
+
+    is_html = sniff(("text/html",), body) == "text/html" and sniff((), body) not in never
+
+    assert (find_kind(body, "text/html")[0] is Kind.HTML) == is_html
