@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_service import Service
-from benchmarks.bench.size_stores import Shape, make_store, site_port
+from benchmarks.bench.size_stores import Shape, make_store, postpone, site_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,11 +49,18 @@ async def measure(sizes: Sizes) -> list[Figure]:
         for number in range(sizes.rounds):
             for shape in (*shapes, *(() if number else alone)):
                 runs[shape].append(await run_once(site, shape, sizes.checks))
+        overdue = await start_overdue(site, shapes[-1])
     least = runs[shapes[0]]
     lines = []
     for shape in shapes:
         lines += _figures(shape, runs[shape], least if shape is not shapes[0] else ())
-    return [*lines, *(line for shape in alone for line in _figures_alone(shape, runs[shape]))]
+    lines += [line for shape in alone for line in _figures_alone(shape, runs[shape])]
+    what = f"service, {shapes[-1].pages:,} pages, stopped for a day: started"
+    return [
+        *lines,
+        figure(what, [overdue[0]], "s", note="every page is overdue, and is spread"),
+        figure("… first page asked for", [overdue[1]], "s", note="from the process's start"),
+    ]
 
 
 async def run_once(site: SizeSite, shape: Shape, checks: int) -> Run:
@@ -73,6 +80,18 @@ async def run_once(site: SizeSite, shape: Shape, checks: int) -> Run:
             raise RuntimeError(f"the service had trouble: {troubles[:3]}")
     cost_us = (after.cpu_s - before.cpu_s) / seen * 1e6
     return Run(service.ready_at - service.begun_at, first_s, after.main_mb, after.child_mb, cost_us)
+
+
+async def start_overdue(site: SizeSite, shape: Shape) -> tuple[float, float]:
+    """Start the service on a store that was left alone for a day; returns seconds to its start, and to a first page."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        postpone(await make_store(shape, site.port, folder))
+        await site.ask("clear")
+        async with Service(folder, at_launch="1h") as service:
+            await reached(site, service, 1)
+            first_s = (await site.ask("stats"))["first_at"] - service.begun_at
+        return service.ready_at - service.begun_at, first_s
 
 
 async def reached(site: SizeSite, service: Service, pages: int) -> None:

@@ -68,12 +68,14 @@ class Service:
         folder: Path,
         *,
         in_flight: int = 200,
-        fetchers: int = 0,
+        fetchers: int | str = "auto",
         at_launch: str = "30d",
         more: str = "",
     ) -> None:
         self._folder, self._log = folder, folder / "log.jsonl"
-        text = _SETTINGS.format(folder=folder, in_flight=in_flight, fetchers=fetchers, at_launch=at_launch, more=more)
+        text = _SETTINGS.format(
+            folder=folder, in_flight=in_flight, fetchers=json.dumps(fetchers), at_launch=at_launch, more=more
+        )
         (folder / "tocsin.toml").write_text(text, encoding="utf-8")
         self._process: asyncio.subprocess.Process | None = None
         self.begun_at = self.ready_at = 0.0

@@ -138,9 +138,11 @@ def _forget_others(mine: Path) -> None:
 
 
 async def _fill(path: Path, shape: Shape, port: int) -> None:
-    async with await open_store(f"sqlite:{path}", engine=True) as store:
-        now = time.time_ns() // 1000
+    now = time.time_ns() // 1000
+    # Where an engine holds the store, what adds pages leaves it room.
+    async with await open_store(f"sqlite:{path}", engine=False) as store:
         ids = await _add(store, shape, port, now)
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
         claim = await store.claim(range(SHARDS), now, timedelta(days=1), "tocsin")
         if claim is None:
             raise RuntimeError("a store of our own is claimed by somebody else")
