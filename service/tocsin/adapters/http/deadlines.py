@@ -170,6 +170,7 @@ class DeadlineSweep:
             Phase.FIRST_BYTE: deadlines.first_byte.total_seconds(),
             Phase.BODY: float("inf"),
         }
+        self.first_byte_s = self.limits[Phase.FIRST_BYTE]
         shortest = min(*self.limits.values(), deadlines.total.total_seconds())
         self._tick_s = min(max(shortest / _TICKS_PER_DEADLINE, SHORTEST_TICK_S), LONGEST_TICK_S)
         self._loop = asyncio.get_running_loop()

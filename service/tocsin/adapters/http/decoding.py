@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING, Protocol
 
 from isal import isal_zlib
@@ -50,11 +51,12 @@ class Body:
     """
 
     def __init__(self, codings: str | None, *, max_wire: int, max_body: int, cut_at: int | None = None) -> None:
-        self._stages = [_Stage(coding) for coding in reversed(_read_codings(codings))]
+        self._stages = [_Stage(coding) for coding in reversed(_read_codings(codings))] if codings else []
         self._max_wire = max_wire
         self._max_body = max_body
         self._cut_at = cut_at
-        self._pieces: list[bytes] = []
+        self._first = b""
+        self._more: BytesIO | None = None
         self.body_bytes = 0
         self.wire_bytes = 0
         self.is_cut = False
@@ -84,11 +86,11 @@ class Body:
         for stage in self._stages:
             if not self.is_cut:
                 stage.refuse_cut()
-        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        return self._first if self._more is None else self._more.getvalue()
 
     def discard(self) -> None:
         """Let go of all that was taken: an error may keep this object for longer than its bytes are worth."""
-        self._pieces.clear()
+        self._first, self._more = b"", None
         self._stages.clear()
 
     def _decoded(self, piece: bytes, depth: int) -> Iterator[bytes]:
@@ -111,8 +113,14 @@ class Body:
         self.body_bytes += len(piece)
         if self._cut_at is None and self.body_bytes > self._max_body:
             raise TooLong(f"more than {self._max_body} bytes after decoding (fetch.max_body)")
-        if piece:
-            self._pieces.append(piece)
+        if not self._first:
+            self._first = piece
+        elif piece:
+            if self._more is None:
+                # It grows where it stands, and gives what it holds without a copy: a long body is there only once.
+                self._more = BytesIO()
+                self._more.write(self._first)
+            self._more.write(piece)
 
     def _refuse(self, why: str) -> None:
         if self._cut_at is None:
@@ -171,9 +179,9 @@ class _Stage:
         return inflater
 
 
-def _read_codings(value: str | None) -> list[str]:
+def _read_codings(value: str) -> list[str]:
     """Read Content-Encoding: "gzip" and "deflate" in the order in which they were applied."""
-    codings = [name for part in (value or "").split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    codings = [name for part in value.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if len(codings) > MOST_CODINGS:
         raise NotDecodable(f"coded {len(codings)} times over ({', '.join(codings[:5])[:80]}), more than {MOST_CODINGS}")
     for coding in codings:

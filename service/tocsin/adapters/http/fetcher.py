@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
@@ -18,7 +18,7 @@ from tocsin.adapters.http.tls import TlsContexts
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
     from types import TracebackType
 
     from tocsin.ports import HopRequest, HopResponse, Session
@@ -35,11 +35,11 @@ class HttpSession:
     def __init__(self, lean: LeanSession | None, proxied: AiohttpSession) -> None:
         self._lean, self._proxied = lean, proxied
 
-    async def get(self, request: HopRequest) -> HopResponse:
+    def get(self, request: HopRequest) -> Coroutine[Any, Any, HopResponse]:
         """Make one request; see `ports.Session`."""
         if request.proxy is None and self._lean is not None:
-            return await self._lean.get(request)
-        return await self._proxied.get(request)
+            return self._lean.get(request)
+        return self._proxied.get(request)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -21,6 +21,7 @@ _LEAST_READ_BYTES: Final = 64
 """What a read counts for at least while a header comes: else one that comes byte by byte would be joined too often."""
 _FRAMING_BYTES: Final = 64 * 1024
 _DRAINED_BYTES: Final = 64 * 1024
+_INTERIM: Final = 100
 _SWITCHING: Final = 101
 _FINAL: Final = 200
 _REFUSED_SUCCESS: Final = 300
@@ -47,6 +48,29 @@ class AnswerReader:
     Bytes that follow the answer take nothing from it, and nothing is ever read from them.
     """
 
+    __slots__ = (
+        "_fed",
+        "_has_moved",
+        "_header_left",
+        "_interim",
+        "_is_chunked",
+        "_is_final",
+        "_length",
+        "_most_wire",
+        "_parser",
+        "_raw",
+        "_request",
+        "_still",
+        "body",
+        "drained_bytes",
+        "has_header",
+        "headers",
+        "is_done",
+        "is_silent",
+        "is_sure",
+        "status",
+    )
+
     def __init__(self) -> None:
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
         # As browsers do, and no more: each of these is common, and none makes the end of an answer doubtful.
@@ -63,13 +87,13 @@ class AnswerReader:
         self._request = request
         self.is_done = self.has_header = False
         self.is_silent = True
-        self._is_final = False
-        self._interim = 0
-        self._header_left, self._silent_left = MOST_HEADER_BYTES, 2 * MOST_HEADER_BYTES
-        self._wire_left = 2 * request.max_wire_bytes + _FRAMING_BYTES
+        self._is_final = self._has_moved = False
+        self._interim = self._fed = self._still = 0
+        self._header_left = MOST_HEADER_BYTES
+        self._most_wire = 2 * request.max_wire_bytes + _FRAMING_BYTES
         self._length: int | None = None
         self._is_chunked = False
-        self._drained = 0
+        self.drained_bytes = 0
         self.body = None
 
     def feed(self, data: bytes | memoryview) -> None:
@@ -78,6 +102,8 @@ class AnswerReader:
         if parser is None:
             return
         self.is_silent = False
+        count = len(data)
+        self._fed += count
         try:
             parser.feed_data(data)
         except HttpParserUpgrade:
@@ -87,7 +113,7 @@ class AnswerReader:
             if not self.is_done:
                 raise self._named(exc) from None
         if not self.is_done:
-            self._count(len(data))
+            self._count(count)
 
     def end(self, lost: str | None) -> None:
         """Take the end of the connection; raises Broken where more of the answer was to come.
@@ -115,7 +141,7 @@ class AnswerReader:
         """
         body = self.body
         if body is None:
-            return b"", self._drained, False
+            return b"", self.drained_bytes, False
         return body.whole(), body.wire_bytes, body.is_cut
 
     def give_up(self) -> None:
@@ -140,11 +166,10 @@ class AnswerReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Note a header; trailers say nothing that counts."""
-        if not self.has_header:
-            raw = self._raw
-            raw.append((name, value))
-            if len(raw) > MOST_HEADERS:
-                raise Broken(f"more than {MOST_HEADERS} headers")
+        raw = self._raw
+        raw.append((name, value))
+        if len(raw) > MOST_HEADERS:
+            raise Broken(f"more than {MOST_HEADERS} headers")
 
     def on_headers_complete(self) -> None:
         """Judge a header."""
@@ -156,7 +181,7 @@ class AnswerReader:
             raise Broken(f"version {version}")
         self.status = status = parser.get_status_code()
         codings = self._read_headers()
-        if status < _FINAL and status != _SWITCHING:
+        if _INTERIM <= status < _FINAL and status != _SWITCHING:
             self._interim += 1
             if self._interim > MOST_INTERIM:
                 raise Broken(f"more than {MOST_INTERIM} interim answers")
@@ -177,13 +202,14 @@ class AnswerReader:
         body = self.body
         if self.is_done:
             return
+        self._has_moved = True
         if body is not None:
             body.take(piece)
             if body.is_cut:
                 self.give_up()
         else:
-            self._drained += len(piece)
-            if self._drained > _DRAINED_BYTES:
+            self.drained_bytes += len(piece)
+            if self.drained_bytes > _DRAINED_BYTES:
                 self.give_up()
 
     def on_message_complete(self) -> None:
@@ -203,12 +229,13 @@ class AnswerReader:
         codings: str | None = None
         transfers: list[str] | None = None
         self._length, self._is_chunked = None, False
+        known = _NAMES.get
+        is_long = self._fed > LONGEST_HEADER_BYTES
         for raw_name, raw_value in self._raw:
-            name = _NAMES.get(raw_name) or _named(raw_name)
+            name = known(raw_name) or _named(raw_name)
             value = raw_value.decode("latin-1").rstrip(" \t")
-            self._header_left -= len(name) + len(value)
-            if len(name) + len(value) > LONGEST_HEADER_BYTES:
-                raise Broken(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
+            if is_long:
+                self._refuse_long(len(raw_name) + len(raw_value))
             if "\0" in value:
                 raise Broken(f"a NUL in the header {one_line(name)}")
             read.append((name, value))
@@ -220,7 +247,6 @@ class AnswerReader:
                 else:
                     transfers = [*(transfers or ()), value.lower()]
         self._raw.clear()
-        self._refuse_long_header()
         self.headers = tuple(read)
         if transfers is not None:
             if transfers != ["chunked"]:
@@ -230,20 +256,30 @@ class AnswerReader:
         return codings
 
     def _count(self, count: int) -> None:
+        """Refuse what is more than any header or any framing needs; raises Broken or TooLong."""
+        if self._has_moved:
+            self._has_moved, self._still = False, 0
+        else:
+            self._still += max(count, _LEAST_READ_BYTES)
         if not self.has_header:
-            self._silent_left -= max(count, _LEAST_READ_BYTES)
-            self._refuse_long_header()
-            return
-        self._wire_left -= count
-        if self._wire_left < 0:
-            if self.body is None or self._request.cut_at is not None:
+            if self._still > 2 * MOST_HEADER_BYTES:
+                self._refuse_long(2 * MOST_HEADER_BYTES)
+        elif self._fed > self._most_wire or self._still > 2 * MOST_HEADER_BYTES:
+            if self.body is None:
+                self.give_up()
+            elif self._request.cut_at is not None:
+                self.body.is_cut = True
                 self.give_up()
             else:
                 raise TooLong("more bytes on the wire than any framing takes (fetch.max_wire)")
 
-    def _refuse_long_header(self) -> None:
-        if self._header_left < 0 or self._silent_left < 0:
+    def _refuse_long(self, header_bytes: int) -> None:
+        """Raise Broken where this is too much for one header, or for all."""
+        self._header_left -= header_bytes
+        if self._header_left < 0:
             raise Broken(f"headers of more than {MOST_HEADER_BYTES} bytes")
+        if header_bytes > LONGEST_HEADER_BYTES:
+            raise Broken(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
 
     def _named(self, exc: HttpParserError) -> Exception:
         """Name what the parser stumbled over; its callbacks' own errors come as the context of its."""

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 ROOM_BYTES: Final = 256 * 1024
 _DRAINED_S: Final = 2.0
+_MOST_LOOKS: Final = 8
+_AT_ONCE_BYTES: Final = 32 * 1024
+"""Are decrypted: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
 
 
 class Room:
@@ -34,8 +37,11 @@ class Room:
         self.wire, self.plain = memoryview(bytearray(ROOM_BYTES)), memoryview(bytearray(ROOM_BYTES))
 
 
-class Stale(Exception):
+class Stale(Disconnected):
     """A connection ended before any byte of the answer came; a kept one may have ended long before we asked."""
+
+    def __init__(self) -> None:
+        super().__init__("the server closed the connection before it answered")
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -47,6 +53,29 @@ class Connection(asyncio.BufferedProtocol):
     idle_since  the loop's time
     It is what the sweep and the budget know of the request in flight.
     """
+
+    __slots__ = (
+        "_answer",
+        "_began",
+        "_budget",
+        "_is_session_kept",
+        "_phase",
+        "_pool",
+        "_reader",
+        "_request",
+        "_room",
+        "_shaken",
+        "_socket",
+        "_sweep",
+        "_total_until",
+        "_transport",
+        "_until",
+        "has_spoken",
+        "idle_since",
+        "is_over",
+        "key",
+        "sealed",
+    )
 
     def __init__(
         self,
@@ -72,16 +101,15 @@ class Connection(asyncio.BufferedProtocol):
         """It is encrypted."""
         return self.sealed is not None
 
-    def ask(self, head: bytes, request: HopRequest, began: float) -> asyncio.Future[HopResponse]:
+    def ask(self, head: bytes, request: HopRequest, began: float, now: float) -> asyncio.Future[HopResponse]:
         """Send a request.
 
-        began  when the set of requests that it belongs to began, in the loop's seconds
-        The future gives the answer, or raises Stale, Broken, TooLong, NotDecodable, NoRoom or DeadlineMissed. Whoever
-        waits for it no longer must say `abort`.
+        began  when what its total deadline is for began, in the loop's seconds
+        The future gives the answer, or raises Broken (Stale among them), TooLong, NotDecodable, NoRoom or
+        DeadlineMissed. Whoever waits for it no longer says `give_up`.
         """
         transport = self._transport
-        loop = asyncio.get_running_loop()
-        self._answer = answer = loop.create_future()
+        self._answer = answer = self._pool.loop.create_future()
         if transport is None or self.is_over:
             answer.set_exception(Stale())
             return answer
@@ -89,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         self._request, self._began = request, began
         self._total_until = began + request.total_s
         self._phase = Phase.FIRST_BYTE
-        self._until = loop.time() + self._sweep.limits[Phase.FIRST_BYTE]
+        self._until = now + self._sweep.first_byte_s
         self._sweep.add(self)
         sealed = self.sealed
         if sealed is not None:
@@ -104,7 +132,7 @@ class Connection(asyncio.BufferedProtocol):
 
     async def shake(self) -> None:
         """Shake hands; raises ssl.SSLError or ConnectionResetError."""
-        self._shaken = asyncio.get_running_loop().create_future()
+        self._shaken = self._pool.loop.create_future()
         self._shake()
         try:
             await self._shaken
@@ -135,6 +163,11 @@ class Connection(asyncio.BufferedProtocol):
     def interrupt(self, why: Exception) -> None:
         """Give the request up."""
         self._fail(why)
+
+    def give_up(self, answer: asyncio.Future[HopResponse]) -> None:
+        """Nobody waits for this answer any more; the connection may be serving somebody else by now."""
+        if self._answer is answer:
+            self.abort()
 
     def close(self) -> None:
         """End it, politely where it is encrypted, and without waiting for anybody."""
@@ -190,14 +223,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _unseal(self, sealed: Sealed, data: memoryview) -> None:
         try:
-            sealed.take(data)
-            if not sealed.is_open:
-                if self._shaken is not None:
-                    self._shake()
+            for at in range(0, len(data), _AT_ONCE_BYTES):
+                sealed.take(data[at : at + _AT_ONCE_BYTES])
                 if not sealed.is_open:
-                    return
-            while not self.is_over and (count := sealed.read_into(self._room.plain)):
-                self._take(self._room.plain[:count])
+                    self._shake()
+                while sealed.is_open and not self.is_over and (count := sealed.read_into(self._room.plain)):
+                    self._take(self._room.plain[:count])
         except ssl.SSLError as exc:
             self._lost(f"the connection was lost: {one_line(exc)}")
             return

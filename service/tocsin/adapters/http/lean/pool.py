@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.lean.dialling import Dialler
     from tocsin.adapters.http.lean.head import Origin
 
+TLS_IDLE_BYTES: Final = 100 * 1024
+"""Half of what the event loop's own TLS takes: nothing here is kept to be read into."""
 _LOOK_S: Final = 3.0
 _CLOSING_TURNS: Final = 5
 """Of the loop: a socket is closed in the turn after the one in which it was told to be."""
@@ -22,13 +24,14 @@ _CLOSING_TURNS: Final = 5
 class LeanPool:
     """Keeps connections for the next request to the same origin.
 
+    loop      the one that it runs on
     standing  those whose sockets are open: busy, idle, or about to be closed
     A pool serves one policy, so that a connection made under a looser one is never reused under a stricter one.
     """
 
     def __init__(self, dialler: Dialler) -> None:
         self._dialler = dialler
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._idle: OrderedDict[Connection, int] = OrderedDict()
         self._idle_bytes = 0
         self._by_key: dict[object, list[Connection]] = {}
@@ -41,41 +44,34 @@ class LeanPool:
         """How many connections stand, busy or idle."""
         return len(self.standing)
 
-    async def take(self, origin: Origin) -> Connection | None:
+    def take(self, origin: Origin) -> Connection | None:
         """Give a kept connection to this origin over which nothing came that nobody asked for, if there is one."""
         key = origin.key
         while (waiting := self._by_key.get(key)) is not None:
             connection = waiting[-1]
             self.withdraw(connection)
-            quiet = connection.is_quiet()
-            if quiet is None:
-                # What is found in this turn of the loop is read in the next, at the latest. Of an encrypted
-                # connection it may be what belongs to the encryption alone.
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
-                quiet = not connection.is_over
-            if quiet and connection.idle_since + limits.KEPT_IDLE_S > self._loop.time():
+            if connection.is_quiet() and connection.idle_since + limits.KEPT_IDLE_S > self.loop.time():
                 return connection
             connection.close()
         return None
 
     async def dial(self, origin: Origin, watch: Watch) -> Connection:
         """Make a new connection; raises Unreached or AddressRefused."""
-        return await self._dialler.dial(origin, self, watch, self._loop)
+        return await self._dialler.dial(origin, self, watch, self.loop)
 
     def keep(self, connection: Connection) -> None:
         """Keep a connection that lies idle now; the ones that lay so longest make room for it."""
         if self._is_closed:
             connection.close()
             return
-        size = limits.TLS_IDLE_BYTES if connection.is_sealed else limits.PLAIN_IDLE_BYTES
+        size = TLS_IDLE_BYTES if connection.is_sealed else limits.PLAIN_IDLE_BYTES
         self._idle[connection] = size
         self._idle_bytes += size
         self._by_key.setdefault(connection.key, []).append(connection)
         while self._idle_bytes > limits.MOST_IDLE_BYTES:
             next(iter(self._idle)).close()
         if self._timer is None:
-            self._timer = self._loop.call_later(_LOOK_S, self._look)
+            self._timer = self.loop.call_later(_LOOK_S, self._look)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -95,13 +91,14 @@ class LeanPool:
         if size is not None:
             self._idle_bytes -= size
             waiting = self._by_key[connection.key]
-            waiting.remove(connection)
-            if not waiting:
+            if len(waiting) > 1:
+                waiting.remove(connection)
+            else:
                 del self._by_key[connection.key]
 
     def _look(self) -> None:
         """Close what has been idle for too long."""
-        latest = self._loop.time() - limits.KEPT_IDLE_S
+        latest = self.loop.time() - limits.KEPT_IDLE_S
         while self._idle and (oldest := next(iter(self._idle))).idle_since <= latest:
             oldest.close()
-        self._timer = self._loop.call_later(_LOOK_S, self._look) if self._idle else None
+        self._timer = self.loop.call_later(_LOOK_S, self._look) if self._idle else None

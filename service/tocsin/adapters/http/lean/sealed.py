@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.tls import WatchedTls
 
 MOST_SESSIONS: Final = 2000
+MOST_SEEN: Final = 20_000
 LONGEST_SESSION_S: Final = 24 * 3600.0
 """A resumed connection shows no certificate again. Source: RFC 5246, F.1.4."""
+WORTH_IT_S: Final = 2 * 3600.0
+"""Servers forget sessions sooner or later; whoever is dialled less often than this is not worth a copy of one."""
 
 
 class SessionKey(NamedTuple):
@@ -26,31 +29,41 @@ class SessionKey(NamedTuple):
 
 
 class TlsSessions:
-    """Keeps what each server gave us to resume a TLS session with, so that the next handshake costs a tenth.
+    """Keeps what servers gave us to resume a TLS session with, so that the next handshake is a short one.
 
     now  seconds, monotonic
+    To copy a session costs as much as a third of a cheap handshake, so only those of servers that are dialled again
+    and again are kept.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._kept: OrderedDict[SessionKey, tuple[float, ssl.SSLSession]] = OrderedDict()
+        self._seen: OrderedDict[SessionKey, float] = OrderedDict()
 
     def get(self, key: SessionKey) -> ssl.SSLSession | None:
-        """Give the last session with this server, if there is one that is not too old."""
+        """Give the session with this server, if there is one that is not too old."""
         kept = self._kept.get(key)
         if kept is None:
             return None
         if kept[0] + LONGEST_SESSION_S <= self._now():
             del self._kept[key]
             return None
+        self._kept.move_to_end(key)
         return kept[1]
 
+    def is_worth_it(self, key: SessionKey) -> bool:
+        """Say whether this server was dialled before, not long ago; called once for each connection with it."""
+        now, before = self._now(), self._seen.pop(key, None)
+        self._seen[key] = now
+        if len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+        return before is not None and now - before <= WORTH_IT_S
+
     def keep(self, key: SessionKey, session: ssl.SSLSession) -> None:
-        """Keep a session, and forget the one that was kept longest where there are too many."""
-        before = self._kept.pop(key, None)
-        # A session that is resumed is no younger for it: the certificate was looked at when it began.
-        began = before[0] if before is not None and before[1].id == session.id else self._now()
-        self._kept[key] = (began, session)
+        """Keep a session, and forget the one that was used longest ago where there are too many."""
+        self._kept.pop(key, None)
+        self._kept[key] = (self._now(), session)
         if len(self._kept) > MOST_SESSIONS:
             self._kept.popitem(last=False)
 
@@ -123,12 +136,16 @@ class Sealed:
         return self._outgoing.read() if self._outgoing.pending else b""
 
     def keep_session(self) -> None:
-        """Keep what the server gave us to resume the session with, if it did."""
-        if self._sessions is None:
+        """Keep what the server gave us to resume the session with, if it did, and if it is likely to be of use.
+
+        What was resumed can be resumed again: the same session stays, with its age.
+        """
+        sessions = self._sessions
+        if sessions is None or not sessions.is_worth_it(self._key) or self._tls.session_reused:
             return
         session = self._tls.session
         if session is not None and (session.has_ticket or session.id):
-            self._sessions.keep(self._key, session)
+            sessions.keep(self._key, session)
 
     def end(self) -> None:
         """Say that nothing more comes."""

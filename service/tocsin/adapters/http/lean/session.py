@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -56,25 +57,27 @@ class LeanSession:
         if "@" in request.url and _USER_INFO.search(request.url):
             # Whose they are is for the engine to know, and for no message to show.
             request = replace(request, url=_USER_INFO.sub("", request.url))
+        connection = answer = None
         try:
             origin, target = self._origins.split(request.url)
             head = self._origins.head(origin, target, request)
             pool = self._pool(private=request.private)
-            connection = await pool.take(origin)
+            connection = pool.take(origin)
             if connection is not None:
-                try:
-                    return await _answer_of(connection, head, request, began)
-                except Stale:
+                with suppress(Stale):
                     # That is the race of every kept connection, no failure of the page: it stays one set of requests
                     # (T59). Source: RFC 9112, 9.3.1.
-                    pass
+                    answer = connection.ask(head, request, began, began)
+                    return await answer
             connection = await self._dial(pool, origin, request, began)
-            try:
-                return await _answer_of(connection, head, request, began)
-            except Stale as exc:
-                raise Disconnected("the server closed the connection before it answered") from exc
+            answer = connection.ask(head, request, began, self._sweep.now())
+            return await answer
         except EXPECTED as exc:
             raise translate(request.url, exc) from exc
+        except asyncio.CancelledError:
+            if connection is not None and answer is not None:
+                connection.give_up(answer)
+            raise
 
     async def close(self) -> None:
         """Close every connection."""
@@ -113,12 +116,3 @@ class LeanSession:
         if connection.has_spoken:
             raise Disconnected("the server spoke before it was asked")
         return connection
-
-
-async def _answer_of(connection: Connection, head: bytes, request: HopRequest, began: float) -> HopResponse:
-    answer = connection.ask(head, request, began)
-    try:
-        return await answer
-    except asyncio.CancelledError:
-        connection.abort()
-        raise
