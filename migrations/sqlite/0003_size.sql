@@ -63,7 +63,11 @@ create index pages_by_key on pages (key);
 create index pages_of_host on pages (host_id);
 -- The one schedule index. A page with nothing due has no entry.
 create index pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
+-- Pages that are off, looked for wherever settings may have turned them on.
+create index pages_off on pages (id) where next_at is null and next_why = 'off';
 create index pages_requested on pages (host_id, request_id) where request_id is not null;
+-- The same by request: what one wants is counted, and dropped, a step at a time.
+create index pages_wanted on pages (request_id) where request_id is not null;
 create index pages_asked_about on pages (question_id) where question_id is not null;
 create index pages_ruled on pages (rule_id) where rule_id is not null;
 
@@ -92,7 +96,14 @@ alter table states_new rename to states;
 create index states_before on states (page_id, id) where last_at is not null;
 create index states_of_the_past on states (last_at) where in_table = 0;
 
+-- Hosts that nothing is watched of any more are found without a look at all hosts.
+alter table hosts add column empty integer not null default 0;
+update hosts set empty = 1 where not exists (select 1 from pages where host_id = hosts.id);
+create index hosts_empty on hosts (id) where empty = 1;
+create index hosts_gated on hosts (gate_at) where gate_at is not null;
+
 create trigger pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
+  update hosts set empty = 1 where id = old.host_id and not exists (select 1 from pages where host_id = old.host_id);
 end;

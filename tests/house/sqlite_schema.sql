@@ -1,6 +1,7 @@
 CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
+  update hosts set empty = 1 where id = old.host_id and not exists (select 1 from pages where host_id = old.host_id);
 end;
 CREATE TABLE alerts (
   id          text primary key,                  -- ULID
@@ -55,7 +56,7 @@ CREATE TABLE hosts (
   revision  integer not null default 0,          -- of the last edit by somebody other than the engine
   gate_at   integer,                             -- not before: a Retry-After that outlives the process
   robots    text                                 -- JSON by origin: what robots.txt said, and until when
-) strict;
+, empty integer not null default 0) strict;
 CREATE TABLE "pages" (
   id               integer primary key autoincrement,  -- never used again: alerts name it
   key              integer not null,             -- url_key(url)
@@ -197,12 +198,16 @@ CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting
 CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_by_shard on hosts (shard);
+CREATE INDEX hosts_empty on hosts (id) where empty = 1;
+CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
 CREATE INDEX pages_of_host on pages (host_id);
+CREATE INDEX pages_off on pages (id) where next_at is null and next_why = 'off';
 CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
 CREATE INDEX pages_ruled on pages (rule_id) where rule_id is not null;
+CREATE INDEX pages_wanted on pages (request_id) where request_id is not null;
 CREATE INDEX questions_of_host on questions (host_id);
 CREATE INDEX questions_open on questions (host_id, cause) where closed_at is null;
 CREATE INDEX questions_unasked on questions (announce_at) where announced_at is null and closed_at is null;

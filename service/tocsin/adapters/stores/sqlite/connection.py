@@ -24,8 +24,16 @@ T = TypeVar("T")
 STEP_ROWS = 1000
 """The most rows that one transaction of a command touches."""
 
-_CHECKPOINT_PAGES = 4000
-_CACHE_KIB = 32 * 1024
+# Of a large store each check writes other pages; the longer the log, the more of them are copied back once for many.
+_CHECKPOINT_SHARE = 4
+_CHECKPOINT_PAGES = range(4000, 32_000)
+# After the log has grown over a long reading, or a migration.
+_LOG_BYTES = 256 * 1024 * 1024
+# What is read again and again is a small part; the rest is in the cache of the system, for all connections.
+_CACHE_KIB = 8 * 1024
+# Readers look into that cache without a copy, a quarter of what picking due pages costs. What writes does not: its
+# pages are copied anyway.
+_MAPPED_BYTES = 2**31 - 2**16
 
 
 class Lane(aiosqlite.Connection):
@@ -84,13 +92,23 @@ def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
         db.create_function("url_key", 1, url_key, deterministic=True)
         db.execute("pragma foreign_keys = on")
         db.execute(f"pragma cache_size = -{_CACHE_KIB}")
-        db.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-        if not writes:
+        db.execute(f"pragma journal_size_limit = {_LOG_BYTES}")
+        if writes:
+            db.execute(f"pragma wal_autocheckpoint = {_log_pages(db)}")
+        else:
+            db.execute(f"pragma mmap_size = {_MAPPED_BYTES}")
             db.execute("pragma query_only = on")
     except sqlite3.Error:
         db.close()
         raise
     return db
+
+
+def _log_pages(db: sqlite3.Connection) -> int:
+    """Tell how many pages of log are gathered before they are copied into the store: a part of its size."""
+    (pages,) = db.execute("pragma page_count").fetchone()
+    least, most = _CHECKPOINT_PAGES.start, _CHECKPOINT_PAGES.stop
+    return int(max(least, min(pages // _CHECKPOINT_SHARE, most)))
 
 
 def _span_us(text: str | None) -> int | None:

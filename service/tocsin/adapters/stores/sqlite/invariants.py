@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -56,8 +57,8 @@ def findings(db: sqlite3.Connection) -> Iterator[str]:
     for table, row_id, parent, _ in db.execute("pragma foreign_key_check"):
         yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
     for name, sentence in SENTENCES.items():
-        rows = db.execute(SQL[name]).fetchall()
-        for row in rows[:_SHOWN]:
+        rows = db.execute(SQL[name])
+        for row in islice(rows, _SHOWN):
             yield sentence.format(*row)
-        if len(rows) > _SHOWN:
-            yield f"... and {len(rows) - _SHOWN} more of this kind"
+        if more := sum(1 for _ in rows):
+            yield f"... and {more} more of this kind"

@@ -122,17 +122,15 @@ class WorkRole(Role):
         self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
     ) -> list[PageTask]:
         """The due pages of these hosts, at most `per_host` each: requested ones first, then the longest due."""
-        query = SQL["due_pages" if request_id is None else "requested_pages"]
-        asked = {
-            "hosts": ids(host_ids),
-            "first": claim.first_shard,
-            "last": claim.last_shard,
-            "now": now,
-            "per_host": per_host,
-            "request": request_id,
-        }
-        rows = await self._read(lambda db: db.execute(query, asked).fetchall())
-        return [to_task(row) for row in rows]
+        place = {"now": now, "limit": per_host, "request": request_id}
+
+        def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            chosen = _choose(db, host_ids, place)
+            shards = {"first": claim.first_shard, "last": claim.last_shard}
+            found = {row[0]: row for row in db.execute(SQL["tasks_of_shards"], {"ids": ids(chosen), **shards})}
+            return [found[page_id] for page_id in chosen if page_id in found]
+
+        return [to_task(row) for row in await self._read(read)]
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
         """Of these pages, those that are on the list and not paused: the agreement that requests need (T62)."""
@@ -203,7 +201,9 @@ class WorkRole(Role):
 
     async def drop_request(self, request_id: int) -> None:
         """Forget what a request still wants: whoever asked has gone away."""
-        await self._write(lambda db: db.execute(REQUESTS["drop"], {"request": request_id}))
+        place = {"request": request_id, "limit": STEP_ROWS}
+        while await self._write(lambda db: db.execute(REQUESTS["drop"], place).rowcount):
+            pass
 
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """(done, all) of a request."""
@@ -215,6 +215,25 @@ class WorkRole(Role):
         place = {"request": request_id, "after": after}
         rows = await self._read(lambda db: db.execute(REQUESTS["reports"], place).fetchall())
         return [(position, read_report(report)) for position, report in rows]
+
+
+def _choose(db: sqlite3.Connection, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:
+    """Choose the pages of each host that are asked for now, at most `limit` of each, in the order to ask for them."""
+    if place["request"] is not None:
+        queries_of_host = [SQL["requested_of_host"]]
+    elif db.execute(SQL["any_requested"]).fetchone()[0]:
+        queries_of_host = [SQL["wanted_of_host"], SQL["due_beside_wanted"]]
+    else:
+        queries_of_host = [SQL["due_of_host"]]
+    chosen: list[int] = []
+    for host_id in host_ids:
+        of_host: list[int] = []
+        for query in queries_of_host:
+            left = place["limit"] - len(of_host)
+            if left > 0:
+                of_host += [row[0] for row in db.execute(query, {**place, "host": host_id, "limit": left})]
+        chosen += of_host
+    return chosen
 
 
 def _want_step(db: sqlite3.Connection, *, request: int, query: str, place: dict[str, Any]) -> int:

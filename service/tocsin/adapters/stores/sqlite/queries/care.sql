@@ -174,14 +174,14 @@ delete from questions where id in (
 delete from requests where id in (
   select id from (select * from requests order by id limit :limit) q
   where created_at < :before
-    and not exists (select 1 from pages p indexed by pages_requested where p.request_id = q.id)
+    and not exists (select 1 from pages p indexed by pages_wanted where p.request_id = q.id)
 );
 
 -- A host that nothing is kept of any more is private data without a use (T64).
 -- name: forget_hosts
 delete from hosts where id in (
-  select h.id from hosts h
-  where not exists (select 1 from pages p where p.host_id = h.id)
+  select h.id from hosts h indexed by hosts_empty
+  where h.empty = 1 and not exists (select 1 from pages p where p.host_id = h.id)
     and not exists (select 1 from questions q where q.host_id = h.id)
     and not exists (select 1 from rules r where r.host_id = h.id)
   limit :limit

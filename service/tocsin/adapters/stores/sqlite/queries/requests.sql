@@ -37,4 +37,5 @@ insert into request_reports (request_id, position, report) values (:request, :po
 update pages set request_id = null where id = :id and request_id = :request;
 
 -- name: drop
-update pages set request_id = null where request_id = :request;
+update pages set request_id = null
+where id in (select id from pages indexed by pages_wanted where request_id = :request limit :limit);

@@ -4,7 +4,8 @@
 select p.url from json_each(:urls) u cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_host
-insert into hosts (name, shard) values (:host, :shard) on conflict do nothing;
+insert into hosts (name, shard) values (:host, :shard)
+on conflict (name) do update set empty = 0 where empty = 1;
 
 -- name: insert_group
 insert into groups (name) values (:name) on conflict do nothing;

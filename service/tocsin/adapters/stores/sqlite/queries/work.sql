@@ -31,48 +31,37 @@ p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
 p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes
 
--- The limit lies inside, host by host: a crowded host starves nobody. Requested pages first, then the longest due.
--- name: due_pages
-select {task}
-from json_each(:hosts) a
-cross join hosts h on h.id = a.value and h.shard between :first and :last
-cross join pages p on p.id in (
-  select * from (
-    select * from (
-      select r.id from pages r indexed by pages_requested
-      where r.host_id = h.id and r.request_id is not null order by r.request_id limit :per_host
-    )
-    union all
-    select * from (
-      select d.id from pages d indexed by pages_due
-      where d.host_id = h.id and d.next_at is not null and d.paused = 0 and d.next_at <= :now and d.request_id is null
-      order by d.next_at limit :per_host
-    )
-  ) limit :per_host
-)
-join groups g on g.id = p.group_id
-left join states s on s.id = p.state_id
-order by a.key, p.request_id is null, p.next_at, p.id;
+-- Asked host by host, and with a limit: a crowded host starves nobody. The index alone answers.
+-- name: due_of_host
+select id from pages indexed by pages_due
+where host_id = :host and next_at is not null and paused = 0 and next_at <= :now order by next_at limit :limit;
 
--- name: requested_pages
-select {task}
-from json_each(:hosts) a
-cross join hosts h on h.id = a.value and h.shard between :first and :last
-cross join pages p on p.id in (
-  select r.id from pages r indexed by pages_requested
-  where r.host_id = h.id and r.request_id = :request limit :per_host
-)
-join groups g on g.id = p.group_id
-left join states s on s.id = p.state_id
-order by a.key, p.id;
+-- Where somebody asked for checks: what they asked for comes first, and once.
+-- name: any_requested
+select exists (select 1 from pages indexed by pages_requested where request_id is not null);
+
+-- name: wanted_of_host
+select id from pages indexed by pages_requested
+where host_id = :host and request_id is not null order by request_id limit :limit;
+
+-- name: due_beside_wanted
+select id from pages indexed by pages_due
+where host_id = :host and next_at is not null and paused = 0 and next_at <= :now and request_id is null
+order by next_at limit :limit;
+
+-- name: requested_of_host
+select id from pages indexed by pages_requested where host_id = :host and request_id = :request limit :limit;
 
 -- name: tasks
 select {task}
-from pages p
+from json_each(:ids) i
+cross join pages p on p.id = i.value
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
-left join states s on s.id = p.state_id
-where p.id in (select value from json_each(:ids));
+left join states s on s.id = p.state_id;
+
+-- name: tasks_of_shards
+{tasks} where h.shard between :first and :last;
 
 -- What the writing of a batch must know of its pages; those that are gone are not found.
 -- name: standing
@@ -124,7 +113,7 @@ where {is_as_known};
 update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :gate_at;
 
 -- name: gates
-select name, gate_at from hosts where gate_at > :now;
+select name, gate_at from hosts indexed by hosts_gated where gate_at > :now;
 
 -- name: robots_of
 select id, robots from hosts where name = :host;
@@ -189,7 +178,7 @@ where p.id in (select value from json_each(:ids));
 
 -- Pages that were off, under settings by which they are off no longer, a step at a time.
 -- name: wrongly_off
-select p.id, p.host_id from pages p join groups g on g.id = p.group_id cross join store t
+select p.id, p.host_id from pages p indexed by pages_off join groups g on g.id = p.group_id cross join store t
 where p.id > :after and p.next_at is null and p.next_why = 'off' and {mode} <> 'off'
 order by p.id limit :limit;
 
