@@ -31,7 +31,7 @@ READERS = "3"
 
 
 # What stands in the elements that are asked for: a page without them is not parsed.
-_ABOUT = (*SIGNS, ROBOTS.encode(), AGENT.lower().encode())
+ASKED_FOR = (*SIGNS, ROBOTS.encode(), AGENT.lower().encode())
 
 
 class Assessment(Struct, frozen=True):
@@ -114,7 +114,7 @@ def assess(
     if previous is not None and digest == new_digest:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
-        reading = read_page(body, content_type, found=found, about=_ABOUT)
+        reading = read_page(body, content_type, found=found, about=ASKED_FOR)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
     odd = reading.problems
