@@ -132,7 +132,6 @@ ALLOWED = {
         "attention.close_empty",
         "attention.covered_by_cause",
         "attention.questions",
-        "attention.replaced_rules",
         "attention.rule_in_force",
         "attention.rules",
         "attention.to_withdraw",

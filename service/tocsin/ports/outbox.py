@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from tocsin.ports.keeping import unheard
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         RuleRow,
         SinkState,
     )
+    from tocsin.ports.keeping import OnStep
 
 
 class AttentionStore(Protocol):
@@ -53,17 +56,25 @@ class AttentionStore(Protocol):
         """
 
     async def answer(
-        self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant
+        self,
+        question_id: int,
+        instruction: Instruction,
+        *,
+        scope: str,
+        url: str | None,
+        now: Instant,
+        on_step: OnStep = unheard,
     ) -> int:
         """Carry out an instruction for the question's pages (or one of them); returns how many.
 
+        Of many pages it is done a step at a time, as in `WatchList`; the same answer once more goes on.
         scope  what a `never` or `until-major` is remembered for: page, host-cause, host or cause
         """
 
     async def rules(self) -> list[RuleRow]:
         """Rules in force."""
 
-    async def lift_rule(self, rule_id: int, now: Instant) -> int:
+    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
         """Forget a rule; its pages are due again. Returns how many pages."""
 
 

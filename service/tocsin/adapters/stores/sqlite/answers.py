@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import to_json
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import remove
 from tocsin.adapters.stores.sqlite.questions import SQL, hold_never
 from tocsin.adapters.stores.sqlite.renders import forgive, want_render
@@ -16,13 +17,14 @@ from tocsin.events import to_rfc3339
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tocsin.model import Instant, Instruction
 
 _LAST = 253_402_300_800_000_000
 """The end of the year 9999: what lies beyond cannot be written as RFC 3339."""
-_SCOPES = ("page", "host-cause", "host", "cause")
+_RULES_ABOUT = {"page": "rule_of_page", "host-cause": "rule_of_host", "host": "rule_of_host", "cause": "rule_of_cause"}
+"""How a rule of each scope is found."""
 
 
 class Answer(Struct, frozen=True):
@@ -43,40 +45,130 @@ class AskedPage(Struct, frozen=True):
     host_id: int
 
 
-def give_answer(db: sqlite3.Connection, answer: Answer) -> int:
-    """Carry out an answer; returns for how many pages."""
+class AnswerAtWork:
+    """An answer carried out a step at a time, each inside a transaction; of few pages the first step is the last.
+
+    What must hold for pages that fail meanwhile is written with the first step: the answer to `again`, so that they
+    are a new question, and the rule of `never` and `until-major`, so that it speaks for them. Where it is interrupted
+    the pages that are left stay in their question, and the same answer once more goes on with them.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._questions = [answer.question]
+        self._left: list[int] = []
+        self._rule: int | None = None
+        self._after = 0
+        self._is_begun = self.is_done = False
+
+    def step(self, db: sqlite3.Connection) -> int:
+        """Carry out one step; returns for how many pages of the question. Raises UsageError, NotWatched."""
+        if not self._is_begun:
+            self._begin(db)
+            self._left = list(self._questions)
+            self._is_begun = True
+            if self.is_done:
+                return _count(db, self._answer)
+        pages = self._next_pages(db)
+        self._carry_out(db, pages)
+        touch_hosts(db, {page.host_id for page in pages})
+        if self._answer.url is not None or len(pages) < STEP_ROWS:
+            self._end(db)
+        return len(pages)
+
+    def _begin(self, db: sqlite3.Connection) -> None:
+        answer, instruction = self._answer, self._answer.instruction
+        host_id, cause = _subject_of(db, answer)
+        if instruction.at is not None and instruction.at >= _LAST:
+            raise UsageError(f"question {answer.question}: the time lies beyond the year 9999; set an earlier one")
+        if instruction.kind in ("never", "until-major"):
+            self._make_rule(db, host_id, cause)
+        elif instruction.kind == "copy":
+            _demand_one(db, answer)
+        elif instruction.later:
+            _put_off(db, answer)
+            touch_hosts(db, {host_id})
+            self.is_done = True
+        elif answer.url is None:
+            _record(db, answer, self._questions)
+
+    def _make_rule(self, db: sqlite3.Connection, host_id: int, cause: str) -> None:
+        answer = self._answer
+        scope = "page" if answer.url is not None else answer.scope
+        if scope not in _RULES_ABOUT:
+            raise UsageError(f"scope {scope!r}: there is none; use one of {', '.join(_RULES_ABOUT)}")
+        if scope in ("host", "cause"):
+            covered = db.execute(SQL[f"covered_by_{scope}"], {"host": host_id, "cause": cause}).fetchall()
+            self._questions = [row[0] for row in covered]
+        if scope != "page":
+            subject = {
+                "page": None,
+                "host": host_id if scope in ("host-cause", "host") else None,
+                "cause": cause if scope in ("host-cause", "cause") else None,
+            }
+            self._rule = _insert_rule(db, answer, scope, subject)
+
+    def _next_pages(self, db: sqlite3.Connection) -> list[AskedPage]:
+        """The next step's pages, from one question to the next, in order of id."""
+        if self._answer.url is not None:
+            return [_page_named(db, self._answer)]
+        pages: list[AskedPage] = []
+        while self._left and len(pages) < STEP_ROWS:
+            place = {"question": self._left[-1], "after": self._after, "limit": STEP_ROWS - len(pages)}
+            found = [AskedPage(*row) for row in db.execute(SQL["next_of_question"], place)]
+            pages += found
+            if found:
+                self._after = found[-1].id
+            else:
+                self._left.pop()
+                self._after = 0
+        return pages
+
+    def _carry_out(self, db: sqlite3.Connection, pages: list[AskedPage]) -> None:
+        kind = self._answer.instruction.kind
+        if kind == "drop":
+            remove(db, [page.id for page in pages])
+        elif kind == "copy":
+            _take_copy(db, self._answer, pages)
+        elif kind == "again":
+            _again(db, self._answer, pages)
+        else:
+            for page in pages:
+                subject = {"page": page.id, "host": None, "cause": None}
+                rule = self._rule if self._rule is not None else _insert_rule(db, self._answer, "page", subject)
+                _apply(db, self._answer, page, rule)
+
+    def _end(self, db: sqlite3.Connection) -> None:
+        if self._answer.instruction.kind in ("never", "until-major", "copy"):
+            _record(db, self._answer, self._questions, ends=True)
+        self.is_done = True
+
+
+def _subject_of(db: sqlite3.Connection, answer: Answer) -> tuple[int, str]:
+    """The host and the cause of a question that is open, and has this page."""
     row = db.execute(SQL["subject"], {"question": answer.question}).fetchone()
     if row is None or row[2] is not None:
         state = "there is none" if row is None else "it has ended"
         raise UsageError(f"question {answer.question}: {state}; `tocsin attention list` shows the open ones")
-    pages = _pages_of(db, answer.question)
     if answer.url is not None:
-        pages = [page for page in pages if page.url == answer.url]
-        if not pages:
-            raise NotWatched(
-                f"{answer.url}: not among the pages of question {answer.question}; `tocsin attention list` shows them"
-            )
-    kind = answer.instruction.kind
-    if answer.instruction.at is not None and answer.instruction.at >= _LAST:
-        raise UsageError(f"question {answer.question}: the time lies beyond the year 9999; set an earlier one")
-    if kind in ("never", "until-major"):
-        pages = _remember(db, answer, pages, host_id=row[0], cause=row[1])
-    elif kind == "drop":
-        if answer.url is None:
-            _record(db, answer, [answer.question])
-        remove(db, [page.id for page in pages])
-    elif kind == "copy":
-        _take_copy(db, answer, pages)
-    elif answer.instruction.later:
-        _put_off(db, answer)
-    else:
-        _again(db, answer, pages)
-    touch_hosts(db, {page.host_id for page in pages})
-    return len(pages)
+        _page_named(db, answer)
+    return row[0], row[1]
 
 
-def _pages_of(db: sqlite3.Connection, question: int) -> list[AskedPage]:
-    return [AskedPage(*row) for row in db.execute(SQL["pages_of_question"], {"question": question})]
+def _page_named(db: sqlite3.Connection, answer: Answer) -> AskedPage:
+    row = db.execute(SQL["page_of_question"], {"question": answer.question, "url": answer.url}).fetchone()
+    if row is None:
+        raise NotWatched(
+            f"{answer.url}: not among the pages of question {answer.question}; `tocsin attention list` shows them"
+        )
+    return AskedPage(*row)
+
+
+def _count(db: sqlite3.Connection, answer: Answer) -> int:
+    if answer.url is not None:
+        return 1
+    pages: int = db.execute(SQL["size_of_question"], {"question": answer.question}).fetchone()[0]
+    return pages
 
 
 def _record(db: sqlite3.Connection, answer: Answer, questions: Iterable[int], *, ends: bool = False) -> None:
@@ -101,13 +193,11 @@ def _again(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> No
         "why": "held: again at once" if at is None else f"held: again at {to_rfc3339(at, digits=0)}",
     }
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
-    if answer.url is None:
-        _record(db, answer, [answer.question])
 
 
 def _put_off(db: sqlite3.Connection, answer: Answer) -> None:
     """Keep the question silent until a time is set: it is the question that waits, not one of its pages."""
-    pages = len(_pages_of(db, answer.question))
+    (pages,) = db.execute(SQL["size_of_question"], {"question": answer.question}).fetchone()
     if answer.url is not None and pages > 1:
         raise UsageError(
             f"question {answer.question}: it is about {pages} pages, and `later` would silence all of them; set a time "
@@ -116,63 +206,41 @@ def _put_off(db: sqlite3.Connection, answer: Answer) -> None:
     _record(db, answer, [answer.question])
 
 
-def _take_copy(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> None:
-    """Queue a copy to be received instead of the page."""
-    if len(pages) > 1:
+def _demand_one(db: sqlite3.Connection, answer: Answer) -> None:
+    """Refuse a copy of several pages."""
+    if (pages := _count(db, answer)) > 1:
         raise UsageError(
-            f"question {answer.question} is about {len(pages)} pages; name the one that {answer.instruction.copy_url} "
+            f"question {answer.question} is about {pages} pages; name the one that {answer.instruction.copy_url} "
             "is a copy of"
         )
+
+
+def _take_copy(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> None:
+    """Queue a copy to be received instead of the page."""
     for page in pages:
         want_render(db, page.id, since=answer.now, copy_url=answer.instruction.copy_url)
         db.execute(SQL["leave"], {"page": page.id})
-    _record(db, answer, [answer.question], ends=True)
 
 
-def _remember(
-    db: sqlite3.Connection, answer: Answer, pages: list[AskedPage], *, host_id: int, cause: str
-) -> list[AskedPage]:
-    """Make a rule that stays, and apply it to the pages asked about; returns all that it was applied to."""
-    scope = "page" if answer.url is not None else answer.scope
-    if scope not in _SCOPES:
-        raise UsageError(f"scope {scope!r}: there is none; use one of {', '.join(_SCOPES)}")
-    questions = [answer.question]
-    if scope in ("host", "cause"):
-        covered = db.execute(SQL[f"covered_by_{scope}"], {"host": host_id, "cause": cause}).fetchall()
-        questions = [row[0] for row in covered]
-        pages = [page for question in questions for page in _pages_of(db, question)]
-    subject: dict[str, object] = {
-        "page": None,
-        "host": host_id if scope in ("host-cause", "host") else None,
-        "cause": cause if scope in ("host-cause", "cause") else None,
-    }
-    if scope == "page":
-        for page in pages:
-            _apply(db, answer, [page], _insert_rule(db, answer, scope, {**subject, "page": page.id}))
-    else:
-        _apply(db, answer, pages, _insert_rule(db, answer, scope, subject))
-    _record(db, answer, questions, ends=True)
-    return pages
-
-
-def _insert_rule(db: sqlite3.Connection, answer: Answer, scope: str, subject: dict[str, object]) -> int:
-    """Write a rule in place of one about the same; returns its id."""
+def _insert_rule(db: sqlite3.Connection, answer: Answer, scope: str, subject: Mapping[str, object]) -> int:
+    """Write a rule, in place of one about the same; returns its id."""
     row = {**subject, "scope": scope, "instruction": to_json(answer.instruction), "now": answer.now}
-    replaced = db.execute(SQL["replaced_rules"], row).fetchall()
+    if (known := db.execute(SQL[_RULES_ABOUT[scope]], row).fetchone()) and known[1] == row["instruction"]:
+        # The same was said before, and perhaps interrupted.
+        return int(known[0])
     rule: int = db.execute(SQL["insert_rule"], row).fetchone()[0]
-    for (old,) in replaced:
-        db.execute(SQL["move_rule"], {"old": old, "new": rule})
-        db.execute(SQL["delete_rule"], {"rule": old})
+    if known:
+        db.execute(SQL["move_rule"], {"old": known[0], "new": rule})
+        db.execute(SQL["delete_rule"], {"rule": known[0]})
     return rule
 
 
-def _apply(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage], rule: int) -> None:
-    instruction = to_json(answer.instruction)
-    for page in pages:
-        if answer.instruction.kind == "never":
-            hold_never(db, page.id, rule)
-        else:
-            db.execute(SQL["hold_rule"], {"page": page.id, "rule": rule, "instruction": instruction})
-        db.execute(SQL["leave"], {"page": page.id})
-        # What was owed is wanted no more: the user has said so.
-        forgive(db, page.id)
+def _apply(db: sqlite3.Connection, answer: Answer, page: AskedPage, rule: int) -> None:
+    if answer.instruction.kind == "never":
+        hold_never(db, page.id, rule)
+    else:
+        instruction = to_json(answer.instruction)
+        db.execute(SQL["hold_rule"], {"page": page.id, "rule": rule, "instruction": instruction})
+    db.execute(SQL["leave"], {"page": page.id})
+    # What was owed is wanted no more: the user has said so.
+    forgive(db, page.id)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sqlite.answers import Answer, give_answer
+from tocsin.adapters.stores.sqlite.answers import Answer, AnswerAtWork
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_instruction, read_names, read_object
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.copies import copies_of, copies_of_question
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.questions import SQL
-from tocsin.adapters.stores.sqlite.role import Role, ids, touch_hosts
+from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
+from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.errors import UsageError
 from tocsin.model import QuestionRow, RuleRow
+from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
     from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
+    from tocsin.ports.keeping import OnStep
 
 OFFERED = 100
 """At most so many copies of a page are offered."""
@@ -28,7 +31,7 @@ OFFERED = 100
 _OFFERED_OF_ALL = 1000
 
 
-class AttentionRole(Role):
+class AttentionRole(SteppingRole):
     """Implements ports.AttentionStore."""
 
     async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
@@ -93,14 +96,23 @@ class AttentionRole(Role):
         return await self._read(read)
 
     async def answer(
-        self, question_id: int, instruction: Instruction, *, scope: str, url: str | None, now: Instant
+        self,
+        question_id: int,
+        instruction: Instruction,
+        *,
+        scope: str,
+        url: str | None,
+        now: Instant,
+        on_step: OnStep = unheard,
     ) -> int:
         """Carry out an instruction for the question's pages (or one of them); returns how many.
 
         Raises UsageError for a question that is not open, and NotWatched for a page that is not in it.
         """
-        answer = Answer(question_id, instruction, scope, url, now)
-        return await self._edit(partial(give_answer, answer=answer))
+        at_work, pages = AnswerAtWork(Answer(question_id, instruction, scope, url, now)), 0
+        while not at_work.is_done:
+            pages += await self._step(at_work.step, on_step)
+        return pages
 
     async def rules(self) -> list[RuleRow]:
         """Rules in force."""
@@ -110,20 +122,31 @@ class AttentionRole(Role):
             for rule_id, scope, url, host, cause, instruction, created_at in rows
         ]
 
-    async def lift_rule(self, rule_id: int, now: Instant) -> int:
-        """Forget a rule; its pages are due again. Returns how many pages. Raises UsageError for one that is not."""
+    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        """Forget a rule; its pages are due again. Returns how many pages. Raises UsageError for one that is not.
 
-        def write(db: sqlite3.Connection) -> int:
-            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id}).fetchall()
-            if not db.execute(SQL["delete_rule"], {"rule": rule_id}).rowcount:
+        The rule goes with the last of its pages, so that whoever was interrupted can go on.
+        """
+        (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": rule_id}).fetchone())
+        window, is_lifted = window_us(size), False
+
+        def lift(db: sqlite3.Connection) -> int:
+            nonlocal is_lifted
+            if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
                 raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
-            window = window_us(len(rows))
+            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": STEP_ROWS}).fetchall()
             due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
             db.executemany(SQL["release_page"], due)
             touch_hosts(db, {host for _, host in rows})
+            if len(rows) < STEP_ROWS:
+                db.execute(SQL["delete_rule"], {"rule": rule_id})
+                is_lifted = True
             return len(rows)
 
-        return await self._edit(write)
+        pages = 0
+        while not is_lifted:
+            pages += await self._step(lift, on_step)
+        return pages
 
 
 def _questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:

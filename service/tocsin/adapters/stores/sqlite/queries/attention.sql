@@ -82,6 +82,16 @@ select {question} where q.id = :question;
 -- name: pages_of_question
 select id, url, host_id from pages where question_id = :question order by id;
 
+-- A step's pages of a question.
+-- name: next_of_question
+select id, url, host_id from pages where question_id = :question and id > :after order by id limit :limit;
+
+-- name: page_of_question
+select id, url, host_id from pages where key = url_key(:url) and url = :url and question_id = :question;
+
+-- name: size_of_question
+select count(*) from pages where question_id = :question;
+
 -- name: close_empty
 update questions set closed_at = :now where closed_at is null
   and not exists (select 1 from pages where question_id = questions.id);
@@ -116,8 +126,16 @@ select id from questions where closed_at is null and cause = :cause;
 insert into rules (scope, page_id, host_id, cause, instruction, created_at)
 values (:scope, :page, :host, :cause, :instruction, :now) returning id;
 
--- name: replaced_rules
-select id from rules where scope = :scope and page_id is :page and host_id is :host and cause is :cause;
+-- Whether there is a rule about the same.
+-- name: rule_of_page
+select id, instruction from rules indexed by rules_by_page where page_id = :page;
+
+-- name: rule_of_host
+select id, instruction from rules indexed by rules_of_host
+where host_id = :host and scope = :scope and cause is :cause;
+
+-- name: rule_of_cause
+select id, instruction from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause;
 
 -- name: move_rule
 update pages set rule_id = :new where rule_id = :old;
@@ -133,8 +151,15 @@ where id = :page;
 select r.id, r.scope, p.url, h.name, r.cause, r.instruction, r.created_at
 from rules r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id order by r.id;
 
+-- name: is_rule
+select 1 from rules where id = :rule;
+
+-- A step's pages: those that are released are not found again.
 -- name: ruled_pages
-select id, host_id from pages where rule_id = :rule;
+select id, host_id from pages where rule_id = :rule limit :limit;
+
+-- name: count_ruled
+select count(*) from pages where rule_id = :rule;
 
 -- name: release_page
 update pages set rule = null, rule_id = null, next_at = :at, next_why = 'the rule was lifted' where id = :page;
