@@ -22,9 +22,10 @@ _TURNS = 20
 
 
 class _Picked(NamedTuple):
-    """What was seen of the store: milliseconds and hosts of each batch, and the agenda's milliseconds."""
+    """Of each batch: milliseconds on the wall and of the processor, hosts and pages; and the agenda's milliseconds."""
 
     batch_ms: list[float]
+    cpu_ms: list[float]
     hosts: list[float]
     pages: list[float]
     agenda_ms: list[float]
@@ -33,15 +34,16 @@ class _Picked(NamedTuple):
 async def measure(sizes: Sizes) -> list[Figure]:
     """Pick from a list with one crowded host, and from one that has no other."""
     pages = sizes.watched[-1]
-    usual, crowded = Shape.usual(pages), Shape(pages, 1)
+    wide, crowded = Shape.wide(pages), Shape(pages, 1)
     lines = []
-    for shape in (usual, crowded):
+    for shape in (wide, crowded):
         found = await _pick(shape, sizes.rounds)
-        where = f"{shape.hosts:,} hosts, one with 10 %" if shape is usual else "one host"
+        where = f"{shape.hosts:,} hosts, one with 10 %" if shape is wide else "one host"
         what = f"the next {BATCH:,} due of {pages:,} pages on {where}"
-        aims = (Aim("<=", 10), Aim(">=", min(400, shape.hosts))) if shape is usual else (None, None)
+        aims = (Aim("<=", 10), Aim(">=", min(400, shape.hosts))) if shape is wide else (None, None)
         lines += [
             figure(what, found.batch_ms, "ms", note=f"{max(found.pages):,.0f} pages", aim=aims[0]),
+            figure("… processor time", found.cpu_ms, "ms"),
             figure("… hosts that got a turn", found.hosts, "hosts", aim=aims[1]),
             figure("… agenda of all hosts", found.agenda_ms, "ms"),
         ]
@@ -49,7 +51,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
 
 
 async def _pick(shape: Shape, rounds: int) -> _Picked:
-    found = _Picked([], [], [], [])
+    found = _Picked([], [], [], [], [])
     with tempfile.TemporaryDirectory() as name:
         path = await make_store(shape, site_port(), Path(name))
         async with await open_store(f"sqlite:{path}", engine=True) as store:
@@ -62,12 +64,13 @@ async def _pick(shape: Shape, rounds: int) -> _Picked:
                 found.agenda_ms.append((time.perf_counter() - began) * 1000)
                 for _turn in range(min(_TURNS, -(-shape.hosts // _HOSTS_AT_A_TIME))):
                     now = time.time_ns() // 1000
-                    began = time.perf_counter()
+                    began, cpu = time.perf_counter(), time.process_time()
                     hosts = agenda.take(now, _HOSTS_AT_A_TIME)
                     tasks = await store.due_pages(
                         claim, hosts, now, per_host=max(_FEWEST_PAGES_A_HOST, BATCH // len(hosts))
                     )
                     found.batch_ms.append((time.perf_counter() - began) * 1000)
+                    found.cpu_ms.append((time.process_time() - cpu) * 1000)
                     found.hosts.append(float(len({task.host_id for task in tasks})))
                     found.pages.append(float(len(tasks)))
     return found

@@ -34,7 +34,7 @@ LARGE = 10_000
 """From so many pages on a store is kept for the next run."""
 
 URL_BYTES = 85
-MOST_HOSTS = 10_000
+_USUAL_HOSTS, _WIDE_HOSTS = 1000, 10_000
 _PORTS = range(28_000, 28_100)
 _AT_A_TIME = 10_000
 _HOSTS_AT_A_TIME = 500
@@ -63,8 +63,13 @@ class Shape(NamedTuple):
 
     @classmethod
     def usual(cls, pages: int) -> Self:
-        """The shape that most rows use: ten pages and more a host, and one host that has a tenth of all."""
-        return cls(pages, max(1, min(MOST_HOSTS, pages // 10)), hot=pages // 10)
+        """As many hosts for every length, so that only the length tells."""
+        return cls(pages, max(1, min(_USUAL_HOSTS, pages // 10)))
+
+    @classmethod
+    def wide(cls, pages: int) -> Self:
+        """Ten times as many hosts, and one host that has a tenth of all pages."""
+        return cls(pages, max(1, min(_WIDE_HOSTS, pages // 10)), hot=pages // 10)
 
     def host(self, number: int) -> str:
         """The host of page `number`: an address of loopback."""

@@ -52,8 +52,8 @@ def test_a_shape_has_urls_of_one_length_and_so_many_hosts() -> None:
     assert len({urlsplit(url).hostname for url in urls}) == shape.hosts
 
 
-def test_a_tenth_of_the_usual_shape_is_on_one_host() -> None:
-    shape = Shape.usual(LARGE)
+def test_a_tenth_of_a_wide_shape_is_on_one_host() -> None:
+    shape = Shape.wide(LARGE)
 
     hosts = [shape.host(number) for number in range(shape.pages)]
 
