@@ -12,7 +12,7 @@ from tocsin.adapters.http.budget import room_for_bodies
 from tocsin.adapters.http.fetcher import AiohttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import accepted_of
-from tocsin.adapters.processes.starting import FetcherStarter
+from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tocsin.engine.checkers import Checkers
     from tocsin.model import CheckResult, Instant
     from tocsin.ports import Fetcher, Renderer, Sink, Store, Telemetry
+    from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, Settings
 
 
@@ -119,9 +120,11 @@ class Assembly:
         request_id: int | None,
         on_committed: Callable[[Sequence[CheckResult]], None],
         fetchers: int = 0,
+        starter: FetcherStarter | None = None,
     ) -> None:
         self._settings, self._store, self._fetcher, self._telemetry = settings, store, fetcher, telemetry
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
+        self._starter = starter or LocalStarter()
         self._clock, self._chance = SystemClock(), SystemChance()
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
@@ -161,7 +164,7 @@ class Assembly:
             return None
         settings = self._settings
         return Fetchers(
-            FetcherStarter(),
+            self._starter,
             self._count,
             settings,
             self._store,
@@ -274,10 +277,12 @@ async def assemble(
     request_id: int | None = None,
     on_committed: Callable[[Sequence[CheckResult]], None] = lambda _: None,
     fetchers: int = 0,
+    starter: FetcherStarter | None = None,
 ) -> AsyncIterator[Assembly]:
     """Put an engine together on an open store; as a service, or for one request.
 
     fetchers  so many processes fetch and assess; 0: this one does
+    starter   starts them, on this machine where nothing else is said
     """
     async with AsyncExitStack() as stack:
         agent = user_agent(settings.instance.contact)
@@ -297,6 +302,7 @@ async def assemble(
             request_id=request_id,
             on_committed=on_committed,
             fetchers=fetchers,
+            starter=starter,
         )
         clock = SystemClock()
         for host, until in (await store.host_gates(clock.now())).items():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MODULE = "tocsin.app.fetcher"
 
 
-class Fetcher:
+class LocalFetcher:
     """Implements `ports.FetcherProcess`."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Fetcher:
         return await self._process.wait()
 
 
-class FetcherStarter:
+class LocalStarter:
     """Implements `ports.FetcherStarter`.
 
     module  what the process runs
@@ -87,7 +87,7 @@ class FetcherStarter:
     def __init__(self, module: str = MODULE) -> None:
         self._module = module
 
-    async def start(self) -> Fetcher:
+    async def start(self) -> LocalFetcher:
         """Start one; raises ProcessError where the machine does not let us."""
         ours, theirs = socket.socketpair()
         tag = new_name_tag()
@@ -110,7 +110,7 @@ class FetcherStarter:
             tag.close()
             mend = "allow more processes and open files, or set fetch.fetchers = 0"
             raise ProcessError(f"a fetcher process cannot be started: {exc}; {mend}") from exc
-        return Fetcher(process, await to_fetcher(ours), tag)
+        return LocalFetcher(process, await to_fetcher(ours), tag)
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,48 @@
+"""A fetcher process to which marked pages are poison. The product has no branch for this.
+
+A page's body says what happens while it is assessed: <!--kill-->, <!--hang--> or <!--swell-->. Where its path ends in
+/die, the process is killed as soon as the page has come, before anybody could say which one it was.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+from tocsin.app.fetcher import main
+from tocsin.engine.conclude import Conclusion
+from tocsin.engine.receive import Receiver
+
+if TYPE_CHECKING:
+    from tocsin.engine.receive import Received
+    from tocsin.model import CheckResult
+    from tocsin.ports import HopResponse
+
+_really_received = Conclusion.received
+_really_hop = Receiver.hop
+
+
+def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) -> CheckResult:
+    body = received.response.body
+    if b"<!--kill-->" in body:
+        os.kill(os.getpid(), signal.SIGKILL)
+    while b"<!--hang-->" in body:
+        pass
+    taken = []
+    while b"<!--swell-->" in body:
+        taken.append(b"x" * 2**24)
+    return _really_received(self, received, *rest, **named)
+
+
+async def _hop(self: Receiver, *given: Any, **named: Any) -> HopResponse:
+    response = await _really_hop(self, *given, **named)
+    if response.url.endswith("/die"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return response
+
+
+if __name__ == "__main__":
+    Conclusion.received = _received  # type: ignore[method-assign]  # that is what this module is for
+    Receiver.hop = _hop  # type: ignore[method-assign]
+    main()

@@ -1,0 +1,138 @@
+"""Fetcher processes that die, hang or swell: replaced, nothing lost, and the page that did it set aside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.app.crew import FIRST, SECOND, Crew
+from tests.builders import html
+from tests.origin import Origin, Page
+from tocsin.adapters.processes.starting import LocalStarter
+from tocsin.app import assembly
+from tocsin.engine import fetcher_link
+from tocsin.errors import ProcessError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Origin]:
+    async with Origin() as origin:
+        await origin.start(SECOND)
+        for number in range(30):
+            origin.pages[f"/{number}"] = Page(html(created=str(number)))
+        yield origin
+
+
+def urls_of(site: Origin) -> list[str]:
+    return [site.url(path, host=host) for path in site.pages for host in (FIRST, SECOND)]
+
+
+async def test_a_fetcher_that_is_killed_is_replaced_and_every_page_is_checked_once(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    asked, never = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        if not asked.is_set():
+            asked.set()
+            await never.wait()
+
+    site.pages["/slow"] = Page(html(created="1"), wait=hold)
+    urls = urls_of(site)
+    async with Crew.at(tmp_path, monkeypatch, *urls) as crew, asyncio.TaskGroup() as group:
+        checking = group.create_task(crew.check())
+        await asked.wait()
+        os.kill(crew.starter.started[0].pid, signal.SIGKILL)
+        os.kill(crew.starter.started[1].pid, signal.SIGKILL)
+        await checking
+        never.set()
+
+    assert sorted(report.url for report in crew.reports) == sorted(urls)
+    assert {report.outcome for report in crew.reports} == {"first"}
+    assert [values["why"] for values in crew.said("fetcher.replaced")] == ["it was ended by signal 9"] * 2
+
+
+@pytest.mark.parametrize("mark", ["kill", "hang", "swell"])
+async def test_a_page_that_killed_two_fetchers_is_set_aside_and_asked_about(
+    tmp_path: Path, monkeypatch: Patch, site: Origin, mark: str
+) -> None:
+    monkeypatch.setattr(fetcher_link, "SILENT_TICKS", 2)
+    monkeypatch.setattr(assembly, "OWN_BYTES", -(2**28))
+    site.pages["/poison"] = Page(f"<!--{mark}--><h1>A")
+    urls = [*urls_of(site)[:20], site.url("/poison", host=SECOND)]
+    async with Crew.at(tmp_path, monkeypatch, *urls) as crew:
+        found = await crew.check()
+        (question,) = await crew.store.questions()
+
+    assert (found["poison"].outcome, found["poison"].error and found["poison"].error[0]) == ("unreachable", "crashed")
+    assert {report.outcome for path, report in found.items() if path != "poison"} == {"first"}
+    assert len(crew.reports) == len(urls)
+    assert len(site.asked("/poison")) == 2
+    assert [values.get("url") for values in crew.said("fetcher.replaced")] == [site.url("/poison", host=SECOND)] * 2
+    assert (question.cause, question.pages) == ("crashed", 1)
+
+
+async def test_a_page_that_kills_before_it_could_be_named_is_found_among_the_others(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    site.pages["/die"] = Page(html(created="1"))
+    urls = [*[url for url in urls_of(site) if FIRST in url][:20], site.url("/die")]
+    async with Crew.at(tmp_path, monkeypatch, *urls) as crew:
+        found = await crew.check()
+
+    assert found["die"].error is not None
+    assert found["die"].error[0] == "crashed"
+    assert {report.outcome for path, report in found.items() if path != "die"} == {"first"}
+
+
+async def test_a_poisoned_page_behind_a_redirect_is_the_watched_pages_fault(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    site.pages["/a"] = Page("", status=302, headers={"Location": site.url("/poison", host=SECOND)})
+    site.pages["/poison"] = Page("<!--kill-->")
+    async with Crew.at(tmp_path, monkeypatch, site.url("/a")) as crew:
+        report = (await crew.check())["a"]
+
+    assert (report.outcome, report.error and report.error[0]) == ("unreachable", "crashed")
+    assert len(site.asked("/poison")) == 2
+
+
+async def test_processes_that_cannot_start_are_an_error_with_its_mend(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    async with Crew.at(tmp_path, monkeypatch, site.url("/1")) as crew:
+        crew.starter._module = "tests.app.no_such_module"
+        with pytest.raises(ExceptionGroup) as raised:
+            await crew.check()
+
+    assert raised.group_contains(ProcessError, match=r"fetch\.fetchers = 0")
+
+
+async def test_a_fetcher_ends_with_its_stream() -> None:
+    process = await LocalStarter().start()
+
+    assert await process.end(20) == 0
+
+
+async def test_a_fetcher_ignores_the_signals_that_are_meant_for_its_parent(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    async with Crew.at(tmp_path, monkeypatch) as crew, crew.engine() as engine:
+        await crew.ping(engine, site.url("/robots.txt"), site.url("/robots.txt", host=SECOND))
+        for process in crew.starter.started:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                os.kill(process.pid, number)
+        await crew.ping(engine, site.url("/robots.txt"), site.url("/robots.txt", host=SECOND))
+
+    assert crew.said("fetcher.replaced") == []
+    assert len(crew.starter.started) == 2
