@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from random import Random
@@ -261,4 +262,5 @@ def test_each_row_of_the_benchmarks_works(row: str, capsys: pytest.CaptureFixtur
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert status == 0
     assert lines
-    assert all(line["row"] == row and line["value"] > 0 for line in lines)
+    # What memory grows by may be nothing, or less.
+    assert all(line["row"] == row and math.isfinite(line["value"]) for line in lines)
