@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tocsin.spec.topper.dates import parse_token
-from tocsin.spec.topper.state import EMPTY, FIELDS, Dates, read_dates, tokens_of
+from tocsin.spec.topper.state import EMPTY, FIELDS, TOPPER_FIELDS, Dates, read_dates, tokens_of
 
 if TYPE_CHECKING:
     from tocsin.spec.topper.dates import Interval
@@ -34,8 +35,7 @@ class Reason(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(Struct, frozen=True, gc=False):
     """What the user may set about comparing.
 
     durational   from this time on, two equal states are a major change (T45)
@@ -52,8 +52,7 @@ DEFAULT_THRESHOLDS = Thresholds()
 NO_DATES = Dates((), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True, gc=False):
     """A verdict and what led to it.
 
     reason       None unless there is a change
@@ -80,25 +79,23 @@ def compare(
     elapsed  between the two storings; not positive if the clock went back
     Source   awareness spec 2.2.3 (T40-T48), T09, in this project's order.
     """
+    changed: tuple[str, ...] = ()
+    new_dates = NO_DATES
     if before is None:
         outcome, reason, rule = Outcome.FIRST, None, "T40"
+        new_dates = _new_dates(EMPTY, latest)
     elif before == latest:
         outcome, reason, rule = _judge_equal(elapsed, thresholds)
     else:
-        outcome, reason, rule = _judge_different(before, latest, elapsed, thresholds)
-    return Comparison(
-        outcome=outcome,
-        reason=reason,
-        rule=rule,
-        changed=changed_fields(before, latest) if before is not None else (),
-        minor_count=count_minor_changes(latest),
-        new_dates=_new_dates(before or EMPTY, latest),
-    )
+        changed, new_dates = changed_fields(before, latest), _new_dates(before, latest)
+        outcome, reason, rule = _judge_different(before, latest, new_dates, elapsed, thresholds)
+    return Comparison(outcome, reason, rule, changed, count_minor_changes(latest), new_dates)
 
 
 def changed_fields(before: PageState, latest: PageState) -> tuple[str, ...]:
     """Name the fields whose canonical values differ, in the order of a state (T42)."""
-    return tuple(field for field in FIELDS if before[field] != latest[field])
+    pairs = zip(FIELDS, before.values, latest.values, strict=True)
+    return tuple([field for field, old, new in pairs if old != new])
 
 
 def count_minor_changes(latest: PageState) -> int:
@@ -125,23 +122,24 @@ def _judge_equal(elapsed: timedelta, thresholds: Thresholds) -> tuple[Outcome, R
 
 
 def _judge_different(
-    before: PageState, latest: PageState, elapsed: timedelta, thresholds: Thresholds
+    before: PageState, latest: PageState, new_dates: Dates, elapsed: timedelta, thresholds: Thresholds
 ) -> tuple[Outcome, Reason | None, str]:
     refresh = min(timedelta(seconds=latest.refresh_s or 0), thresholds.refresh_cap)
     if elapsed <= timedelta(0) or elapsed < refresh:
         return Outcome.TOO_SOON, None, "T43"
     if before["topper-major"] != latest["topper-major"]:
         return Outcome.MAJOR, Reason.TOPPER_MAJOR, "T44"
-    if _is_new_minor_also_major(before, latest):
+    if _is_among_major(new_dates.minor, latest):
         return Outcome.MAJOR, Reason.TOPPER_MAJOR, "T09"
     if _is_among_minor(before, latest) and count_minor_changes(latest) >= max(1, thresholds.minor):
         return Outcome.MAJOR, Reason.MINOR_COUNT, "T46"
     return Outcome.MINOR, Reason.OTHER, "T47"
 
 
-def _is_new_minor_also_major(before: PageState, latest: PageState) -> bool:
-    new = _intervals(_new_dates(before, latest).minor)
-    return not set(new).isdisjoint(_intervals(tokens_of(latest, "topper-major")))
+def _is_among_major(new_minor: tuple[str, ...], latest: PageState) -> bool:
+    if not new_minor:
+        return False
+    return not set(_intervals(new_minor)).isdisjoint(_intervals(tokens_of(latest, "topper-major")))
 
 
 def _is_among_minor(before: PageState, latest: PageState) -> bool:
@@ -151,10 +149,13 @@ def _is_among_minor(before: PageState, latest: PageState) -> bool:
 
 
 def _new_dates(before: PageState, latest: PageState) -> Dates:
+    if all(before[field] == latest[field] for field in TOPPER_FIELDS):
+        return NO_DATES
     old, new = read_dates(before), read_dates(latest)
+    major, minor = frozenset(old.major), frozenset(old.minor)
     return Dates(
-        major=tuple(token for token in new.major if token not in set(old.major)),
-        minor=tuple(token for token in new.minor if token not in set(old.minor)),
+        major=tuple([token for token in new.major if token not in major]),
+        minor=tuple([token for token in new.minor if token not in minor]),
     )
 
 
