@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from tests.contract.desk import DAY, HOUR, NOW, Desk, new_page
 from tests.fakes import settle
 from tocsin.adapters.stores import open_store
-from tocsin.model import PageFilter
+from tocsin.model import Instruction, PageFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MANY = 2500
+Kind = Literal["again", "never", "until-major", "drop"]
 NOTHING: dict[str, Any] = {
     "settings": {},
     "unset": (),
@@ -121,3 +122,60 @@ async def test_the_last_times_are_those_of_any_page(desk: Desk) -> None:
 
     assert checked_at is not None
     assert stored_at is not None
+
+
+async def ask_about_many(desk: Desk, pages: int = MANY) -> None:
+    """One question about so many pages of one host."""
+    await desk.watch(*(f"https://one.example/{number}" for number in range(pages)))
+    tasks = await desk.due(per_host=pages)
+    await desk.store.commit(desk.claim, [desk.failed(task) for task in tasks])
+
+
+@pytest.mark.parametrize("kind", ["again", "never", "until-major", "drop"])
+async def test_a_question_of_many_pages_is_answered_in_steps(desk: Desk, kind: Kind) -> None:
+    await ask_about_many(desk)
+    told: list[int] = []
+
+    done = await desk.store.answer(1, Instruction(kind), scope="host-cause", url=None, now=NOW, on_step=told.append)
+
+    assert (done, told) == (MANY, [1000, 1000, 500])
+    left = [page for page in await desk.store.pages(PageFilter(), limit=MANY) if page.question_id is not None]
+    assert len(left) == (MANY if kind == "again" else 0)
+
+
+@pytest.mark.parametrize("kind", ["again", "never", "drop"])
+async def test_an_answer_that_was_interrupted_goes_on_when_it_is_given_again(desk: Desk, kind: Kind) -> None:
+    await ask_about_many(desk)
+    instruction = Instruction(kind)
+
+    def interrupt(_pages: int) -> None:
+        running.cancel()
+
+    running = asyncio.ensure_future(
+        desk.store.answer(1, instruction, scope="host-cause", url=None, now=NOW, on_step=interrupt)
+    )
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await desk.store.answer(1, instruction, scope="host-cause", url=None, now=NOW)
+
+    pages = await desk.store.pages(PageFilter(), limit=MANY)
+    whys = {page.next_why for page in pages}
+    assert whys == {"again": {"held: again at once"}, "never": {"never (rule 1)"}, "drop": set()}[kind]
+    assert len(await desk.store.rules()) == (kind == "never")
+
+
+async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(desk: Desk) -> None:
+    await ask_about_many(desk)
+    await desk.store.answer(1, Instruction("never"), scope="host-cause", url=None, now=NOW)
+    told: list[int] = []
+    standing: list[int] = []
+
+    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as other:
+
+        def look(pages: int) -> None:
+            told.append(pages)
+            standing.append(other.execute("select count(*) from rules").fetchone()[0])
+
+        assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
+
+    assert (told, standing) == ([1000, 1000, 500], [1, 1, 0])

@@ -11,6 +11,7 @@ from tocsin.cli import offering, output
 from tocsin.cli.asking import careful, confirm, count, removal
 from tocsin.cli.numbers import Number
 from tocsin.cli.session import now, with_store
+from tocsin.cli.steps import steps
 from tocsin.cli.times import json_time, parse_time, show_time
 from tocsin.errors import UsageError
 from tocsin.model import Instruction
@@ -119,7 +120,12 @@ def answer(
         confirm(removal(pages), yes=yes)
     if not dry_run:
         chosen = scope or ("page" if only else "host-cause")
-        pages = with_store(ctx, lambda store: store.answer(question, instruction, scope=chosen, url=only, now=now()))
+
+        async def carry_out(store: Store) -> int:
+            with steps("Answering", "answered for", total=pages) as on_step:
+                return await store.answer(question, instruction, scope=chosen, url=only, now=now(), on_step=on_step)
+
+        pages = with_store(ctx, carry_out)
     record: dict[str, Any] = {"question": str(question), "instruction": kind, "pages": pages, "dry_run": dry_run}
     if picked is not None:
         record["copy"] = picked.url
@@ -170,7 +176,8 @@ async def _question(store: Store, question_id: int, url: str | None) -> Question
         raise UsageError(
             f"question {question_id}: closed at {show_time(question.closed_at)}; see: tocsin attention list"
         )
-    if url is not None and url not in await store.question_pages(question_id):
+    page = await store.page(url) if url is not None else None
+    if url is not None and (page is None or page.question_id != question_id):
         raise UsageError(f"{url}: not among the pages of question {question_id}; leave --url out, or mend it")
     return question
 
@@ -188,14 +195,15 @@ async def _whole(store: Store, question_id: int) -> tuple[QuestionRow, list[str]
     question = await store.question(question_id)
     if question is None:
         raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
-    urls = await store.question_pages(question_id)
-    return question, urls[:_MOST_PAGES], await store.question_copies(question_id)
+    urls = await store.question_pages(question_id, limit=_MOST_PAGES)
+    return question, urls, await store.question_copies(question_id)
 
 
 async def _lift(store: Store, rule_id: int) -> int:
     if all(rule.id != rule_id for rule in await store.rules()):
         raise UsageError(f"rule {rule_id}: there is none; see: tocsin attention list --rules")
-    return await store.lift_rule(rule_id, now())
+    with steps("Lifting", "checked again") as on_step:
+        return await store.lift_rule(rule_id, now(), on_step=on_step)
 
 
 def to_record(question: QuestionRow) -> dict[str, Any]:

@@ -43,8 +43,8 @@ class AttentionStore(Protocol):
     async def question(self, question_id: int) -> QuestionRow | None:
         """One question."""
 
-    async def question_pages(self, question_id: int) -> list[str]:
-        """The URLs of its pages."""
+    async def question_pages(self, question_id: int, *, limit: int = 1000) -> list[str]:
+        """The URLs of its pages, at most so many."""
 
     async def copies_of(self, url: str) -> list[KnownCopy]:
         """Copies of a page that watched pages name, the newest first, those without a date last; at most 100."""

@@ -74,9 +74,9 @@ class AttentionRole(SteppingRole):
         found = await self._read(lambda db: _questions(db, SQL["one_question"], {"question": question_id}))
         return found[0] if found else None
 
-    async def question_pages(self, question_id: int) -> list[str]:
-        """The URLs of its pages."""
-        place = {"question": question_id}
+    async def question_pages(self, question_id: int, *, limit: int = 1000) -> list[str]:
+        """The URLs of its pages, at most so many."""
+        place = {"question": question_id, "limit": limit}
         return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
 
     async def copies_of(self, url: str) -> list[KnownCopy]:

@@ -80,7 +80,7 @@ select {question} where :closed or q.closed_at is null order by q.id;
 select {question} where q.id = :question;
 
 -- name: pages_of_question
-select id, url, host_id from pages where question_id = :question order by id;
+select id, url, host_id from pages where question_id = :question order by id limit :limit;
 
 -- A step's pages of a question.
 -- name: next_of_question
