@@ -189,9 +189,9 @@ class RawOrigin:
         """Set when the first request's header has come."""
         self.port = 0
 
-    async def start(self, host: str = "127.0.0.1") -> Self:
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> Self:
         """Begin to listen."""
-        self._server = await asyncio.start_server(self._serve, host, 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._serve, host, port, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -111,7 +111,7 @@ class AnswerReader:
         except HttpParserError as exc:
             self.is_sure = False
             if not self.is_done:
-                raise self._named(exc) from None
+                self._stumble(exc)
         if not self.is_done:
             self._count(count)
 
@@ -280,6 +280,13 @@ class AnswerReader:
             raise Broken(f"headers of more than {MOST_HEADER_BYTES} bytes")
         if header_bytes > LONGEST_HEADER_BYTES:
             raise Broken(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
+
+    def _stumble(self, exc: HttpParserError) -> None:
+        """Raise what the parser stumbled over, unless it is in a body that is thrown away."""
+        if self.has_header and self.body is None:
+            self.give_up()
+        else:
+            raise self._named(exc) from None
 
     def _named(self, exc: HttpParserError) -> Exception:
         """Name what the parser stumbled over; its callbacks' own errors come as the context of its."""

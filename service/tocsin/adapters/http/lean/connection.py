@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.ports import HopRequest
 
 ROOM_BYTES: Final = 256 * 1024
-_DRAINED_S: Final = 2.0
+DRAINED_S: Final = 2.0
 _MOST_LOOKS: Final = 8
 _AT_ONCE_BYTES: Final = 32 * 1024
 """Are decrypted: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
@@ -273,7 +273,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._phase is Phase.FIRST_BYTE and reader.has_header:
             self._phase = Phase.BODY
-            self._until = self._sweep.now() + _DRAINED_S if reader.body is None else float("inf")
+            self._until = self._sweep.now() + DRAINED_S if reader.body is None else float("inf")
 
     def _finish(self) -> None:
         """Give the answer to whom it belongs; raises NotDecodable."""

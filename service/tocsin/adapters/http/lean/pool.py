@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TLS_IDLE_BYTES: Final = 100 * 1024
 """Half of what the event loop's own TLS takes: nothing here is kept to be read into."""
-_LOOK_S: Final = 3.0
+LOOK_S: Final = 3.0
 _CLOSING_TURNS: Final = 5
 """Of the loop: a socket is closed in the turn after the one in which it was told to be."""
 
@@ -71,7 +71,7 @@ class LeanPool:
         while self._idle_bytes > limits.MOST_IDLE_BYTES:
             next(iter(self._idle)).close()
         if self._timer is None:
-            self._timer = self.loop.call_later(_LOOK_S, self._look)
+            self._timer = self.loop.call_later(LOOK_S, self._look)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -101,4 +101,4 @@ class LeanPool:
         latest = self.loop.time() - limits.KEPT_IDLE_S
         while self._idle and (oldest := next(iter(self._idle))).idle_since <= latest:
             oldest.close()
-        self._timer = self.loop.call_later(_LOOK_S, self._look) if self._idle else None
+        self._timer = self.loop.call_later(LOOK_S, self._look) if self._idle else None

@@ -1,0 +1,196 @@
+"""Lean connections: who may use one, when it ends, and what it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import aiohappyeyeballs
+import pytest
+
+from tests.fakes import settle
+from tests.origin import Origin, Page, RawOrigin
+from tests.wire import client_tls, fetcher, request, server_tls
+from tocsin.adapters.http import pool as limits
+from tocsin.adapters.http.lean import connection as lean_connection
+from tocsin.adapters.http.lean import pool
+from tocsin.adapters.http.lean.pool import LeanPool
+from tocsin.errors import FetchFailed
+from tocsin.model import FailureKind
+
+if TYPE_CHECKING:
+    import socket
+
+    from tocsin.adapters.http.lean.connection import Connection
+
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server says at once is there when its connection is known to stand."""
+    start = aiohappyeyeballs.start_connection
+
+    async def started(*targets: Any, **options: Any) -> socket.socket:
+        opened = await start(*targets, **options)
+        await settle()
+        return opened
+
+    monkeypatch.setattr(aiohappyeyeballs, "start_connection", started)
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_a_server_that_speaks_before_it_is_asked_is_sent_nothing() -> None:
+    heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HELLO)
+        heard.set_result(await reader.read())
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server, fetcher() as client:
+        with pytest.raises(FetchFailed, match="spoke before it was asked") as caught:
+            await client.get(request(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"))
+
+        assert await heard == b""
+    assert caught.value.kind == FailureKind.PROTOCOL
+
+
+async def test_who_is_cancelled_with_the_answer_in_hand_does_not_end_a_connection_that_serves_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep = LeanPool.keep
+
+    def kept(self: LeanPool, connection: Connection) -> None:
+        keep(self, connection)
+        asking.cancel()
+
+    async with RawOrigin(HELLO, keep=True) as origin, fetcher() as client:
+        monkeypatch.setattr(LeanPool, "keep", kept)
+        asking = asyncio.create_task(client.get(request(origin.url())))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        monkeypatch.undo()
+
+        assert (await client.get(request(origin.url()))).body == b"hello"
+    assert origin.connections == 1
+
+
+async def test_a_connection_that_lay_idle_for_too_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with RawOrigin(HELLO, keep=True) as origin, fetcher() as client:
+        await client.get(request(origin.url()))
+        monkeypatch.setattr(limits, "KEPT_IDLE_S", 0.0)
+
+        await client.get(request(origin.url()))
+
+    assert origin.connections == 2
+
+
+async def test_connections_that_lie_idle_are_closed_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "KEPT_IDLE_S", 0.02)
+    monkeypatch.setattr(pool, "LOOK_S", 0.01)
+    ended = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HELLO)
+        await reader.read()
+        ended.set()
+
+    async with RawOrigin(talk) as origin, fetcher() as client:
+        await client.get(request(origin.url()))
+        async with asyncio.timeout(5):
+            await ended.wait()
+
+        assert client.shared().connections == 0
+
+
+async def test_the_connection_that_lay_idle_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 2 * limits.PLAIN_IDLE_BYTES)
+    async with (
+        RawOrigin(HELLO, keep=True) as first,
+        RawOrigin(HELLO, keep=True) as second,
+        RawOrigin(HELLO, keep=True) as third,
+        fetcher() as client,
+    ):
+        for origin in (first, second, third, third, second, first):
+            await client.get(request(origin.url()))
+
+    assert (first.connections, second.connections, third.connections) == (2, 1, 1)
+
+
+async def test_T59_requests_of_one_session_share_an_encrypted_connection() -> None:
+    async with RawOrigin(HELLO, keep=True, tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
+        for _ in range(5):
+            assert (await client.get(request(origin.url()))).body == b"hello"
+
+    assert origin.connections == 1
+
+
+async def test_what_comes_unasked_over_an_encrypted_connection_ends_it() -> None:
+    said = asyncio.Event()
+
+    async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HELLO)
+        await go_on.wait()
+        writer.write(HELLO.replace(b"hello", b"wrong"))
+        await writer.drain()
+        said.set()
+
+    go_on = asyncio.Event()
+    async with RawOrigin(talk, HELLO, keep=True, tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
+        await client.get(request(origin.url()))
+        go_on.set()
+        await said.wait()
+
+        assert (await client.get(request(origin.url()))).body == b"hello"
+    assert origin.connections == 2
+
+
+async def test_a_long_page_comes_whole_over_an_encrypted_connection() -> None:
+    async with Origin(tls=server_tls()) as origin, fetcher(tls=client_tls()) as client:
+        origin.pages["/"] = Page("é" * 1_000_000)
+
+        assert (await client.get(request(origin.url("/")))).body == "é".encode() * 1_000_000
+
+
+async def test_the_rest_of_an_error_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lean_connection, "DRAINED_S", 0.02)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 404 No\r\nContent-Length: 500\r\n\r\nhello")
+        await reader.read()
+
+    async with RawOrigin(talk) as origin, fetcher() as client:
+        answer = await client.get(request(origin.url(), total_s=5))
+
+    assert (answer.status, answer.wire_bytes) == (404, 5)
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("http://localhost:{}/a", b"GET /a HTTP/1.1\r\nHost: localhost:{}\r\n"),
+        ("http://localhost.:{}/a", b"GET /a HTTP/1.1\r\nHost: localhost:{}\r\n"),
+        ("http://127.0.0.1:{}", b"GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"),
+        ("http://127.0.0.1:{}?q", b"GET /?q HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"),
+        ("http://127.0.0.1:{}/a#b", b"GET /a HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"),
+        ("http://user:p@ss@127.0.0.1:{}/a", b"GET /a HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"),
+    ],
+)
+@pytest.mark.usefixtures("transport")
+async def test_a_url_is_asked_for_at_its_host(url: str, asked: bytes) -> None:
+    async with RawOrigin(HELLO) as origin, fetcher() as client:
+        answer = await client.get(request(url.replace("{}", str(origin.port))))
+
+    assert origin.heads[0].startswith(asked.replace(b"{}", b"%d" % origin.port))
+    assert "p@ss" not in answer.url
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/a b", "http://127.0.0.1:1/\u00e9", "http://:1/", "ftp://a/", "a"])
+async def test_a_url_that_cannot_be_sent_is_a_failure(url: str) -> None:
+    async with fetcher() as client:
+        with pytest.raises(FetchFailed) as caught:
+            await client.get(request(url))
+
+    assert caught.value.kind == FailureKind.PROTOCOL

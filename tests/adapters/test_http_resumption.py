@@ -1,0 +1,167 @@
+"""TLS sessions are resumed with whom they were agreed with, where that is worth its price, and with nobody else."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.origin import RawOrigin
+from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
+from tocsin.adapters.http.lean import sealed
+from tocsin.adapters.http.lean.sealed import Sealed, SessionKey, TlsSessions
+from tocsin.adapters.http.tls import TlsContexts, fingerprint_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
+VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+
+
+class Listening:
+    """A server that closes each connection after its answer, and notes how it began."""
+
+    def __init__(self, version: ssl.TLSVersion) -> None:
+        context = server_tls()
+        context.maximum_version = version
+        self.resumed: list[bool] = []
+        self.origin = RawOrigin(self._talk, tls=context)
+
+    async def _talk(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.resumed.append(writer.get_extra_info("ssl_object").session_reused)
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("accepted", [{}, {"127.0.0.1": SHOWN}])
+async def test_who_is_dialled_again_and_again_is_greeted_shortly(
+    version: ssl.TLSVersion, accepted: dict[str, str]
+) -> None:
+    server = Listening(version)
+    async with server.origin as origin, fetcher(tls=client_tls(), accepted=accepted) as client:
+        for _ in range(5):
+            assert (await client.get(request(origin.url()))).body == b"hi"
+
+    assert server.resumed == [False, False, True, True, True]
+
+
+async def test_T60_a_fresh_session_resumes_nothing() -> None:
+    server = Listening(ssl.TLSVersion.TLSv1_3)
+    async with server.origin as origin, fetcher(tls=client_tls()) as client:
+        for _ in range(3):
+            await client.get(request(origin.url()))
+        async with client.fresh() as session:
+            for _ in range(3):
+                await session.get(request(origin.url()))
+
+    assert server.resumed == [False, False, True, False, False, False]
+
+
+async def test_a_server_that_forgot_a_session_is_greeted_at_length() -> None:
+    first, second = Listening(ssl.TLSVersion.TLSv1_3), Listening(ssl.TLSVersion.TLSv1_3)
+    async with fetcher(tls=client_tls()) as client:
+        async with first.origin as origin:
+            url = origin.url()
+            for _ in range(3):
+                await client.get(request(url))
+        await second.origin.start(port=origin.port)
+        for _ in range(2):
+            assert (await client.get(request(url))).body == b"hi"
+        await second.origin.stop()
+
+    assert (first.resumed[-1], second.resumed) == (True, [False, True])
+
+
+def session_of(context: ssl.SSLContext) -> ssl.SSLSession:
+    """A session that was agreed in this context."""
+    session = shaken(context, None).session
+    assert session is not None
+    return session
+
+
+def shaken(context: ssl.SSLContext, session: ssl.SSLSession | None) -> ssl.SSLObject:
+    """A connection of TLS 1.2 with ourselves."""
+    wires = [ssl.MemoryBIO() for _ in range(4)]
+    serving = server_tls()
+    serving.maximum_version = ssl.TLSVersion.TLSv1_2
+    server = serving.wrap_bio(wires[0], wires[1], server_side=True)
+    client = context.wrap_bio(wires[2], wires[3], server_hostname="127.0.0.1", session=session)
+    for side in (client, server, client, server, client):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+        wires[0].write(wires[3].read())
+        wires[2].write(wires[1].read())
+    return client
+
+
+class Clock:
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_sessions_are_kept_apart_by_context_name_and_port() -> None:
+    one, other = client_tls(), client_tls()
+    sessions = TlsSessions(Clock())
+    sessions.keep(SessionKey(one, "a.example", 443), session_of(one))
+
+    assert sessions.get(SessionKey(one, "a.example", 443)) is not None
+    assert sessions.get(SessionKey(other, "a.example", 443)) is None
+    assert sessions.get(SessionKey(one, "b.example", 443)) is None
+    assert sessions.get(SessionKey(one, "a.example", 8443)) is None
+
+
+def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day() -> None:
+    context, clock = client_tls(), Clock()
+    sessions, key = TlsSessions(clock), SessionKey(context, "a.example", 443)
+    sessions.keep(key, session_of(context))
+
+    clock.now_s = sealed.LONGEST_SESSION_S - 1
+    assert sessions.get(key) is not None
+    clock.now_s += 1
+    assert sessions.get(key) is None
+    assert len(sessions) == 0
+
+
+def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "MOST_SESSIONS", 2)
+    context = client_tls()
+    session, sessions = session_of(context), TlsSessions(Clock())
+    keys = [SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example")]
+    for key in keys[:2]:
+        sessions.keep(key, session)
+    sessions.get(keys[0])
+
+    sessions.keep(keys[2], session)
+
+    assert [sessions.get(key) is not None for key in keys] == [True, False, True]
+
+
+def test_only_who_was_dialled_not_long_ago_is_worth_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "MOST_SEEN", 2)
+    context, clock = client_tls(), Clock()
+    sessions = TlsSessions(clock)
+    first, second, third = (SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example"))
+
+    assert [sessions.is_worth_it(key) for key in (first, first, second, first)] == [False, True, False, True]
+    clock.now_s = sealed.WORTH_IT_S + 1
+    assert not sessions.is_worth_it(first)
+    assert [sessions.is_worth_it(key) for key in (second, third, first)] == [False, False, False]
+
+
+def test_a_handshake_that_fails_drops_its_session() -> None:
+    context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
+    sessions, key = TlsSessions(Clock()), SessionKey(context, "127.0.0.1", 443)
+    sessions.keep(key, session_of(context))
+    connection = Sealed(key, sessions)
+    connection.shake()
+    connection.take(b"no TLS at all")
+
+    with pytest.raises(ssl.SSLError):
+        connection.shake()
+
+    assert sessions.get(key) is None
