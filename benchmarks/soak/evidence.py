@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.soak.versions import version_in_event, version_of
+from tocsin.adapters.stores.sqlite.codec import read_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,7 @@ def gather(store: Path) -> Evidence:
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
         states: dict[int, list[State]] = defaultdict(list)
         for id_, page, fields, first_at in db.execute("select id, page_id, fields, first_at from states order by id"):
-            states[page].append(State(id_, version_of(json.loads(fields)), first_at))
+            states[page].append(State(id_, version_of(read_fields(fields)), first_at))
         verdicts: dict[int, list[Verdict]] = defaultdict(list)
         columns = "id, state_id, outcome, data, awareness, alert_id"
         for page, id_, state, outcome, text, awareness, alert in db.execute(
@@ -101,7 +102,7 @@ def unsettled(store: Path, versions: dict[str, int]) -> list[str]:
         counts = {what: db.execute(sql).fetchone()[0] for what, sql in _UNSETTLED.items()}
         latest = dict(db.execute("select p.url, s.fields from pages p join states s on s.id = p.state_id"))
     counts["pages not up to date"] = sum(
-        url not in latest or version_of(json.loads(latest[url])) != version for url, version in versions.items()
+        url not in latest or version_of(read_fields(latest[url])) != version for url, version in versions.items()
     )
     return [f"{count} {what}" for what, count in counts.items() if count]
 

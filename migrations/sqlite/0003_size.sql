@@ -48,7 +48,7 @@ select id, url_key(url), url, given, host_id, group_id, settings, secrets, text,
   iif(next_why glob 'every *, at its own time', '~' || substr(next_why, 7, length(next_why) - 22), next_why),
   request_id, state_id, stored_at, storings, last_set_at, last_checked_at, last_changed_at, short_report(last_report, url, outcome),
   outcome, etag, last_modified, nullif(validators_hop, url), conditional_run, short_digest(body_digest), body_bytes, saved_bytes,
-  attempts, flags, question_id, rule, rule_id, iif(state_id is null, zeroblob(128), null)
+  attempts, flags, question_id, rule, rule_id, iif(state_id is null, zeroblob(72), null)
 from pages order by id;
 
 insert into sqlite_sequence (name, seq)
@@ -79,14 +79,14 @@ create table states_new (
   first_at    integer not null,
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
-  fields      text not null,                     -- JSON array of twelve
+  fields      blob not null,                     -- the twelve, as codec.write_fields packs them
   signals     text,
   in_table    integer not null default 1,        -- only these are compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
 
 insert into states_new
-select s.id, s.page_id, s.first_at, iif(s.id is p.state_id, null, s.last_at), s.storings, s.fields, s.signals, s.in_table,
+select s.id, s.page_id, s.first_at, iif(s.id is p.state_id, null, s.last_at), s.storings, packed_fields(s.fields), s.signals, s.in_table,
   nullif(s.table_from, s.first_at)
 from states s join pages p on p.id = s.page_id order by s.id;
 

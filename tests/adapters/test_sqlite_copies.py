@@ -32,9 +32,10 @@ def test_what_pages_named_last_is_offered_each_once_the_newest_first(
     with closing(connect(":memory:", busy=timedelta(), writes=True)) as db:
         list(apply_migrations(db, ":memory:"))
         db.execute("insert into hosts (id, name, shard) values (1, 'one.example', 7)")
-        db.executemany("insert into pages (key, url, host_id, added_at) values (url_key(?1), ?1, 1, 0)", [[url] for url in PAGES])
-        for page, links in readings:
-            remember_copies(db, page, links, 0)
+        page = "insert into pages (key, url, host_id, added_at) values (url_key(?1), ?1, 1, 0)"
+        db.executemany(page, [[url] for url in PAGES])
+        for page_id, links in readings:
+            remember_copies(db, page_id, links, 0)
 
         for target in PAGES:
             named = [link for links in dict(readings).values() for link in first_naming(links) if link.target == target]

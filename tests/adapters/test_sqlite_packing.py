@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sqlite.codec import read_object, to_json
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, to_json, write_fields
 from tocsin.adapters.stores.sqlite.packing import (
+    fields_json,
     pack_digest,
+    pack_fields,
     pack_report,
     pack_why,
     short_report,
@@ -99,6 +103,20 @@ def test_a_digest_is_read_back_as_it_was(digest: str) -> None:
 
 def test_a_digest_takes_half_its_digits() -> None:
     assert pack_digest("2:" + "0f" * 16) == b"2" + b"\x0f" * 16
+
+
+@given(st.lists(st.none() | WORDS, max_size=12).map(tuple))
+def test_the_values_of_a_state_are_read_back_as_they_were(values: tuple[str | None, ...]) -> None:
+    packed = write_fields(values)
+
+    assert read_fields(packed) == values
+    assert pack_fields(json.dumps(values)) == packed
+    assert json.loads(fields_json(packed) or "") == list(values)
+
+
+@pytest.mark.parametrize("broken", [b"", b"\xc1", b"\x91\x01", "text", None])
+def test_what_are_no_values_of_a_state_is_not_shown(broken: bytes | str | None) -> None:
+    assert fields_json(broken) is None  # type: ignore[arg-type]  # a damaged store
 
 
 @given(st.text())

@@ -101,7 +101,7 @@ def test_a_store_that_is_sound_is_said_to_be(installation: Installation) -> None
 def test_a_store_that_is_not_sound_is_an_exit_status_of_1(installation: Installation) -> None:
     installation.call("table", "import", installation.write("states.txt", TABLE))
     with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
-        db.execute("update states set fields = '[]'")
+        db.execute("update states set fields = x'90'")
 
     answer = installation.call("store", "check")
 

@@ -163,7 +163,7 @@ CREATE TABLE "states" (
   first_at    integer not null,
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
-  fields      text not null,                     -- JSON array of twelve
+  fields      blob not null,                     -- the twelve, as codec.write_fields packs them
   signals     text,
   in_table    integer not null default 1,        -- only these are compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first

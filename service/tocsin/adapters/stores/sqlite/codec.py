@@ -1,4 +1,4 @@
-"""Values as the store's columns hold them: JSON text, read back into the structs that it was made of."""
+"""Values as the store's columns hold them: mostly JSON text, read back into the structs that it was made of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
 
 _encode = msgspec.json.Encoder().encode
 
-read_fields = msgspec.json.Decoder(tuple[str | None, ...]).decode
 read_attempts = msgspec.json.Decoder(tuple[Attempt, ...]).decode
 read_instruction = msgspec.json.Decoder(Instruction).decode
 read_report = msgspec.json.Decoder(CheckReport).decode
@@ -18,6 +17,11 @@ read_object = msgspec.json.Decoder(JsonObject).decode
 read_names = msgspec.json.Decoder(tuple[str, ...]).decode
 read_pair = msgspec.json.Decoder(tuple[str, str]).decode
 read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], ...]).decode
+
+
+# The values of a state are packed: they are read with each page that is due, and are the most of what is stored.
+read_fields = msgspec.msgpack.Decoder(tuple[str | None, ...]).decode
+write_fields = msgspec.msgpack.Encoder().encode
 
 
 def to_json(value: Any) -> str:

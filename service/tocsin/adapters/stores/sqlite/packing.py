@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.adapters.stores.sqlite.codec import read_object
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, write_fields
 from tocsin.model import CheckReport
 from tocsin.spec.topper.state import FIELDS
 
@@ -122,6 +122,19 @@ def unpack_why(kept: str | None) -> str | None:
     if kept is not None and kept.startswith("~"):
         return f"{_GRID[0]}{kept[1:]}{_GRID[1]}"
     return kept
+
+
+def fields_json(packed: bytes | None) -> str | None:
+    """Show the values of a state as a JSON array; None where they are nothing of the kind."""
+    try:
+        return None if packed is None else _encode(read_fields(packed)).decode()
+    except (msgspec.DecodeError, TypeError):
+        return None
+
+
+def pack_fields(text: str) -> bytes:
+    """Pack the values of a state that were kept as a JSON array."""
+    return write_fields(_read_array(text))
 
 
 def pack_digest(digest: str | None) -> str | bytes | None:

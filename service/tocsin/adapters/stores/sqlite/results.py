@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from msgspec import UNSET, Struct
 
 from tocsin.adapters.stores.sqlite.claims import require
-from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json
+from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, write_fields
 from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sqlite.outbox import publish
@@ -205,7 +205,7 @@ def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState
         # Time never goes back for one page.
         page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
         page.state_id = state_id
-        opened.append((state_id, page.id, page.stored_at, to_json(state.fields)))
+        opened.append((state_id, page.id, page.stored_at, write_fields(state.fields)))
         shown.append((*row, *state_row(state, page.stored_at), state_id, page.id))
     db.executemany(STATES["open_runs"], opened)
     db.executemany(STATES["close_runs"], closed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sqlite.codec import to_json
+from tocsin.adapters.stores.sqlite.codec import write_fields
 from tocsin.adapters.stores.sqlite.packing import pack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
 
@@ -23,7 +23,7 @@ def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored
     """
     at = max(state.stored_at, stored_at or state.stored_at)
     db.execute(SQL["close_run"], {"page": page_id})
-    row = {"page": page_id, "at": at, "fields": to_json(state.fields)}
+    row = {"page": page_id, "at": at, "fields": write_fields(state.fields)}
     state_id: int = db.execute(SQL["open_run"], row).fetchone()[0]
     db.execute(SQL["show_run"], {"page": page_id, "state": state_id, "at": at, **origin(state)})
     return state_id

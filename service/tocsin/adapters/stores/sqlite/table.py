@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, to_json
+from tocsin.adapters.stores.sqlite.codec import read_fields, write_fields
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snapshot
 from tocsin.adapters.stores.sqlite.pages import insert_pages
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -72,7 +72,7 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
                 stated[url] = None
                 db.execute(SQL["delete_before"], {"page": page_id, "last": last})
         records = [
-            {"page": pages[row.url][0], "at": row.stored_at, "fields": to_json(row.fields), "text": row.text}
+            {"page": pages[row.url][0], "at": row.stored_at, "fields": write_fields(row.fields), "text": row.text}
             for row in step
         ]
         db.executemany(SQL["insert_record"], records)

@@ -26,14 +26,13 @@ select id, url from pages where key <> url_key(url);
 select a.url, b.id from pages a join pages b indexed by pages_by_key on b.key = a.key and b.id > a.id where b.url = a.url;
 
 -- name: twelve_fields
-select id, page_id from states
-where not json_valid(fields) or json_type(fields) <> 'array' or json_array_length(fields) <> 12
-  or exists (select 1 from json_each(fields) f where f.type not in ('null', 'text') or f.value = '');
+select id, page_id from (select id, page_id, fields_json(fields) as shown from states)
+where shown is null or json_array_length(shown) <> 12 or exists (select 1 from json_each(shown) f where f.value = '');
 
 -- name: canonical_space
-select s.id, s.page_id from states s
-where json_valid(s.fields) and exists (
-  select 1 from json_each(s.fields) f
+select id, page_id from (select id, page_id, fields_json(fields) as shown from states)
+where shown is not null and exists (
+  select 1 from json_each(shown) f
   where f.type = 'text' and (f.value like ' %' or f.value like '% ' or instr(f.value, '  ') > 0)
 );
 

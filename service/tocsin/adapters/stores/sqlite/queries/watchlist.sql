@@ -17,7 +17,7 @@ select coalesce((select seq from sqlite_sequence where name = 'pages'), 0);
 -- name: insert_page
 insert into pages (id, key, url, given, host_id, group_id, settings, secrets, text, added_at, next_at, next_why, room)
 values (:id, :key, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
-  :settings, :secrets, :text, :now, :next_at, 'first check', zeroblob(128));
+  :settings, :secrets, :text, :now, :next_at, 'first check', zeroblob(72));
 
 -- name: hosts_named
 select id from hosts where name in (select value from json_each(:names));
@@ -77,8 +77,8 @@ p.paused = :paused
 -- The last three of the twelve fields.
 -- name: by_topper
 exists (
-  select 1 from states f where f.id = p.state_id
-    and (f.fields ->> '$[9]' is not null or f.fields ->> '$[10]' is not null or f.fields ->> '$[11]' is not null)
+  select 1 from (select fields_json(s.fields) as shown from states s where s.id = p.state_id)
+  where shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null
 )
 
 -- name: touched
