@@ -126,6 +126,8 @@ async def end_of(answer: bytes) -> End:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(ANSWERS | MUTATED)
 @example(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+@example(b"HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Encoding: br\r\n\r\n")
+@example(b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\nhello")
 def test_both_ways_come_to_the_same_end(answer: bytes) -> None:
     # Where header lines end with LF, aiohttp drops a whole answer if something wrong follows; ours takes it, as both do
     # where they end with CRLF. And aiohttp does not count the bodies of statuses that do not exist.

@@ -24,7 +24,7 @@ _DRAINED_BYTES: Final = 64 * 1024
 _INTERIM: Final = 100
 _SWITCHING: Final = 101
 _FINAL: Final = 200
-_REFUSED_SUCCESS: Final = 300
+_NO_SUCCESS: Final = 300
 _VERSIONS: Final = ("1.1", "1.0")
 _MOST_NAMES: Final = 4096
 
@@ -189,7 +189,7 @@ class AnswerReader:
         self._is_final = self.has_header = True
         # Whether an older server means to keep a connection, and where its answer ends, is mere convention.
         self.is_sure = self.is_sure and version == "1.1"
-        if _FINAL <= status < _REFUSED_SUCCESS:
+        if _FINAL <= status < _NO_SUCCESS:
             request = self._request
             self.body = body = Body(
                 codings, max_wire=request.max_wire_bytes, max_body=request.max_body_bytes, cut_at=request.cut_at
@@ -283,7 +283,7 @@ class AnswerReader:
 
     def _stumble(self, exc: HttpParserError) -> None:
         """Raise what the parser stumbled over, unless it is in a body that is thrown away."""
-        if self.has_header and self.body is None:
+        if self.has_header and not _FINAL <= self.status < _NO_SUCCESS:
             self.give_up()
         else:
             raise self._named(exc) from None
