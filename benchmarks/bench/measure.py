@@ -116,8 +116,8 @@ TINY = Sizes(
     rival_pages=4,
     https_pages=12,
     watched=(20, 60),
-    checks=20,
-    growth=60,
+    checks=10,
+    growth=40,
     held=(2, 10),
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_service import Service
-from benchmarks.bench.size_stores import Shape, make_store, postpone, site_port
+from benchmarks.bench.size_stores import LARGE, Shape, make_store, postpone, site_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
     shapes = [Shape.usual(pages) for pages in sizes.watched]
     # What hosts cost: ten times as many, and one for each page, where nothing can be shared.
     longest = sizes.watched[-1]
-    others = [Shape.wide(longest), Shape(longest, longest)] if len(shapes) > 1 else []
+    others = [Shape.wide(longest), Shape(longest, longest)] if longest > LARGE else []
     runs: dict[Shape, list[Run]] = {shape: [] for shape in (*shapes, *others)}
     async with SizeSite(port=site_port()) as site:
         for number in range(sizes.rounds):
