@@ -24,6 +24,7 @@ class Options(Struct, frozen=True):
     """How a store was opened; see `open_store`.
 
     identity  of its file, from `place.identity_of`
+    engine    it was opened as the engine's own
     """
 
     path: str
@@ -31,6 +32,7 @@ class Options(Struct, frozen=True):
     history: bool
     gather: timedelta
     busy: timedelta
+    engine: bool = False
 
 
 class Role:

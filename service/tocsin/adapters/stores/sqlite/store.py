@@ -63,7 +63,7 @@ async def open_sqlite(
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
         await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
-        options = Options(path, identity_of(path), history, gather, busy)
+        options = Options(path, identity_of(path), history, gather, busy, engine)
         return SqliteStore(writer, reader, options, opened.pop_all())
 
 

@@ -32,7 +32,7 @@ class WatchRole(SteppingRole):
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
         added: list[int | None] = []
         for step in _steps(pages):
-            added += await self._edit(partial(insert_pages, pages=step, now=now))
+            added += await self._in_turn(partial(insert_pages, pages=step, now=now))
         return added
 
     async def page(self, url: str) -> PageRow | None:
