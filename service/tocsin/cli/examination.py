@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
+from tocsin.app.assembly import fetchers_of
 from tocsin.cli.asking import count
 from tocsin.cli.crowding import find_crowding, to_findings
 from tocsin.cli.finding import Finding
@@ -66,6 +67,9 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
     for key, origin in loaded.origins.items():
         if key.startswith(_WITHOUT_EFFECT) and origin != "default":
             yield Finding(f"{key} (from {origin}) takes effect in a later version.", is_wrong=False)
+    fetchers = fetchers_of(loaded.settings)
+    by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
+    yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
 
 
 async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:

@@ -63,12 +63,12 @@ def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
         human()
 
 
-def print_json(record: Mapping[str, Any]) -> None:
-    """Print a record as one line of JSON, in UTF-8 whatever the locale is."""
-    line = json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
-    line = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+def print_json(*records: Mapping[str, Any]) -> None:
+    """Print records as lines of JSON, in UTF-8 whatever the locale is."""
+    lines = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    lines = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
     with _bar_aside(sys.stdout):
-        click.echo(f"{line}\n".encode(), nl=False)
+        click.echo(lines.encode(), nl=False)
 
 
 def clean(text: str) -> str:

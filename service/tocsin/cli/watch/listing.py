@@ -68,15 +68,13 @@ async def _list(store: Store, which: PageFilter, *, base: str, limit: int | None
     modes = await _modes(store, base)
     while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
         after = pages[-1].id
-        for page in pages:
-            mode, mode_from = mode_of(page, modes)
-            if (subject and not is_subject(page, mode)) or (limit is not None and printed >= limit):
-                continue
-            printed += 1
-            if output.is_json():
-                output.print_json(to_record(page, mode=mode, mode_from=mode_from))
-            else:
-                kept.append(page)
+        meant = [page for page in pages if not subject or is_subject(page, mode_of(page, modes)[0])]
+        meant = meant[: None if limit is None else limit - printed]
+        printed += len(meant)
+        if output.is_json():
+            output.print_json(*(to_record(page, *mode_of(page, modes)) for page in meant))
+        else:
+            kept += meant
     if output.is_json():
         return
     _print(kept, modes, topper=which.topper)
@@ -115,7 +113,7 @@ def why_disallowed(page: PageRow) -> str | None:
     return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None
 
 
-def to_record(page: PageRow, *, mode: str, mode_from: str) -> dict[str, Any]:
+def to_record(page: PageRow, mode: str, mode_from: str) -> dict[str, Any]:
     """Tell a page as `--json` does; secrets are masked."""
     fields = dict(zip(FIELDS, page.fields or (None,) * len(FIELDS), strict=True))
     return {
