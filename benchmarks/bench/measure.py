@@ -96,6 +96,7 @@ class Sizes(NamedTuple):
     backup_s: float
     rival_pages: int = 400
     https_pages: int = 500
+    fetched: int = 5000
     watched: tuple[int, ...] = (10_000,)
     checks: int = 5000
     growth: int = 1_000_000
@@ -115,6 +116,7 @@ TINY = Sizes(
     backup_s=0.3,
     rival_pages=4,
     https_pages=12,
+    fetched=40,
     watched=(20, 60),
     checks=10,
     growth=40,

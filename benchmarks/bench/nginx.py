@@ -41,7 +41,7 @@ def configuration(folder: Path, ports: Ports, *, core: int | None, user: str | N
     secure = f"ssl_certificate {folder}/site.pem; ssl_certificate_key {folder}/site.key; ssl_protocols TLSv1.3;"
     secure += f" access_log {folder}/https.log https;"
     servers = [
-        (f"{ports.plain} backlog=4096", ""),
+        (f"{ports.plain} backlog=4096", "location = /-/stats { stub_status; access_log off; }"),
         (f"{ports.unconditional} backlog=4096", always),
         (f"{ports.tls} ssl backlog=4096", f"{secure} {always}"),
         (f"{ports.tls_closing} ssl backlog=4096", f"{secure} {always} keepalive_timeout 0;"),

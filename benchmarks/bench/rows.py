@@ -9,6 +9,7 @@ from benchmarks.bench import (
     backing,
     checking,
     engine,
+    fetchers,
     https,
     listing,
     memory,
@@ -48,6 +49,7 @@ class Row(NamedTuple):
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
     "rivals": Row(rivals.measure, 60),
+    "fetchers": Row(fetchers.measure, 50),
     "https": Row(https.measure, 40),
     "engine": Row(engine.measure, 20),
     "pages": Row(pages.measure, 20),

@@ -7,6 +7,7 @@ described by a value, so that the client in its own process may speak to it, too
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import tempfile
@@ -74,6 +75,13 @@ class Site(msgspec.Struct, frozen=True):
         scheme = "https" if kind.startswith("tls") else "http"
         path = "p" if self.folder or kind == "plain" else "n"
         return f"{scheme}://127.0.0.{host}:{getattr(self.ports, kind)}/{path}/{number % DOCUMENTS}"
+
+    def requests(self) -> int:
+        """How many requests it has had, this one not counted."""
+        with urlopen(f"http://127.0.0.1:{self.ports.plain}/-/stats") as answer:
+            said = answer.read().decode()
+        # nginx: "Active connections: 1 / server accepts handled requests / 1 1 1 / ...", with a line for each.
+        return int(said.splitlines()[2].split()[2]) - 1 if self.folder else int(json.loads(said)["requests"])
 
     def publish(self, version: int, *, percent: int = 100, token: int | None = None) -> set[int]:
         """Give so many percent of the documents another version; returns their numbers.

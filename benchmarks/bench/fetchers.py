@@ -1,0 +1,99 @@
+"""What a second fetcher process brings: the real service on pages that are always due and always sent whole.
+
+Nothing is pinned but nginx: the processes of the service and the site share all cores, as they would on one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.site import serve
+from benchmarks.bench.size_service import Service
+from tocsin.adapters.stores import open_store
+from tocsin.model import NewPage
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from benchmarks.bench.measure import Figure, Sizes
+    from benchmarks.bench.site import Site
+
+ARMS = (0, 1, 2)
+IN_FLIGHT = 1000
+"""As it is by default."""
+_LOOK_S = 0.02
+_PATIENCE_S = 120.0
+_SOME = 1000
+
+
+class Run(NamedTuple):
+    """What a page cost, once things ran evenly: microseconds of processor (all processes) and on the wall."""
+
+    cpu_us: float
+    wall_us: float
+
+
+async def measure(sizes: Sizes) -> list[Figure]:
+    """Let services with so many fetchers work, in turns."""
+    runs: dict[int, list[Run]] = defaultdict(list)
+    async with serve() as site:
+        for _ in range(sizes.rounds):
+            for count in ARMS:
+                runs[count].append(await _run(site, count, sizes.fetched))
+    cpu = {count: [run.cpu_us for run in runs[count]] for count in ARMS}
+    wall = {count: [run.wall_us for run in runs[count]] for count in ARMS}
+    note = f"200s, nothing changed; {site.name} shares the cores"
+    return [
+        figure("service, no fetcher processes", cpu[0], "us CPU/page", beside="one", reference=cpu[1], note=note),
+        figure(
+            "service, two fetcher processes", cpu[2], "us CPU/page", beside="one", reference=cpu[1], aim=Aim("<=", 1.08)
+        ),
+        figure(
+            "… pace, two fetcher processes",
+            wall[2],
+            "us/page",
+            beside="one",
+            reference=wall[1],
+            speed=True,
+            aim=Aim(">=", 1.5),
+        ),
+        figure("…", wall[2], "us/page", beside="none", reference=wall[0], speed=True),
+    ]
+
+
+async def _run(site: Site, fetchers: int, pages: int) -> Run:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        await _watch(site, folder, pages)
+        async with Service(folder, in_flight=IN_FLIGHT, fetchers=fetchers) as service:
+            await _until(site, service, site.requests() + pages)
+            usage, seen, began = service.usage(), site.requests(), time.perf_counter()
+            await _until(site, service, seen + pages)
+            spent, done, ended = service.usage(), site.requests(), time.perf_counter()
+        if troubles := service.troubles():
+            raise RuntimeError(f"the service had trouble: {troubles[:3]}")
+    checks = done - seen
+    return Run((spent.cpu_s - usage.cpu_s) / checks * 1e6, (ended - began) / checks * 1e6)
+
+
+async def _watch(site: Site, folder: Path, pages: int) -> None:
+    found = [watch_url(site.url(number, "unconditional")) for number in range(pages)]
+    new = [NewPage(page.url, page.url, page.host, page.shard) for page in found]
+    async with await open_store(f"sqlite:{folder}/store.db", engine=True) as store:
+        for start in range(0, pages, _SOME):
+            await store.add_pages(new[start : start + _SOME], 0)
+
+
+async def _until(site: Site, service: Service, requests: int) -> None:
+    """Wait until the site has had so many requests."""
+    until = time.monotonic() + _PATIENCE_S
+    while await asyncio.to_thread(site.requests) < requests:
+        service.demand_running()
+        if time.monotonic() > until:
+            raise RuntimeError(f"fewer than {requests} requests within {_PATIENCE_S:.0f} s: {service.said()[-1000:]}")
+        await asyncio.sleep(_LOOK_S)
