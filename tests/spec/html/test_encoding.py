@@ -20,6 +20,8 @@ PIECES = [
         b"<a b = 'c' d>",
         b"</a b>",
     ),
+    *(b"<meta charset='koi8-r'>", b'<meta charset="KOI8-R" />', b"<meta charset=bogus>", b"<meta charset=koi8-r/>"),
+    *(b"<meta charset=\"koi8-r'>", b'<meta charset="koi8-r"x>', b"<meta  charset=koi8-r x>"),
     *(b"<a b='", b'<a b="', b"<a b='c'd>", b"<meta charset=koi8-r>", b"<META CHARSET='utf-8'>", b"<metal>", b"<meta"),
     *(b"<meta name=x>", b"</meta charset=koi8-r>", b"<!--", b"-->", b"<!x>", b"<?x>", b"</>", b"<", b"> ", b"x", b"'"),
     *(b"<title>", b"<a <b>", b"<a =>", b"<a b==c>", b"<1>", b"<a\x00b>", b"<a b\t=\nc\f>", b"charset"),

@@ -16,11 +16,17 @@ _META = re.compile(
 _TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
 _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
 _LANDMARKS = (b"<meta", b"<frameset")
+_AFTER_NAME = frozenset({b"\t", b"\n", b"\f", b"\r", b" ", b"/", b">"})
+_LONGER_NAMES = 8  # so many are looked at, in case that they are other names
 
 
 def find_landmarks(body: bytes) -> tuple[int, int]:
     """Find where the last tag begins that may be a meta element's, and the last that may be a frameset's; else -1."""
     meta, frameset = find_last_of_each(body, _LANDMARKS)
+    for _ in range(_LONGER_NAMES):  # scripts have variables called metas
+        if meta < 0 or body[meta + len(b"<meta") : meta + len(b"<meta>")] in _AFTER_NAME:
+            break
+        meta = find_last_of_each(body[:meta], _LANDMARKS)[0]
     return meta, frameset
 
 

@@ -19,6 +19,9 @@ _DULL = re.compile(
     rb"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=/]++))?+)*+[\t\n\f\r ]*+/?+>)*+""",
     re.IGNORECASE,
 )
+_PLAIN_CHARSET = re.compile(
+    rb"""<meta[\t\n\f\r ]++charset=(?:"([a-z0-9_-]++)"[\t\n\f\r /]*+|([a-z0-9_-]++))>""", re.IGNORECASE
+)
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)\"|'([^'>]*)')")
 
 
@@ -31,7 +34,14 @@ def prescan(body: bytes) -> str | None:
     if b"charset" not in head.lower():
         return None
     dull = _DULL.match(head)
-    place = head.find(b"<", dull.end() if dull else 0)
+    place = dull.end() if dull else 0
+    plain = _PLAIN_CHARSET.match(head, place)
+    if plain is not None and (told := encoding_for((plain[1] or plain[2]).decode())) is not None:
+        return told
+    return _prescan_from(head, head.find(b"<", place))
+
+
+def _prescan_from(head: bytes, place: int) -> str | None:
     while place >= 0:
         if head.startswith(b"<!--", place):
             # The two hyphens that open a comment may be those that close it.

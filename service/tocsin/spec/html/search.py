@@ -7,7 +7,12 @@ they look for first are everywhere in it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import stringzilla
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LOWER = bytes(range(256)).lower()
 # Larger pieces are taken from the system and given back each time, which takes longer than the search.
@@ -37,10 +42,11 @@ def find_last_of_each(body: bytes, needles: tuple[bytes, ...]) -> list[int]:
 
     needles  in lower case
     """
+    if len(body) <= _PIECE_BYTES:
+        lowered = lower(body)
+        return [stringzilla.rfind(lowered, needle) for needle in needles]
     found = [-1] * len(needles)
-    overlap = max(map(len, needles)) - 1
-    for start in range(0, len(body), _PIECE_BYTES):
-        piece = stringzilla.translate(body, _LOWER, start=start, end=min(start + _PIECE_BYTES + overlap, len(body)))
+    for start, piece in _pieces(body, needles):
         for number, needle in enumerate(needles):
             place = stringzilla.rfind(piece, needle)
             if place >= 0:
@@ -53,9 +59,16 @@ def holds_any(body: bytes, needles: tuple[bytes, ...]) -> bool:
 
     needles  in lower case
     """
+    for _, piece in _pieces(body, needles):
+        for needle in needles:
+            if stringzilla.find(piece, needle) >= 0:
+                return True
+    return False
+
+
+def _pieces(body: bytes, needles: tuple[bytes, ...]) -> Iterator[tuple[int, bytes]]:
+    """Give the bytes in lower case, piece by piece, each with its place; no needle is cut in two."""
     overlap = max(map(len, needles)) - 1
     for start in range(0, len(body), _PIECE_BYTES):
-        piece = stringzilla.translate(body, _LOWER, start=start, end=min(start + _PIECE_BYTES + overlap, len(body)))
-        if any(stringzilla.find(piece, needle) >= 0 for needle in needles):
-            return True
-    return False
+        end = min(start + _PIECE_BYTES + overlap, len(body))
+        yield start, stringzilla.translate(body, _LOWER, start=start, end=end)
