@@ -62,30 +62,35 @@ def refuse_reopening(markup: bytes) -> None:
 
     Raises TooComplex.
     """
-    if _count_reopened(markup) + _count_reopened_links(markup) > _REOPENED:
+    work = _count_reopened(markup)
+    if work > _REOPENED or work + _count_reopened_links(markup) > _REOPENED:
         raise TooComplex("too many formatting elements that are never closed; close them")
 
 
 def _count_reopened(markup: bytes) -> int:
-    """Count the formatting elements, but for links, that the page's tags may open again."""
+    """Count the formatting elements, but for links, that the page's tags may open again; no further than too many."""
     stacks: dict[bytes, list[tuple[bytes, int]]] = {}
     alike: dict[bytes, int] = {}
     live = work = place = end = 0
     for tag in _FORMATTING.finditer(markup):
         if live:  # any tag in between may open them all again
             work += live * markup.count(b"<", place, tag.start())
+            if work > _REOPENED:
+                return work
         place = tag.start() + 1
         slash, name, attributes = tag.groups()
-        stack = stacks.setdefault(name.lower(), [])
+        name = name.lower()
+        stack = stacks.setdefault(name, [])
         if slash:
             if stack:
                 key, weight = stack.pop()
                 alike[key] -= 1
                 live -= weight if alike[key] < _ALIKE else 0
             continue
-        key = name.lower() + attributes
+        key = name + attributes
         length = len(key)
-        if attributes.count(b'"') % 2 or attributes.count(b"'") % 2:  # within quotation marks, the tag goes on
+        # Within quotation marks, the tag goes on.
+        if attributes and (attributes.count(b'"') % 2 or attributes.count(b"'") % 2):
             if tag.start() >= end:  # once for all that look like tags within it
                 end = find_tag_end(markup, tag.start())
             length = end - tag.start()
