@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import msgspec
 
 from tests.fakes import RecordingTelemetry
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
@@ -91,7 +91,7 @@ class Rig:
         def committed(results: Sequence[CheckResult]) -> None:
             reports.extend(result.report for result in results if result.request_id == request_id)
 
-        fetcher = AiohttpFetcher(
+        fetcher = HttpFetcher(
             settings.fetch,
             settings.network,
             user_agent="Tocsin/test",

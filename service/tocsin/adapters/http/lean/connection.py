@@ -168,6 +168,9 @@ class Connection(asyncio.BufferedProtocol):
         """Nobody waits for this answer any more; the connection may be serving somebody else by now."""
         if self._answer is answer:
             self.abort()
+        elif answer.done() and not answer.cancelled():
+            # Else the loop would complain that nobody looked at its error.
+            answer.exception()
 
     def close(self) -> None:
         """End it, politely where it is encrypted, and without waiting for anybody."""
@@ -248,8 +251,9 @@ class Connection(asyncio.BufferedProtocol):
         self._flush()
 
     def _flush(self) -> None:
-        if self.sealed is not None and self._transport is not None and (pending := self.sealed.pending()):
-            self._transport.write(pending)
+        sealed, transport = self.sealed, self._transport
+        if sealed is not None and transport is not None and not self.is_over and (pending := sealed.pending()):
+            transport.write(pending)
 
     def _take(self, data: bytes | memoryview) -> None:
         if self._answer is None:

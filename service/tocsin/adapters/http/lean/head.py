@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tocsin.ports import HopRequest
 
 ACCEPT: Final = "text/html,application/xhtml+xml,*/*;q=0.8"
-_MOST_ORIGINS: Final = 16_384
+MOST_ORIGINS: Final = 16_384
 _URL: Final = re.compile(r"(https?)://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^:/?#]*)(?::(\d*))?(?=[/?#]|$)")
 _NOT_SENT: Final = re.compile(r"[^\x21-\x7e]")
 _BREAKS_LINES: Final = re.compile(r"[\r\n\0]")
@@ -94,6 +94,9 @@ class Origins:
         rest = origin.rest if is_usual else _rest(user_agent, accept)
         return asked + line + "".join(own).encode("latin-1") + rest
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def _new(self, prefix: str, found: re.Match[str]) -> Origin:
         scheme, host, written = found[1], found[2], found[3]
         port = int(written) if written else _PORTS[scheme]
@@ -102,7 +105,7 @@ class Origins:
         context = self._tls.of(prefix) if scheme == "https" else None
         origin = Origin(scheme, host, port, context, self._user_agent)
         if "@" not in prefix:
-            if len(self._known) >= _MOST_ORIGINS:
+            if len(self._known) >= MOST_ORIGINS:
                 self._known.clear()
             self._known[prefix] = origin
         return origin
