@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.bench import pages
 from benchmarks.bench.__main__ import main as bench
-from benchmarks.bench.pages import CONTENDERS, NoPages, read_folder
+from benchmarks.bench.pages import CONTENDERS, NoPages, Page, read_folder
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def test_all_html_files_of_a_folder_are_measured(tmp_path: Path, capsys: pytest.
 
 
 def test_all_contenders_read_the_same_state() -> None:
-    assert {read(PAGE)["created"] for read in CONTENDERS.values()} == {"2026"}
+    assert {read(Page.of(PAGE))["created"] for read in CONTENDERS.values()} == {"2026"}
 
 
 async def test_where_our_way_sees_something_else_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
