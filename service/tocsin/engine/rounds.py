@@ -101,8 +101,17 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
         resolved = resolve_page(pages, for_all, group, own)
         return None if resolved.mode == "off" else interval_of(resolved, now, time_zone=time_zone).total_seconds()
 
+    async def wanted_of(host_id: int) -> list[tuple[int, float]]:
+        return [
+            (number, every_s)
+            for group_id, own, number in await store.schedules_of(host_id)
+            if (every_s := interval_s(groups.get(group_id, ("", {}))[1], own)) is not None
+        ]
+
     given = [{}, *(settings for _, settings in groups.values())]
-    known = [interval_s(group, {}) for group in given] + [interval_s({}, own) for own in await store.own_schedules()]
+    own_schedules = await store.own_schedules()
+    known = [interval_s(group, {}) for group in given] + [interval_s({}, own) for own in own_schedules]
+    is_one_for_all = not own_schedules and len(set(known)) == 1
     shortest_s = min((every_s for every_s in known if every_s is not None), default=None)
     if shortest_s is None:
         return Crowding()
@@ -116,11 +125,8 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
         delay_s = delay_of(hosts, crowd.host, crowd.robots)
         if crowd.pages * delay_s <= shortest_s:
             continue
-        wanted = [
-            (number, every_s)
-            for group_id, own, number in await store.schedules_of(crowd.host_id)
-            if (every_s := interval_s(groups.get(group_id, ("", {}))[1], own)) is not None
-        ]
+        # Where all pages are wanted equally often, nobody needs to look into their rows.
+        wanted = [(crowd.pages, shortest_s)] if is_one_for_all else await wanted_of(crowd.host_id)
         whole = round_of(crowd.host, delay_s, wanted)
         if whole.fits:
             continue
