@@ -142,7 +142,7 @@ class Bench:
             engine = Assembly(
                 self._settings,
                 store,
-                self._site,  # type: ignore[arg-type]  # any fetcher will do
+                self._site,
                 (),
                 telemetry,
                 request_id=None,

@@ -123,17 +123,7 @@ async def measure(sizes: Sizes, folder: Path | None = None) -> list[Figure]:
         if name == WHOLE:
             note = f"{len(bodies)} pages of {kib:.0f} KiB"
         what = f"bytes to state, {name}"
-        lines.append(
-            figure(
-                f"bytes to state, {name}",
-                values,
-                "us CPU/page",
-                beside=beside,
-                reference=samples[beside],
-                note=note,
-                aim=aim,
-            )
-        )
+        lines.append(figure(what, values, "us CPU/page", beside=beside, reference=samples[beside], note=note, aim=aim))
     return lines
 
 
