@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult, PageTask
     from tocsin.ports import Clock
 
-    Put = Callable[[CheckResult], Awaitable[None]]
+    Put = Callable[[Sequence[CheckResult]], Awaitable[None]]
 
 
 class Checkers(Protocol):
@@ -27,7 +27,7 @@ class Checkers(Protocol):
     def checking(self, put: Put) -> AbstractAsyncContextManager[None]:
         """Check what is begun inside; at the end, wait for what is under way.
 
-        put  takes each result, and may let us wait
+        put  takes results, and may let us wait
         """
 
     def has_room(self, host: str) -> bool:
@@ -69,14 +69,14 @@ class Visits:
         """Check these pages."""
         for task in tasks:
             self._visitor.expect(task.page_id)
-            self._create(self._visit(task), task)
+            self._create(self._visit(task))
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
         """Make no request for these pages."""
         for task in tasks:
             now = self._clock.now()
             conclude = self._conclusions.of(task, self._policies.of(task), now)
-            self._create(self._hand_in(put_off(conclude, task.url, now)), task)
+            self._create(self._hand_in(put_off(conclude, task.url, now)))
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these pages."""
@@ -90,8 +90,8 @@ class Visits:
 
     async def _hand_in(self, result: CheckResult) -> None:
         assert self._put is not None  # noqa: S101 - set with the group that this task is in
-        await self._put(result)
+        await self._put((result,))
 
-    def _create(self, work: Coroutine[None, None, None], task: PageTask) -> None:
+    def _create(self, work: Coroutine[None, None, None]) -> None:
         assert self._visits is not None, "pages are begun inside `checking`"  # noqa: S101 - a call at a wrong time
-        self._visits.create_task(work, name=f"visit-{task.page_id}")
+        self._visits.create_task(work)

@@ -95,11 +95,11 @@ class FetcherWork:
             case Begin():
                 for task in message.tasks:
                     self._visitor.expect(task.page_id)
-                    group.create_task(self._visit(task), name=f"visit-{task.page_id}")
+                    group.create_task(self._visit(task))
             case Reply():
                 self._desk.answered(message)
             case Ask():
-                group.create_task(self._answer(message), name="answer")
+                group.create_task(self._answer(message))
             case Withdraw():
                 self._visitor.withdraw(message.page_ids)
             case Rules():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -39,8 +38,9 @@ from tocsin.ports.messages import (
 from tocsin.spec.html.urls import host_and_origin, shard_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
+    from tocsin.engine.checkers import Put
     from tocsin.engine.conclude import Conclusions
     from tocsin.engine.fetcher_link import Work
     from tocsin.engine.gates import Gates
@@ -110,7 +110,7 @@ class Fetchers:
         ]
         self._under_way = 0
         self._is_checking = False
-        self._results: deque[CheckResult] = deque()
+        self._results: list[CheckResult] = []
         self._filled, self._idle = asyncio.Event(), asyncio.Event()
         self._told_of_clock = False
 
@@ -126,7 +126,7 @@ class Fetchers:
     # Checkers ---------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def checking(self, put: Callable[[CheckResult], Awaitable[None]]) -> AsyncIterator[None]:
+    async def checking(self, put: Put) -> AsyncIterator[None]:
         """Check what is begun inside; at the end, wait for what is under way."""
         self._is_checking = True
         try:
@@ -274,14 +274,15 @@ class Fetchers:
             self._results.append(result)
             self._filled.set()
 
-    async def _hand_in(self, put: Callable[[CheckResult], Awaitable[None]]) -> None:
+    async def _hand_in(self, put: Put) -> None:
         """Give results on; while the store is behind, they wait here, as many as were begun."""
         while True:
             await self._filled.wait()
             self._filled.clear()
             while self._results:
-                await put(self._results.popleft())
-                self._under_way -= 1
+                results, self._results = self._results, []
+                await put(results)
+                self._under_way -= len(results)
             if not self._under_way:
                 self._idle.set()
 

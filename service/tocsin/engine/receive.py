@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ from tocsin.ports.messages import SetSoFar
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from tocsin.engine.gates import Gates, Host
     from tocsin.engine.robots import RobotsCache
@@ -35,6 +35,8 @@ RECEIVED = frozenset({200, 203})
 RETRIED_STATUSES = frozenset({408, 425, 429})
 BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+_PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
 
 
 class Disallowed(TocsinError):
@@ -64,10 +66,6 @@ class Withdrawn(TocsinError):
     """The page was taken off the list, or paused, before its next request: none is made (T62)."""
 
 
-async def _always() -> bool:
-    return True
-
-
 class PageRequest(Struct, frozen=True):
     """What is asked for.
 
@@ -76,6 +74,8 @@ class PageRequest(Struct, frozen=True):
     secrets     user name and password of the page, sent only to its own origin
     private     private addresses may be dialled: a person typed this URL into a one-shot command
     is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
+    wanted      the same for pages that are known here: page ids to whether they are wanted, and
+    page_id     the page's
     carry_on    asks whoever serves the next host to go on with the set
     """
 
@@ -85,7 +85,9 @@ class PageRequest(Struct, frozen=True):
     validators: Validators | None = None
     secrets: tuple[str, str] | None = None
     private: bool = False
-    is_wanted: Callable[[], Awaitable[bool]] = _always
+    is_wanted: Callable[[], Awaitable[bool]] | None = None
+    wanted: Mapping[int, bool] | None = None
+    page_id: int = 0
     carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
 
 
@@ -135,6 +137,7 @@ class Receiver:
     ) -> None:
         self._gates, self._robots, self._outage = gates, robots, outage
         self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
+        self._total_s = settings.deadlines.total.total_seconds()
 
     async def receive(self, request: PageRequest, session: Session, so_far: SetSoFar | None = None) -> Received:
         """Make one set of requests, or go on with one.
@@ -144,11 +147,15 @@ class Receiver:
         begun = so_far or SetSoFar(request.url, self._clock.now(), (request.url,))
         url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
         spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
+        own_origin = host_and_origin(request.url)[1]
         while True:
-            if len(seen) > 1 and not self._is_ours(host_and_origin(url)[0]):
+            host, origin = host_and_origin(url)
+            if len(seen) > 1 and not self._is_ours(host):
                 raise Elsewhere(SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent))
-            await self._ask_robots(url, request.policy.proxy or None)
-            response = await self.hop(self._hop_request(request, url, spent_s), session, request.is_wanted)
+            if self._robots is not None:
+                await self._ask_robots(self._robots, url, host, origin, request.policy.proxy or None)
+            hop = self._hop_request(request, url, spent_s, is_own=origin == own_origin)
+            response = await self._hop(hop, host, session, request)
             spent_s += response.elapsed_ms / 1000
             wire_bytes += response.wire_bytes
             if response.status not in REDIRECTS:
@@ -171,16 +178,17 @@ class Receiver:
             asked_as(request.policy, request.secrets),
         )
 
-    async def hop(
-        self, request: HopRequest, session: Session, is_wanted: Callable[[], Awaitable[bool]] = _always
-    ) -> HopResponse:
-        """Make one request at its host's gate; robots.txt is asked for in the same way."""
-        host = host_and_origin(request.url)[0]
+    async def hop(self, request: HopRequest, session: Session) -> HopResponse:
+        """Make one request at its host's gate, as of a robots.txt."""
+        return await self._hop(request, host_and_origin(request.url)[0], session, None)
+
+    async def _hop(self, request: HopRequest, host: str, session: Session, whole: PageRequest | None) -> HopResponse:
+        """Make one request of a set at its host's gate, if the page is wanted by then."""
         # A gate that is free costs neither a task switch nor a timer.
         gate = self._gates.enter_at_once(host) or await self._stand_in_line(host)
         try:
             async with self._in_flight:
-                if not await is_wanted():
+                if whole is not None and not await _is_wanted(whole):
                     raise Withdrawn(f"{request.url}: no longer watched")
                 response = await session.get(request)
         except (FetchFailed, FetchRefused) as exc:
@@ -207,35 +215,33 @@ class Receiver:
             wait_us = round(max(self._gates.wait_s(host), 1.0) * 1_000_000)
             raise Postponed(self._clock.now() + wait_us, 0) from None
 
-    async def _ask_robots(self, url: str, proxy: str | None) -> None:
-        host, origin = host_and_origin(url)
-        if self._robots is None or self._gates.politeness(host).robots == "ignore":
+    async def _ask_robots(self, robots: RobotsCache, url: str, host: str, origin: str, proxy: str | None) -> None:
+        if self._gates.politeness(host).robots == "ignore":
             return
-        ruling, delay_s = await self._robots.look(url, proxy)
+        ruling, delay_s = robots.known(url, origin) or await robots.look(url, proxy)
         # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
         self._gates.slow_down(host, origin, delay_s)
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)
 
-    def _hop_request(self, request: PageRequest, url: str, spent_s: float) -> HopRequest:
+    def _hop_request(self, request: PageRequest, url: str, spent_s: float, *, is_own: bool) -> HopRequest:
         # What is meant for the page's own origin is never sent on to another one.
-        is_own = host_and_origin(url)[1] == host_and_origin(request.url)[1]
-        headers = _own_headers(request) if is_own else [("Accept", ACCEPT)]
+        headers = _own_headers(request) if is_own else _PLAIN_HEADERS
         known = request.validators
         if known is not None and known.hop_url == url:
             if known.etag is not None:
-                headers.append(("If-None-Match", known.etag))
+                headers = (*headers, ("If-None-Match", known.etag))
             if known.last_modified is not None:
-                headers.append(("If-Modified-Since", known.last_modified))
-        total_s = self._settings.deadlines.total.total_seconds() - spent_s
+                headers = (*headers, ("If-Modified-Since", known.last_modified))
+        total_s = self._total_s - spent_s
         if total_s <= 0:
             raise FetchFailed(
                 url, FailureKind.TIMEOUT, "the redirections took all of the time; raise fetch.deadlines.total"
             )
         return HopRequest(
             url=url,
-            headers=tuple(headers),
+            headers=headers,
             total_s=total_s,
             max_body_bytes=self._settings.max_body,
             max_wire_bytes=self._settings.max_wire,
@@ -282,9 +288,17 @@ def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant) 
     raise FetchRefused(url, FailureKind.STATUS, f"answered {status}", status=status)
 
 
-def _own_headers(request: PageRequest) -> list[tuple[str, str]]:
+async def _is_wanted(request: PageRequest) -> bool:
+    if request.wanted is not None:
+        return request.wanted[request.page_id]
+    return request.is_wanted is None or await request.is_wanted()
+
+
+def _own_headers(request: PageRequest) -> Headers:
     """The headers for the page's own origin: the user's go before ours."""
     policy = request.policy
+    if not (policy.headers or policy.cookies or policy.auth or request.secrets):
+        return _PLAIN_HEADERS
     headers = [(name, _as_bytes(value)) for name, value in policy.headers.items()]
     if not any(name.lower() == "accept" for name in policy.headers):
         headers.insert(0, ("Accept", ACCEPT))
@@ -292,7 +306,7 @@ def _own_headers(request: PageRequest) -> list[tuple[str, str]]:
         headers.append(("Cookie", _as_bytes("; ".join(f"{name}={value}" for name, value in policy.cookies.items()))))
     if credentials := _credentials(request):
         headers.append(("Authorization", credentials))
-    return headers
+    return tuple(headers)
 
 
 def _as_bytes(value: str) -> str:

@@ -26,7 +26,7 @@ AGENT = "tocsin"
 KEPT_US = 24 * 3600 * 1_000_000
 ASKED_AGAIN_US = 3600 * 1_000_000
 MOURNED_US = 30 * KEPT_US
-MOST_ORIGINS = 10_000
+MOST_ORIGINS = 20_000
 MOST_TEXT = 16 * 2**20
 _OCTETS_A_RULE = 448
 UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
@@ -98,6 +98,14 @@ class RobotsCache:
         """Say whether this URL, serialised as the URL standard says, may be asked for; raises as `look` does."""
         return (await self.look(url))[0]
 
+    def known(self, url: str, origin: str) -> tuple[Ruling, float | None] | None:
+        """Say what `look` would say, where that needs no request; None where it may."""
+        known, now = self._known.get(origin), self._clock.now()
+        if known is None or not known.is_fresh(now):
+            return None
+        self._known.move_to_end(origin)
+        return self._rule(known, url, now)
+
     async def look(self, url: str, proxy: str | None = None) -> tuple[Ruling, float | None]:
         """Say whether this URL may be asked for, and how many seconds its site wants between requests.
 
@@ -105,8 +113,12 @@ class RobotsCache:
         Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
         """
         known = await self._of(host_and_origin(url)[1], proxy)
+        return self._rule(known, url, self._clock.now())
+
+    @staticmethod
+    def _rule(known: _Known, url: str, now: Instant) -> tuple[Ruling, float | None]:
         delay_s = known.rules.crawl_delay if known.rules else None
-        if known.is_lost(self._clock.now()):
+        if known.is_lost(now):
             return UNAVAILABLE, delay_s
         return known.rules.allows(url) if known.rules else ALLOWED, delay_s
 

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings
 
 POLL_S = 0.25
+HOSTS_AT_A_TIME = 500
+PAGES_A_HOST = 2
+"""Where many hosts are due, so many pages of each are begun together."""
+_WITHOUT_DELAY = 8
+"""The same where nobody waits between requests: then a connection that stands is worth more than many hosts."""
 _MOST_PAGES_A_HOST = 64
-_HOSTS_AT_A_TIME = 500
-_FEWEST_PAGES_A_HOST = 2
 _EVER: Instant = 2**62
 _AGAIN_US = 500_000
 
@@ -72,7 +75,7 @@ class Scheduler:
 
     async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
         """Set visits off until told to stop, then wait for those under way."""
-        async with self._checkers.checking(writer.put):
+        async with self._checkers.checking(writer.put_all):
             while not stopping.is_set():
                 self._changed.clear()
                 try:
@@ -164,8 +167,9 @@ class Scheduler:
             await self._put_off_requested()
             return
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
+        fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
         while (room := self._most_pages - len(self._visited)) > 0:
-            host_ids = self._agenda.take(self._clock.now(), _HOSTS_AT_A_TIME)
+            host_ids = self._agenda.take(self._clock.now(), min(HOSTS_AT_A_TIME, -(-room // fewest)))
             if not host_ids:
                 return
             read_s = self._clock.monotonic()
@@ -174,7 +178,7 @@ class Scheduler:
                     self._lease.claim,
                     host_ids,
                     self._clock.now(),
-                    per_host=min(most_a_host, max(room // len(host_ids), _FEWEST_PAGES_A_HOST)),
+                    per_host=min(most_a_host, max(room // len(host_ids), fewest)),
                     request_id=self._request_id,
                 )
             except StoreError:
@@ -199,7 +203,7 @@ class Scheduler:
 
     async def _put_off_requested(self) -> None:
         """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
-        host_ids = self._agenda.take(0, _HOSTS_AT_A_TIME)
+        host_ids = self._agenda.take(0, HOSTS_AT_A_TIME)
         if host_ids:
             read_s = self._clock.monotonic()
             tasks = await self._store.due_pages(self._lease.claim, host_ids, 0, per_host=_MOST_PAGES_A_HOST)

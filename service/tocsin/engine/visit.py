@@ -93,12 +93,6 @@ class Tries:
         further: int,
         retry_all: bool,  # noqa: FBT001 - passed on
     ) -> Came:
-        policy = TryPolicy(
-            further=further,
-            retry_refused=retry_all or request.policy.retry_refused,
-            hold_s=self._settings.hold.total_seconds(),
-            retry_after_max_s=self._gates.politeness(request.host).retry_after_max_s,
-        )
         spent = len(attempts)
         # Nearly every page comes at the first try: only a failure is worth the machinery of the further ones.
         failures: list[FetchError] = []
@@ -106,6 +100,12 @@ class Tries:
             return await self._once(request, session, attempts)
         except FetchError as exc:
             failures.append(exc)
+        policy = TryPolicy(
+            further=further,
+            retry_refused=retry_all or request.policy.retry_refused,
+            hold_s=self._settings.hold.total_seconds(),
+            retry_after_max_s=self._gates.politeness(request.host).retry_after_max_s,
+        )
         async for attempt in tries(policy, self._clock, self._chance, spent=spent):
             with attempt:
                 if failures:
@@ -270,8 +270,16 @@ class Visitor:
         conditions: Validators | None,
         carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None,
     ) -> PageRequest:
-        wanted = partial(self._is_wanted, task.page_id)
-        return PageRequest(task.url, task.host, policy, conditions, task.secrets, is_wanted=wanted, carry_on=carry_on)
+        return PageRequest(
+            task.url,
+            task.host,
+            policy,
+            conditions,
+            task.secrets,
+            wanted=self._wanted,
+            page_id=task.page_id,
+            carry_on=carry_on,
+        )
 
     async def _hand_over(
         self,
@@ -286,9 +294,6 @@ class Visitor:
         if self._peers is None:
             raise Elsewhere(so_far)
         return await self._peers.carry_on(CheckLeg(so_far, task, conditions, began, len(attempts), fresh))
-
-    async def _is_wanted(self, page_id: int) -> bool:
-        return self._wanted[page_id]
 
     def _held_until(self, host: str) -> Instant | None:
         """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
@@ -331,8 +336,9 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
 
 def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
     """Say whether the last set that received the page is so near that no request may be made (T21)."""
-    gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
-    return bool(gap_us) and task.last_set_at is not None and 0 <= now - task.last_set_at <= gap_us
+    if task.last_set_at is None or not policy.min_gap:
+        return False
+    return 0 <= now - task.last_set_at <= round(policy.min_gap.total_seconds() * 1_000_000)
 
 
 def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) -> Validators | None:
