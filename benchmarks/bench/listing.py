@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from benchmarks.bench.measure import Child, Figure, Sizes
 
 _SHORTER = 10
-_LONG = 1_000_000
+_LONG = 100_000
 """From so many pages on, one round tells enough."""
 
 
