@@ -1,6 +1,6 @@
 -- A million pages: short rows, small indexes, leaves that stay full.
 
--- The table of pages, anew. Its URL is found by `key`, which is url_key(url): 48 bits of a hash, in an index a fifth as
+-- The table of pages, anew. Its URL is found by `key`, which is url_key(url): 32 bits of a hash, in an index an eighth as
 -- large as one of the URLs; two URLs with one key are told apart by themselves. Whoever adds pages sees to it that no
 -- URL is there twice.
 create table pages_new (
@@ -25,7 +25,7 @@ create table pages_new (
   last_checked_at  integer,
   last_changed_at  integer,
   last_report      text,                         -- the last check, as packing.pack_report shortens it
-  outcome          text,                         -- of the last check
+  outcome          any,                          -- of the last check, as packing.pack_outcome has it
   etag             text,
   last_modified    text,
   validators_hop   text,                         -- which hop sent them; null: the page's own URL
@@ -47,7 +47,7 @@ insert into pages_new
 select id, url_key(url), url, given, host_id, group_id, settings, secrets, text, paused, added_at, next_at,
   iif(next_why glob 'every *, at its own time', '~' || substr(next_why, 7, length(next_why) - 22), next_why),
   request_id, state_id, stored_at, storings, last_set_at, last_checked_at, last_changed_at, short_report(last_report, url, outcome),
-  outcome, etag, last_modified, nullif(validators_hop, url), conditional_run, short_digest(body_digest), body_bytes, saved_bytes,
+  outcome_code(outcome), etag, last_modified, nullif(validators_hop, url), conditional_run, short_digest(body_digest), body_bytes, saved_bytes,
   attempts, flags, question_id, rule, rule_id, iif(state_id is null, zeroblob(72), null)
 from pages order by id;
 

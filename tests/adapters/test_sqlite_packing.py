@@ -15,6 +15,7 @@ from tocsin.adapters.stores.sqlite.packing import (
     fields_json,
     pack_digest,
     pack_fields,
+    pack_outcome,
     pack_report,
     pack_why,
     short_report,
@@ -23,7 +24,7 @@ from tocsin.adapters.stores.sqlite.packing import (
     unpack_why,
     url_key,
 )
-from tocsin.model import CheckReport
+from tocsin.model import CheckOutcome, CheckReport
 from tocsin.spec.topper.state import FIELDS
 
 URL = "https://one.example/"
@@ -33,7 +34,7 @@ NAMES = st.lists(st.sampled_from(FIELDS), unique=True).map(tuple)
 reports = st.builds(
     CheckReport,
     url=st.just(URL),
-    outcome=st.sampled_from(["first", "unchanged", "failed"]),
+    outcome=st.sampled_from(CheckOutcome) | WORDS,
     changed=NAMES,
     declares=NAMES | st.tuples(WORDS),
     status=st.none() | st.sampled_from([200, 304, 404]),
@@ -59,7 +60,7 @@ def as_json(report: CheckReport) -> dict[str, Any]:
 
 @given(reports)
 def test_a_report_is_read_back_as_json_shows_it(report: CheckReport) -> None:
-    assert unpack_report(URL, report.outcome, pack_report(report)) == as_json(report)
+    assert unpack_report(URL, pack_outcome(report.outcome), pack_report(report)) == as_json(report)
 
 
 @given(reports)
@@ -81,6 +82,12 @@ def test_the_report_of_a_check_that_found_nothing_new_takes_few_bytes() -> None:
 
     assert len(pack_report(report)) < 25
     assert len(pack_report(msgspec.structs.replace(report, status=304, not_modified=True, saved_bytes=9000))) < 30
+
+
+def test_every_outcome_of_a_check_has_a_number_of_its_own() -> None:
+    numbers = [pack_outcome(outcome) for outcome in CheckOutcome]
+
+    assert sorted(map(str, numbers)) == sorted(str(number) for number in range(len(CheckOutcome)))
 
 
 @given(WORDS | st.builds("every {}, at its own time".format, WORDS))
@@ -120,5 +127,5 @@ def test_what_are_no_values_of_a_state_is_not_shown(broken: bytes | str | None) 
 
 
 @given(st.text())
-def test_the_key_of_a_url_fills_six_bytes_at_most(url: str) -> None:
-    assert -(2**47) <= url_key(url) < 2**47
+def test_the_key_of_a_url_fills_four_bytes_at_most(url: str) -> None:
+    assert -(2**31) <= url_key(url) < 2**31

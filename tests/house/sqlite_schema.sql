@@ -79,7 +79,7 @@ CREATE TABLE "pages" (
   last_checked_at  integer,
   last_changed_at  integer,
   last_report      text,                         -- the last check, as packing.pack_report shortens it
-  outcome          text,                         -- of the last check
+  outcome          any,                          -- of the last check, as packing.pack_outcome has it
   etag             text,
   last_modified    text,
   validators_hop   text,                         -- which hop sent them; null: the page's own URL

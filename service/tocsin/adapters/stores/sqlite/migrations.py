@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import transaction
-from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_fields, short_report, url_key
+from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_fields, pack_outcome, short_report, url_key
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
 from tocsin.shipped import shipped
 
@@ -69,6 +69,7 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     missing = [migration for migration in known if migration.number > version]
     yield 0, len(missing)
     db.create_function("url_key", 1, url_key, deterministic=True)
+    db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
     db.create_function("packed_fields", 1, pack_fields, deterministic=True)
     db.create_function("short_report", 3, short_report, deterministic=True)
     db.create_function("short_digest", 1, pack_digest, deterministic=True)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
-from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_report, pack_why
+from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML
 
@@ -81,7 +81,7 @@ def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None
         result.checked_at,
         result.set_at,
         pack_report(report),
-        report.outcome,
+        pack_outcome(report.outcome),
         result.conditional_run,
         flags_of(result),
         report.saved_bytes,
@@ -118,7 +118,7 @@ def _schedule(result: CheckResult) -> Row:
         result.checked_at,
         result.set_at,
         pack_report(report),
-        report.outcome,
+        pack_outcome(report.outcome),
         result.conditional_run,
         flags_of(result),
         report.saved_bytes,

@@ -23,16 +23,23 @@ _NOT_MODIFIED: Final = 304
 _NOTHING: Final = (None,) * 9
 _PLACES: Final = 15
 
+# By number: 0 and 1, which need no room of their own, for the most frequent. Their order is that of all stores.
+_OUTCOMES: Final = (
+    "unchanged", "first", "minor", "major", "too-soon", "suspect",
+    "unreachable", "deferred", "disallowed", "skipped", "not-subject",
+)  # fmt: skip
+_CODES: Final[dict[str, int]] = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
+
 _encode = msgspec.json.Encoder().encode
 _read_array = msgspec.json.Decoder(list[Any]).decode
 
 
 def url_key(url: str) -> int:
-    """Give what a page is found by: 48 bits of a hash of its URL, as a signed number, which fills six bytes.
+    """Give what a page is found by: 32 bits of a hash of its URL, as a signed number, which fills four bytes.
 
-    Nobody can make up many URLs of one key, as for a hash that is only fast.
+    Of a million pages some hundred share one with another; nobody can cheaply make up many that share one.
     """
-    return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=6).digest(), "big", signed=True)
+    return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
 
 
 def pack_report(report: CheckReport) -> str:
@@ -65,15 +72,23 @@ def pack_report(report: CheckReport) -> str:
     return _encode(often if report.saved_bytes else often[:-1]).decode()
 
 
-def unpack_report(url: str, outcome: str | None, text: str) -> JsonObject:
-    """Read what `pack_report` wrote, as JSON shows a report."""
+def pack_outcome(outcome: str | None) -> int | str | None:
+    """Write the outcome of a check as its number; one without a number stays as it is."""
+    return None if outcome is None else _CODES.get(outcome, outcome)
+
+
+def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
+    """Read what `pack_report` wrote, as JSON shows a report.
+
+    outcome  as `pack_outcome` wrote it
+    """
     values = _read_array(text)
     values += [None] * (_PLACES - len(values))
     status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
     reason, rule, basis, next_try, error, problem = rest
     return {
         "url": url,
-        "outcome": outcome,
+        "outcome": _OUTCOMES[outcome] if isinstance(outcome, int) else outcome,
         "changed": changed or [],
         "reason": reason,
         "rule": rule,

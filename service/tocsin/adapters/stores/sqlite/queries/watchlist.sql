@@ -69,7 +69,7 @@ p.host_id = (select id from hosts where name = :host)
 instr(p.url, :matching) > 0
 
 -- name: by_outcome
-p.outcome = :outcome
+p.outcome = outcome_code(:outcome)
 
 -- name: by_paused
 p.paused = :paused
