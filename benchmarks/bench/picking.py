@@ -12,7 +12,7 @@ from benchmarks.bench.size_stores import Shape, make_store, site_port
 from benchmarks.bench.storing import claimed
 from tocsin.adapters.stores import open_store
 from tocsin.engine.agenda import Agenda
-from tocsin.engine.scheduler import _FEWEST_PAGES_A_HOST, _HOSTS_AT_A_TIME
+from tocsin.engine.scheduler import HOSTS_AT_A_TIME, PAGES_A_HOST
 
 if TYPE_CHECKING:
     from benchmarks.bench.measure import Figure, Sizes
@@ -62,12 +62,12 @@ async def _pick(shape: Shape, rounds: int) -> _Picked:
                 async for host_id, due in await store.host_agenda(claim, since_revision=None):
                     agenda.put(host_id, due)
                 found.agenda_ms.append((time.perf_counter() - began) * 1000)
-                for _turn in range(min(_TURNS, -(-shape.hosts // _HOSTS_AT_A_TIME))):
+                for _turn in range(min(_TURNS, -(-shape.hosts // HOSTS_AT_A_TIME))):
                     now = time.time_ns() // 1000
                     began, cpu = time.perf_counter(), time.process_time()
-                    hosts = agenda.take(now, _HOSTS_AT_A_TIME)
+                    hosts = agenda.take(now, HOSTS_AT_A_TIME)
                     tasks = await store.due_pages(
-                        claim, hosts, now, per_host=max(_FEWEST_PAGES_A_HOST, BATCH // len(hosts))
+                        claim, hosts, now, per_host=max(PAGES_A_HOST, BATCH // len(hosts))
                     )
                     found.batch_ms.append((time.perf_counter() - began) * 1000)
                     found.cpu_ms.append((time.process_time() - cpu) * 1000)
