@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.bench import nginx
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import MEAN_BYTES, documents
 from benchmarks.bench.rivals import PROGRAMS
@@ -256,6 +257,8 @@ def test_the_corpus_has_fifteen_meta_elements() -> None:
 def test_each_row_of_the_benchmarks_works(row: str, capsys: pytest.CaptureFixture[str]) -> None:
     if row == "rivals" and not (PROGRAMS / "python").exists():
         pytest.skip("the programs of others are not set up: ./dev rivals")
+    if row == "https" and nginx.find() is None:
+        pytest.skip("nginx is not there")
 
     status = bench(["--tiny", "--json", row])
 
