@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from benchmarks.soak.evidence import gather, unsettled
+from benchmarks.soak.fetchers import NUMBERS, Casualties
 from benchmarks.soak.judge import judge
 from benchmarks.soak.plans import ACCEPTED, SERVED, STOPPING, Plan, plans
 from benchmarks.soak.receiver import Receivers
@@ -45,7 +46,7 @@ class Rounds:
 
     async def prepare(self) -> None:
         """Configure the service and give it its pages."""
-        self._tocsin.configure(self._receivers)
+        self._tocsin.configure(self._receivers, fetchers=0)
         listed = self._tocsin.folder / "pages.txt"
         listed.write_text("\n".join(self._site.urls) + "\n", encoding="utf-8")
         status, said = await self._tocsin.command("watch", "import", str(listed))
@@ -59,7 +60,9 @@ class Rounds:
             self._site.change_everything()
         note = self._tocsin.folder / "death.json"
         note.unlink(missing_ok=True)
+        self._tocsin.configure(self._receivers, fetchers=NUMBERS[number % len(NUMBERS)])
         process = await self._start(plan._replace(note=str(note)))
+        casualties = Casualties(process, self._chance)
         left = plan.nth
 
         def count_down() -> None:
@@ -74,11 +77,17 @@ class Rounds:
             await _wait(process, patience)
             kill(process, signal.SIGTERM)
             patience = self._chance.uniform(0.0, 0.6)
-        is_over = await _wait(process, patience)
+        async with asyncio.TaskGroup() as group:
+            killing = group.create_task(casualties.run())
+            is_over = await _wait(process, patience)
+            killing.cancel()
         if not is_over:
             kill(process)
         status = await process.wait()
         self._hook(plan, None)
+        self.deaths["fetcher"] += casualties.killed
+        if left_behind := await casualties.left_behind():
+            self.findings.append(f"round {number} ({plan.name}): fetchers outlive the service: {left_behind}")
         self._note_death(number, plan, status, note, is_over=is_over)
         if number % _CHECK_EVERY == 0:
             await self._check_store(f"after round {number}")
@@ -88,6 +97,7 @@ class Rounds:
         self._site.freeze()
         self._receivers.is_well, self._receivers.is_down = True, False
         began = time.monotonic()
+        self._tocsin.configure(self._receivers, fetchers=max(NUMBERS))
         process = await self._start(None)
         while (left := self._unsettled()) and time.monotonic() - began < SETTLE_S:
             if await _wait(process, 0.5):

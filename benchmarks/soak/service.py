@@ -31,6 +31,7 @@ min_gap = "0s"
 at_launch = "1s"
 tries = 1
 [fetch]
+fetchers = {fetchers}
 unconditional_every = 1000000
 deadlines = {{ first_byte = "2s", total = "5s" }}
 [hosts]
@@ -72,10 +73,11 @@ class Tocsin:
         self.lines = folder / "alerts.jsonl"
         self._log = folder / "log.jsonl"
 
-    def configure(self, receivers: Receivers) -> None:
+    def configure(self, receivers: Receivers, *, fetchers: int) -> None:
         """Write the configuration."""
         text = _SETTINGS.format(
             folder=self.folder,
+            fetchers=fetchers,
             flaky=FLAKY,
             flaky_url=receivers.url(FLAKY),
             down=DOWN,

@@ -12,6 +12,7 @@ from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import PageTask, RenderJob
 from tocsin.ports.messages import Ask, Beat, Begin, Checked, CheckLeg, Hop, Ready, RenderLeg, Reply, Withdraw
+from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -51,8 +52,10 @@ class FetcherLink:
     ended       takes the ends of checks that this fetcher had in hand
     heard       takes what else it says
     set_aside   is given what was in hand of a page that has killed too often
+    died        is told of the hosts whose pages were in hand when a process died
     most        so many pages it is given at most
     most_bytes  so much memory it may take
+    pid         of the process that is in this place now, None while there is none
     """
 
     def __init__(
@@ -65,15 +68,18 @@ class FetcherLink:
         ended: Callable[[list[Ends]], None],
         heard: Callable[[FetcherLink, FromFetcher], None],
         set_aside: Callable[[Work], None],
+        died: Callable[[set[str]], None],
         most: int,
         most_bytes: int,
         clock: Clock,
         telemetry: Telemetry,
     ) -> None:
         self.index, self._starter, self._suspects = index, starter, suspects
-        self._start, self._ended, self._heard, self._set_aside = start, ended, heard, set_aside
+        self._start, self._ended, self._heard = start, ended, heard
+        self._set_aside, self._died = set_aside, died
         self._most, self._most_bytes, self._clock, self._telemetry = most, most_bytes, clock, telemetry
         self._numbers = count(1)
+        self.pid: int | None = None
         # Pages by their id, questions by their number below zero.
         self._waiting: dict[int, Work] = {}
         self._given: dict[int, Work] = {}
@@ -178,10 +184,11 @@ class FetcherLink:
             began_s, self._was_ready = self._clock.monotonic(), False
             self._killed_for = None
             process = await self._starter.start()
+            self.pid = process.pid
             try:
                 await self._live(process)
             finally:
-                self._is_ready = False
+                self._is_ready, self.pid = False, None
                 status = await process.end(GRACE_S)
             why = self._reason(status)
             stillborn = 0 if self._was_ready else stillborn + 1
@@ -280,6 +287,7 @@ class FetcherLink:
             if (work := in_hand.get(named.page_id)) is not None:
                 values["url"] = _url_of(work)
         self._telemetry.emit(Happening("fetcher.replaced", "error", values))
+        self._died({_host_of(work) for work in self._given.values()})
         self._waiting = self._given | self._waiting
         self._given = {}
         for key, work in list(self._waiting.items()):
@@ -296,6 +304,20 @@ def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:
             return question.job.page_id
         case Hop():
             return 0
+
+
+def _host_of(work: Work) -> str:
+    match work.what:
+        case PageTask():
+            return work.what.host
+        case Ask(question=CheckLeg(so_far=so_far)):
+            return host_and_origin(so_far.url)[0]
+        case Ask(question=RenderLeg(job=job, so_far=so_far)):
+            return host_and_origin(so_far.url if so_far else job.copy_url or job.task.url)[0]
+        case Ask(question=Hop(request=request)):
+            return host_and_origin(request.url)[0]
+        case _:
+            raise AssertionError("no fetcher is given this")
 
 
 def _url_of(work: Work) -> str:

@@ -101,6 +101,7 @@ class Fetchers:
                 ended=self._ended,
                 heard=self._heard,
                 set_aside=self._set_aside,
+                died=self._leave_alone,
                 most=max(1, round(_PAGES_A_REQUEST * settings.fetch.in_flight * min(_SLACK / count, 1.0))),
                 most_bytes=most_bytes,
                 clock=clock,
@@ -295,6 +296,11 @@ class Fetchers:
                 _answer(work, failed_of(_crash(task.url), final=True))
             case Ask(question=RenderLeg(job=job)):
                 _answer(work, failed_of(_crash(job.task.url)))
+
+    def _leave_alone(self, hosts: set[str]) -> None:
+        """Keep the delays of hosts that a fetcher asked right before it died: the next one does not know of it."""
+        for host in hosts:
+            self._gates.leave_alone(host)
 
     def _crashed(self, task: PageTask) -> None:
         conclude = self._conclusions.of(task, self._policies.of(task), self._clock.now())

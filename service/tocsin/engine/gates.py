@@ -69,6 +69,12 @@ class Gates:
         now = self._clock.monotonic()
         return {host: gate.held_until_s for host, gate in self._hosts.items() if gate.held_until_s > now}
 
+    def leave_alone(self, host: str) -> None:
+        """Take it that a host was asked just now, by somebody else: it is left alone for its delay."""
+        gate = self._host(host)
+        if gate.delay_s:
+            gate.hold(self._clock.monotonic() + gate.delay_s, self._clock.monotonic())
+
     def politeness(self, host: str) -> Politeness:
         """What the settings say for this host."""
         gate = self._hosts.get(host)
