@@ -22,6 +22,13 @@ PIECES = [
     ),
     *(b"<meta charset='koi8-r'>", b'<meta charset="KOI8-R" />', b"<meta charset=bogus>", b"<meta charset=koi8-r/>"),
     *(b"<meta charset=\"koi8-r'>", b'<meta charset="koi8-r"x>', b"<meta  charset=koi8-r x>"),
+    *(
+        b'<meta http-equiv="Content-Type" content="text/html; charset=koi8-r" />',
+        b"<!--->",
+        b"<!-- <meta charset=utf-8> -->",
+    ),
+    *(b'<meta http-equiv=content-type content="text/html;charset=bogus">', b"--", b"<meta name=x content='<a>'>"),
+    *(b'<meta http-equiv=content-type" content="text/html; charset=utf-8">', b"<1 a='<a b=\"'>"),
     *(b"<a b='", b'<a b="', b"<a b='c'd>", b"<meta charset=koi8-r>", b"<META CHARSET='utf-8'>", b"<metal>", b"<meta"),
     *(b"<meta name=x>", b"</meta charset=koi8-r>", b"<!--", b"-->", b"<!x>", b"<?x>", b"</>", b"<", b"> ", b"x", b"'"),
     *(b"<title>", b"<a <b>", b"<a =>", b"<a b==c>", b"<1>", b"<a\x00b>", b"<a b\t=\nc\f>", b"charset"),
@@ -134,6 +141,20 @@ def test_a_declaration_beyond_the_prescan_changes_the_encoding(declaration: str)
 @pytest.mark.parametrize("tail", ["<meta name=a content='charset=koi8-r'>", "<!--<meta charset=koi8-r>", "charset"])
 def test_beyond_the_prescan_too_only_a_declaration_declares(tail: str) -> None:
     assert find_encoding(f"<!--{'x' * 1024}-->{tail}".encode(), None) == "windows-1252"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<meta http-equiv=content-type\" content='text/html; charset=utf-8'>",
+        '<meta http-equiv="content-type content="text/html; charset=utf-8">',
+        '<meta http-equiv="refresh" content="text/html; charset=utf-8">',
+        "<meta charset=utf-8/>",
+        "<meta charset='utf-8\">",
+    ],
+)
+def test_what_is_nearly_a_declaration_is_none(source: str) -> None:
+    assert prescan(source.encode()) is None
 
 
 def test_what_the_prescan_cannot_see_is_seen_wherever_it_stands() -> None:

@@ -6,7 +6,7 @@ import re
 
 from tocsin.spec.html.content_type import extract_encoding
 from tocsin.spec.html.decoding import encoding_for
-from tocsin.spec.html.tags import next_attribute
+from tocsin.spec.html.tags import PLAIN_TAG, next_attribute
 
 PRESCAN_BYTES = 1024
 
@@ -14,13 +14,16 @@ _TAG = re.compile(rb"</?[A-Za-z][^\t\n\f\r >]*")
 _META = re.compile(rb"<meta[\t\n\f\r /]", re.IGNORECASE)
 # Text and tags of no interest that are written as most are; the others are read attribute by attribute.
 _DULL = re.compile(
-    rb"""(?:[^<]++|<!doctype[^>]*+>|</?(?!meta[\t\n\f\r /])[a-z][^\t\n\f\r "'<>/=]*+"""
+    rb"""(?:[^<]++|<!doctype[^>]*+>|<!(?=--)(?s:.*?)-->|</?(?!meta[\t\n\f\r /])[a-z][^\t\n\f\r "'<>/=]*+"""
     rb"""(?:[\t\n\f\r ]++[^\t\n\f\r "'<>/=]++(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"""
     rb"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=/]++))?+)*+[\t\n\f\r ]*+/?+>)*+""",
     re.IGNORECASE,
 )
 _PLAIN_CHARSET = re.compile(
-    rb"""<meta[\t\n\f\r ]++charset=(?:"([a-z0-9_-]++)"[\t\n\f\r /]*+|([a-z0-9_-]++))>""", re.IGNORECASE
+    rb"""<meta[\t\n\f\r ]++(?:charset=(?:"([a-z0-9_-]++)"[\t\n\f\r /]*+|([a-z0-9_-]++))"""
+    rb"""|http-equiv=(?:"content-type"|content-type)[\t\n\f\r ]++"""
+    rb"""content="text/html;[ ]?charset=([a-z0-9_-]++)"[\t\n\f\r /]*+)>""",
+    re.IGNORECASE,
 )
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)\"|'([^'>]*)')")
 
@@ -33,12 +36,17 @@ def prescan(body: bytes) -> str | None:
     head = body[:PRESCAN_BYTES]
     if b"charset" not in head.lower():
         return None
-    dull = _DULL.match(head)
-    place = dull.end() if dull else 0
-    plain = _PLAIN_CHARSET.match(head, place)
-    if plain is not None and (told := encoding_for((plain[1] or plain[2]).decode())) is not None:
-        return told
-    return _prescan_from(head, head.find(b"<", place))
+    place = 0
+    while True:
+        dull = _DULL.match(head, place)
+        place = dull.end() if dull else place
+        plain = _PLAIN_CHARSET.match(head, place)
+        if plain is not None and (told := encoding_for(plain[plain.lastindex or 0].decode())) is not None:
+            return told
+        tag = PLAIN_TAG.match(head, place) if _META.match(head, place) else None
+        if tag is None or b"charset" in tag[0].lower():
+            return _prescan_from(head, head.find(b"<", place))
+        place = tag.end()
 
 
 def _prescan_from(head: bytes, place: int) -> str | None:

@@ -9,11 +9,12 @@ _SPACE_OR_SLASH = re.compile(rb"[\t\n\f\r /]*")
 _NAME = re.compile(rb"[^>][^\t\n\f\r />=]*")
 _EQUALS = re.compile(rb"[\t\n\f\r ]*=[\t\n\f\r ]*")
 _BARE_VALUE = re.compile(rb"[^\t\n\f\r >]*")
-# A tag as most are written, found to its end at once.
-_PLAIN_TAG = re.compile(
+PLAIN_TAG = re.compile(
     rb"""</?[^\t\n\f\r "'<>/=]*+(?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>"""
 )
+"""A tag as most are written, found to its end at once."""
+
 _TAG_NAME = re.compile(rb"</?[^\t\n\f\r />]*")
 
 
@@ -72,7 +73,7 @@ def attributes_start(body: bytes, tag: int) -> int:
 
 def find_tag_end(body: bytes, tag: int) -> int:
     """Find the end of the tag whose `<` is at `tag`: the place after its `>`, or the end of the bytes."""
-    plain = _PLAIN_TAG.match(body, tag)
+    plain = PLAIN_TAG.match(body, tag)
     if plain is not None:
         return plain.end()
     place = attributes_start(body, tag)
