@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.25
 HOSTS_AT_A_TIME = 500
+HOSTS_A_LOOK = 5000
 PAGES_A_HOST = 2
 """Where many hosts are due, so many pages of each are begun together."""
 _WITHOUT_DELAY = 8
@@ -126,11 +127,16 @@ class Scheduler:
         self._agenda.put(host_id, due)
 
     async def _load(self, since_revision: int | None) -> None:
+        read = 0
         async for host_id, due in await self._store.host_agenda(self._lease.claim, since_revision=since_revision):
             if host_id in self._outstanding:
                 self._edited.setdefault(host_id, since_revision)
             else:
                 self._put(host_id, due)
+            read += 1
+            if since_revision is None and read % HOSTS_A_LOOK == 0:
+                # At the start: a million hosts take seconds, and what is due need not wait for the last of them.
+                await self._start_due()
 
     async def _read_what_others_wrote(self) -> None:
         if self._is_reconfigured:
