@@ -9,7 +9,7 @@ import aiohappyeyeballs
 import pytest
 
 from tests.fakes import settle
-from tests.origin import Origin, Page, RawOrigin
+from tests.origin import Origin, Page, RawOrigin, hang
 from tests.wire import client_tls, fetcher, request, server_tls
 from tocsin.adapters.http import pool as limits
 from tocsin.adapters.http.lean import connection as lean_connection
@@ -75,6 +75,25 @@ async def test_who_is_cancelled_with_the_answer_in_hand_does_not_end_a_connectio
 
         assert (await client.get(request(origin.url()))).body == b"hello"
     assert origin.connections == 1
+
+
+@pytest.mark.parametrize("turns", range(1, 30, 3))
+async def test_who_is_cancelled_at_any_moment_leaves_no_connection_behind(turns: int) -> None:
+    async with RawOrigin(HELLO, hang, hang, keep=True) as origin, fetcher() as client:
+        await client.get(request(origin.url()))
+        asking = asyncio.create_task(client.get(request(origin.url())))
+        await settle(turns)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        other = asyncio.create_task(client.get(request(origin.url("/other"))))
+        await settle(turns)
+        other.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await other
+        await settle()
+
+        assert client.shared().connections == 0
 
 
 async def test_a_connection_that_lay_idle_for_too_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
 )
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+_MOST_JUDGED = 4096
 _ISATAP = (0x00005EFE, 0x02005EFE)
 """Above the IPv4 address in the last half of an address of ISATAP (RFC 5214, 6.1)."""
 
@@ -73,9 +74,17 @@ class AddressPolicy:
 
     def __init__(self, allow: Sequence[str] = ()) -> None:
         self._allowed: tuple[Network, ...] = tuple(_network(text) for text in allow)
+        self._judged: dict[str | Address, str | None] = {}
 
     def refuses(self, address: str | Address) -> str | None:
         """Tell why this address may not be dialled, in words that follow the address; None if it may."""
+        if address not in self._judged:
+            if len(self._judged) >= _MOST_JUDGED:
+                self._judged.clear()
+            self._judged[address] = self._judge(address)
+        return self._judged[address]
+
+    def _judge(self, address: str | Address) -> str | None:
         try:
             judged = ip_address(address)
         except ValueError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import ssl
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.http.budget import NoRoom
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 ROOM_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0
-_MOST_LOOKS: Final = 8
 _AT_ONCE_BYTES: Final = 32 * 1024
 """Are decrypted: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
 
@@ -48,7 +45,6 @@ class Connection(asyncio.BufferedProtocol):
     """Serves one request after the other, as long as nothing makes it doubtful.
 
     pool        is told when it lies idle, and when it is over
-    opened      its socket
     sealed      its TLS; None: it is plain
     idle_since  the loop's time
     It is what the sweep and the budget know of the request in flight.
@@ -65,7 +61,6 @@ class Connection(asyncio.BufferedProtocol):
         "_request",
         "_room",
         "_shaken",
-        "_socket",
         "_sweep",
         "_total_until",
         "_transport",
@@ -81,13 +76,12 @@ class Connection(asyncio.BufferedProtocol):
         self,
         pool: LeanPool,
         key: object,
-        opened: socket.socket,
         sealed: Sealed | None,
         sweep: DeadlineSweep,
         budget: BodyBudget,
         room: Room,
     ) -> None:
-        self._pool, self.key, self._socket, self.sealed = pool, key, opened, sealed
+        self._pool, self.key, self.sealed = pool, key, sealed
         self._sweep, self._budget, self._room = sweep, budget, room
         self._reader = AnswerReader()
         self._transport: asyncio.Transport | None = None
@@ -139,18 +133,6 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._shaken = None
 
-    def is_quiet(self) -> bool | None:
-        """Say whether nothing waits to be read; None: something that is encrypted, which need not mean anything."""
-        if self.is_over:
-            return False
-        try:
-            waiting = self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except (OSError, ValueError):
-            return False
-        return None if waiting and self.sealed is not None else False
-
     def check(self, now: float) -> None:
         """Give the request up if one of its deadlines is over."""
         if self._answer is None:
@@ -164,24 +146,24 @@ class Connection(asyncio.BufferedProtocol):
         """Give the request up."""
         self._fail(why)
 
-    def give_up(self, answer: asyncio.Future[HopResponse]) -> None:
-        """Nobody waits for this answer any more; the connection may be serving somebody else by now."""
+    def give_up(self, answer: asyncio.Future[HopResponse] | None) -> None:
+        """Nobody waits for this answer any more, or will ask; the connection may be serving somebody else by now."""
         if self._answer is answer:
             self.abort()
-        elif answer.done() and not answer.cancelled():
+        elif answer is not None and answer.done() and not answer.cancelled():
             # Else the loop would complain that nobody looked at its error.
             answer.exception()
 
     def close(self) -> None:
-        """End it, politely where it is encrypted, and without waiting for anybody."""
+        """End it, politely where it is encrypted."""
         sealed, transport = self.sealed, self._transport
-        if sealed is not None and transport is not None and not self.is_over:
-            sealed.end()
-            if not transport.get_write_buffer_size():
-                # Through the transport, whoever does not read would keep it open.
-                with suppress(OSError):
-                    self._socket.send(sealed.pending())
-        self.abort()
+        if sealed is None or transport is None or self.is_over:
+            self.abort()
+            return
+        sealed.end()
+        self._flush()
+        self._leave()
+        transport.close()
 
     def abort(self) -> None:
         """End it at once, with what it was doing."""

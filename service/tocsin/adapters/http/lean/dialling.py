@@ -68,31 +68,46 @@ class Dialler:
         """Make a connection for this pool; raises Unreached or AddressRefused."""
         targets = await self._targets(origin, watch)
         watch.enter(Phase.CONNECT)
+        sealed = None
+        if origin.context is not None:
+            sealed = Sealed(SessionKey(origin.context, origin.name, origin.port), self._sessions)
+        connection = Connection(pool, origin.key, sealed, self._sweep, self._budget, self._room)
         try:
-            opened = await aiohappyeyeballs.start_connection(
-                targets,
-                happy_eyeballs_delay=_NEXT_ADDRESS_S,
-                interleave=1,
-                loop=loop,
-                socket_factory=self._open,
-            )
+            await self._connect(connection, targets, loop)
         except AddressRefused:
             raise
         except (OSError, RuntimeError) as exc:
             raise Unreached(FailureKind.CONNECT, _said(exc)) from exc
-        try:
-            sealed = None
-            if origin.context is not None:
-                sealed = Sealed(SessionKey(origin.context, origin.name, origin.port), self._sessions)
-            connection = Connection(pool, origin.key, opened, sealed, self._sweep, self._budget, self._room)
-            await loop.create_connection(lambda: connection, sock=opened)
-        except BaseException:
-            opened.close()
-            raise
         pool.standing.add(connection)
         if sealed is not None:
             await self._shake(connection, watch)
         return connection
+
+    async def _connect(
+        self, connection: Connection, targets: list[AddrInfoType], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Connect to one of these addresses; raises AddressRefused, OSError or RuntimeError."""
+        if len(targets) == 1:
+            # The loop's own way costs half, and a numeric address is what is dialled.
+            family, _, protocol, _, address = targets[0]
+            self._judge(targets[0])
+            await loop.create_connection(
+                lambda: connection,
+                host=str(address[0]),
+                port=int(address[1]),
+                family=family,
+                proto=protocol,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            return
+        opened = await aiohappyeyeballs.start_connection(
+            targets, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1, loop=loop, socket_factory=self._open
+        )
+        try:
+            await loop.create_connection(lambda: connection, sock=opened)
+        except BaseException:
+            opened.close()
+            raise
 
     async def _shake(self, connection: Connection, watch: Watch) -> None:
         watch.enter(Phase.TLS)
@@ -129,12 +144,17 @@ class Dialler:
             raise AddressRefused(refusal(named))
         return dialled
 
-    def _open(self, target: AddrInfoType) -> socket.socket:
-        """Open the socket of a connection: the last look at the address that is really dialled."""
-        family, kind, protocol, _, address = target
-        why = self._policy.refuses(str(address[0]))
+    def _judge(self, target: AddrInfoType) -> None:
+        """Take the last look at the address that is really dialled; raises AddressRefused."""
+        address = str(target[4][0])
+        why = self._policy.refuses(address)
         if why is not None:
-            raise AddressRefused(refusal(f"{address[0]} {why}"))
+            raise AddressRefused(refusal(f"{address} {why}"))
+
+    def _open(self, target: AddrInfoType) -> socket.socket:
+        """Open the socket of a connection."""
+        self._judge(target)
+        family, kind, protocol, _, _ = target
         opened = socket.socket(family, kind, protocol)
         opened.setblocking(False)  # noqa: FBT003 - the name of the method says it
         return opened

@@ -45,12 +45,12 @@ class LeanPool:
         return len(self.standing)
 
     def take(self, origin: Origin) -> Connection | None:
-        """Give a kept connection to this origin over which nothing came that nobody asked for, if there is one."""
+        """Give a connection that was kept for this origin, if there is one."""
         key = origin.key
         while (waiting := self._by_key.get(key)) is not None:
             connection = waiting[-1]
             self.withdraw(connection)
-            if connection.is_quiet() and connection.idle_since + limits.KEPT_IDLE_S > self.loop.time():
+            if connection.idle_since + limits.KEPT_IDLE_S > self.loop.time():
                 return connection
             connection.close()
         return None

@@ -63,7 +63,7 @@ class LeanSession:
             head = self._origins.head(origin, target, request)
             pool = self._pool(private=request.private)
             connection = pool.take(origin)
-            if connection is not None:
+            if connection is not None and await _is_quiet(connection):
                 with suppress(Stale):
                     # That is the race of every kept connection, no failure of the page: it stays one set of requests
                     # (T59). Source: RFC 9112, 9.3.1.
@@ -75,7 +75,7 @@ class LeanSession:
         except EXPECTED as exc:
             raise translate(request.url, exc) from exc
         except asyncio.CancelledError:
-            if connection is not None and answer is not None:
+            if connection is not None:
                 connection.give_up(answer)
             raise
 
@@ -109,10 +109,24 @@ class LeanSession:
         )
         with watching as watch:
             connection = await pool.dial(origin, watch)
-        # What a server says before it is asked is no answer.
-        if connection.is_quiet() is False:
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-        if connection.has_spoken:
-            raise Disconnected("the server spoke before it was asked")
+        try:
+            is_quiet = await _is_quiet(connection)
+        except asyncio.CancelledError:
+            connection.abort()
+            raise
+        if not is_quiet:
+            # What a server says before it is asked is no answer.
+            how = "spoke before it was asked" if connection.has_spoken else "closed the connection before it answered"
+            raise Disconnected(f"the server {how}")
         return connection
+
+
+async def _is_quiet(connection: Connection) -> bool:
+    """Let the loop read what waits in a connection, and say whether nothing did that ends it.
+
+    It was its end, or bytes that nobody asked for: nothing sent over it could be told from their answer.
+    """
+    # What is found in this turn of the loop is read in the next, at the latest; to ask the kernel costs as much.
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return not connection.is_over
