@@ -50,7 +50,7 @@ def window_of(names: list[str]) -> str:
     seen = set(names)
     if "states.insert_verdict" in seen:
         return "verdict"
-    if seen & {"work.note_check", "work.note_equal", "work.note_new", "work.note_same", "work.note_spared"}:
+    if seen & {"work.note_check", "work.note_equal", "work.note_new", "work.note_same", "work.note_same_anew"}:
         return "commit"
     if "renders.insert_rendering" in seen or {"work.standing", "alerts.reserve"} <= seen:
         return "rendering"

@@ -72,6 +72,8 @@ def test_the_report_of_a_check_that_found_nothing_new_takes_few_bytes() -> None:
     report = CheckReport(
         URL,
         "unchanged",
+        rule="T42",
+        basis="declared",
         declares=("created", "topper"),
         status=200,
         final_url=URL,

@@ -151,10 +151,11 @@ def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
 
 def _new_state(task: PageTask, received: Received, assessment: Assessment, stored_at: Instant) -> NewState:
     """The storing of a state; its validators are the answer's, or those that a 304 confirmed."""
-    before = task.state
+    before, digest = task.state, assessment.digest or None
     equal = before is not None and before.fields == assessment.state.values
     if received.not_modified:
-        validators, body_bytes = task.validators, None
-    else:
-        validators, body_bytes = validators_of(received.response), received.response.wire_bytes
-    return NewState(stored_at, assessment.state.values, equal, validators, assessment.digest or None, body_bytes)
+        return NewState(stored_at, assessment.state.values, equal, task.validators, digest, as_before=equal)
+    validators, body_bytes = validators_of(received.response), received.response.wire_bytes
+    known = (task.validators, task.body_digest, task.body_bytes)
+    as_before = equal and known == (validators, digest, body_bytes)
+    return NewState(stored_at, assessment.state.values, equal, validators, digest, body_bytes, as_before)

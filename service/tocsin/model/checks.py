@@ -91,6 +91,7 @@ class NewState(Struct, frozen=True, gc=False):
     equal      it equals the state before: the run goes on, and no row is added
     validators of the answer it came with; they replace those before
     body_bytes of that answer, on the wire; None for a 304, which leaves what is known
+    as_before  it is equal, and validators, digest and bytes are those that the page has already
     """
 
     stored_at: Instant
@@ -99,6 +100,7 @@ class NewState(Struct, frozen=True, gc=False):
     validators: Validators | None
     body_digest: str | None
     body_bytes: int | None = None
+    as_before: bool = False
 
 
 class VerdictRow(Struct, frozen=True, gc=False):

@@ -8,10 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import UNSET
+
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
 from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML
+from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,8 +25,10 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[Any, ...]
 
 SQL = queries("work")
+_UNCHANGED = CheckOutcome.UNCHANGED.value
 _CHANGES = frozenset({"minor", "major"})
 
+_SAME = pack_outcome(_UNCHANGED)
 _why = lru_cache(maxsize=1024)(pack_why)
 
 
@@ -33,6 +38,7 @@ def is_same(result: CheckResult) -> bool:
     return (
         state is not None
         and state.equal
+        and result.report.outcome == _UNCHANGED
         and type(result.based_on) is int
         and result.received
         and result.verdict is None
@@ -43,6 +49,7 @@ def is_same(result: CheckResult) -> bool:
         and not result.render_owed
         and not result.rule_spent
         and result.next_at is not None
+        and result.set_at is not None
     )
 
 
@@ -55,16 +62,19 @@ def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
     spared: list[Row] = []
     equal: list[Row] = []
     for result in results:
-        if result.report.not_modified:
-            spared.append((*_schedule(result), *_guard(result)))
+        state = result.state
+        if state is None:
+            return False
+        if state.as_before:
+            spared.append(_same_row(result, state))
         else:
-            equal.append((*_schedule(result), *_origin(result.state), *_guard(result)))
+            equal.append((*_origin(state), *_same_row(result, state)))
     db.execute("savepoint same")
     noted = 0
     if spared:
-        noted += db.executemany(SQL["note_spared"], spared).rowcount
+        noted += db.executemany(SQL["note_same"], spared).rowcount
     if equal:
-        noted += db.executemany(SQL["note_same"], equal).rowcount
+        noted += db.executemany(SQL["note_same_anew"], equal).rowcount
     are_noted = noted == len(results)
     if not are_noted:
         db.execute("rollback to same")
@@ -102,6 +112,8 @@ def state_row(state: NewState, stored_at: Instant) -> Row:
 
 def flags_of(result: CheckResult) -> int:
     """Give the bits of a page that its check decides: all but that of a rendering which is owed."""
+    if not (result.disallowed or result.not_html or result.noindex or result.nofollow):
+        return 0
     return (
         (DISALLOWED if result.disallowed else 0)
         | (NOT_HTML if result.not_html else 0)
@@ -110,37 +122,27 @@ def flags_of(result: CheckResult) -> int:
     )
 
 
-def _schedule(result: CheckResult) -> Row:
-    report, state = result.report, result.state
+def _same_row(result: CheckResult, state: NewState) -> Row:
+    report, based_on, stored_at = result.report, result.based_on, state.stored_at
     return (
         result.next_at,
         _why(result.next_why),
         result.checked_at,
         result.set_at,
         pack_report(report),
-        pack_outcome(report.outcome),
+        _SAME,
         result.conditional_run,
         flags_of(result),
         report.saved_bytes,
-        state.stored_at if state is not None else None,
+        # Time never goes back for one page.
+        stored_at if based_on is UNSET or based_on is None or based_on < stored_at else based_on,
+        result.page_id,
+        based_on,
     )
 
 
-def _origin(state: NewState | None) -> Row:
+def _origin(state: NewState) -> Row:
     """The columns that belong to the answer that a state came with."""
-    if state is None:
-        return (None,) * 5
-    validators = state.validators
-    if validators is None:
-        return None, None, None, pack_digest(state.body_digest), state.body_bytes
-    return (
-        validators.etag,
-        validators.last_modified,
-        validators.hop_url,
-        pack_digest(state.body_digest),
-        state.body_bytes,
-    )
-
-
-def _guard(result: CheckResult) -> Row:
-    return result.page_id, result.based_on
+    known = state.validators
+    etag, modified, hop = (known.etag, known.last_modified, known.hop_url) if known is not None else (None, None, None)
+    return etag, modified, hop, pack_digest(state.body_digest), state.body_bytes

@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 _GRID: Final = ("every ", ", at its own time")
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 _NOT_MODIFIED: Final = 304
-_NOTHING: Final = (None,) * 9
-_PLACES: Final = 15
+_PLACES: Final = 14
+_NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
+# By which rule, and on what basis, checks come to these ends; where it is another one, the row says so.
+_USUAL: Final[dict[str, tuple[str | None, str | None]]] = {
+    "first": ("T40", "declared"),
+    "unchanged": ("T42", "declared"),
+    "minor": ("T47", "declared"),
+}
 
 # By number: 0 and 1, which need no room of their own, for the most frequent. Their order is that of all stores.
 _OUTCOMES: Final = (
@@ -47,29 +53,32 @@ def pack_report(report: CheckReport) -> str:
 
     What says nothing is left out at the end, so that a check which found nothing new takes some twenty bytes.
     """
-    status = report.status
-    often = (
-        status,
-        report.attempts,
-        report.bytes,
-        report.elapsed_ms,
-        _mask_of(report.declares),
-        report.saved_bytes,
-    )
+    status, declares, saved = report.status, _mask_of(report.declares), report.saved_bytes
+    often = (status, report.attempts, report.bytes, report.elapsed_ms, declares)
+    rule, basis = _USUAL.get(report.outcome, _NO_RULE)
+    is_usual = report.rule == rule and report.basis == basis
+    if (
+        is_usual
+        and report.not_modified == (status == _NOT_MODIFIED)
+        and report.final_url == (report.url if status is not None else None)
+        and not report.changed
+        and report.problem is None
+        and report.error is None
+        and report.reason is None
+        and report.next_try is None
+    ):
+        return _encode((*often, saved) if saved else often).decode()
     rare = (
         None if report.not_modified == (status == _NOT_MODIFIED) else report.not_modified,
         None if report.final_url == _final_of(status, report.url) else [report.final_url],
         report.changed or None,
         report.reason,
-        report.rule,
-        report.basis,
+        None if is_usual else [report.rule, report.basis],
         report.next_try,
         report.error,
         report.problem,
     )
-    if rare != _NOTHING:
-        return _encode(often + rare).decode()
-    return _encode(often if report.saved_bytes else often[:-1]).decode()
+    return _encode((*often, saved, *rare)).decode()
 
 
 def pack_outcome(outcome: str | None) -> int | str | None:
@@ -85,10 +94,12 @@ def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
     values = _read_array(text)
     values += [None] * (_PLACES - len(values))
     status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
-    reason, rule, basis, next_try, error, problem = rest
+    reason, ruled, next_try, error, problem = rest
+    ended = _OUTCOMES[outcome] if isinstance(outcome, int) else outcome
+    rule, basis = _USUAL.get(ended or "", _NO_RULE) if ruled is None else ruled
     return {
         "url": url,
-        "outcome": _OUTCOMES[outcome] if isinstance(outcome, int) else outcome,
+        "outcome": ended,
         "changed": changed or [],
         "reason": reason,
         "rule": rule,

@@ -82,10 +82,8 @@ class Batch(NamedTuple):
     @classmethod
     def of(cls, results: Sequence[CheckResult]) -> Batch:
         """Sort results."""
-        same: list[CheckResult] = []
-        others: list[CheckResult] = []
-        for result in results:
-            (same if is_same(result) else others).append(result)
+        same = [result for result in results if is_same(result)]
+        others = [] if len(same) == len(results) else [result for result in results if not is_same(result)]
         return cls(results, same, others)
 
     @property
@@ -153,7 +151,9 @@ def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None)
 
 def due_of_hosts(db: sqlite3.Connection, hosts: set[int]) -> dict[int, Instant | None]:
     """Tell when each of these hosts is due next."""
-    return {**dict.fromkeys(hosts), **dict(db.execute(SQL["due_of_hosts"], {"hosts": ids(hosts)}))}
+    (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
+    query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
+    return dict(db.execute(query, {"hosts": ids(hosts)}).fetchall())
 
 
 def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from tocsin.adapters.stores.sqlite.codec import to_json
 from tocsin.adapters.stores.sqlite.connection import Lane, snapshot, transaction
 from tocsin.adapters.stores.sqlite.queries import queries
 
@@ -71,7 +71,7 @@ class Role:
 
 def ids(values: Iterable[int | str]) -> str:
     """Write keys as the JSON array that `json_each` reads."""
-    return json.dumps(list(values))
+    return to_json(list(values))
 
 
 def touch_hosts(db: sqlite3.Connection, host_ids: Iterable[int]) -> None:

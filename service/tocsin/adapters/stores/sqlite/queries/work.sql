@@ -9,6 +9,13 @@ case when exists (
   where d.host_id = h.id and d.next_at is not null and d.paused = 0 order by d.next_at limit 1
 ) end
 
+-- When each host is due next, where nothing is requested.
+-- name: first_of_hosts
+select a.value, (
+  select d.next_at from pages d indexed by pages_due
+  where d.host_id = a.value and d.next_at is not null and d.paused = 0 order by d.next_at limit 1
+) from json_each(:hosts) a;
+
 -- name: due_of_hosts
 select h.id, {due} from (select value as id from json_each(:hosts)) h;
 
@@ -75,6 +82,11 @@ where p.id in (select value from json_each(:ids));
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_set_at), last_report = ?, outcome = ?,
   conditional_run = ?, flags = (flags & 4) | ?, saved_bytes = saved_bytes + ?
 
+-- name: noted_same
+next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?, outcome = ?,
+  conditional_run = ?, flags = (flags & 4) | ?, saved_bytes = saved_bytes + ?, attempts = null,
+  stored_at = ?, storings = storings + 1
+
 -- name: origin
 etag = ?, last_modified = ?, validators_hop = nullif(?, url), body_digest = ?, body_bytes = coalesce(?, body_bytes)
 
@@ -99,14 +111,14 @@ update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attemp
   stored_at = ?, storings = 1, {origin}, state_id = ?, room = null
 where id = ?;
 
--- A check that found all as it knew it.
+-- A check that found all as it knew it, and was given the same answer.
 -- name: note_same
-update pages set {noted}, attempts = null, stored_at = max(stored_at, ?), storings = storings + 1, {origin}
+update pages set {noted_same}
 where {is_as_known};
 
--- The same by a 304, which stands for the answer before.
--- name: note_spared
-update pages set {noted}, attempts = null, stored_at = max(stored_at, ?), storings = storings + 1
+-- The same, but for what belongs to the answer.
+-- name: note_same_anew
+update pages set {origin}, {noted_same}
 where {is_as_known};
 
 -- name: gate_hosts
