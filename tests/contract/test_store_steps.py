@@ -179,3 +179,16 @@ async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(des
         assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
 
     assert (told, standing) == ([1000, 1000, 500], [1, 1, 0])
+
+
+async def test_a_check_that_is_given_up_while_it_is_asked_for_leaves_nothing_wanted(desk: Desk) -> None:
+    await watch_many(desk)
+    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
+        asking = asyncio.ensure_future(desk.store.request_check(None, NOW))
+        while not other.execute("select count(*) from pages where request_id is not null").fetchone()[0]:
+            await settle()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+        assert other.execute("select count(*) from pages where request_id is not null").fetchone() == (0,)

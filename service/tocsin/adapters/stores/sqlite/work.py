@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.results import Batch, write_results
-from tocsin.adapters.stores.sqlite.role import REVISIONS, Role, ids, touch_hosts
+from tocsin.adapters.stores.sqlite.role import REVISIONS, ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
+from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.adapters.stores.sqlite.tasks import to_task
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _ORIGINS_A_HOST = 16
 _LAST_ID = 2**63 - 1
 
 
-class WorkRole(Role):
+class WorkRole(SteppingRole):
     """Implements ports.WorkStore."""
 
     # Claims and revisions ---------------------------------------------------------------------------------------
@@ -188,21 +190,28 @@ class WorkRole(Role):
     async def request_check(self, page_ids: Sequence[int] | None, now: Instant) -> int:
         """Ask for these pages (all that are not paused: None) to be checked now; returns the request's id."""
         request: int = await self._write(lambda db: db.execute(REQUESTS["insert"], {"now": now}).fetchone()[0])
+        try:
+            await self._want(request, page_ids)
+        except asyncio.CancelledError:
+            # Nobody would follow what was asked for so far.
+            await self.drop_request(request)
+            raise
+        return request
+
+    async def _want(self, request: int, page_ids: Sequence[int] | None) -> None:
         if page_ids is None:
             query, place = REQUESTS["next_pages"], {"after": 0, "limit": STEP_ROWS}
-            while after := await self._edit(partial(_want_step, request=request, query=query, place=place)):
+            while after := await self._in_turn(partial(_want_step, request=request, query=query, place=place)):
                 place["after"] = after
-        else:
-            for start in range(0, len(page_ids), STEP_ROWS):
-                these = {"ids": ids(page_ids[start : start + STEP_ROWS])}
-                step = partial(_want_step, request=request, query=REQUESTS["these_pages"], place=these)
-                await self._edit(step)
-        return request
+            return
+        for start in range(0, len(page_ids), STEP_ROWS):
+            these = {"ids": ids(page_ids[start : start + STEP_ROWS])}
+            await self._in_turn(partial(_want_step, request=request, query=REQUESTS["these_pages"], place=these))
 
     async def drop_request(self, request_id: int) -> None:
         """Forget what a request still wants: whoever asked has gone away."""
         place = {"request": request_id, "limit": STEP_ROWS}
-        while await self._write(lambda db: db.execute(REQUESTS["drop"], place).rowcount):
+        while await self._in_turn(lambda db: db.execute(REQUESTS["drop"], place).rowcount):
             pass
 
     async def request_progress(self, request_id: int) -> tuple[int, int]:
