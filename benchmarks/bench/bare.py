@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
+class NotWhole(RuntimeError):
+    """A page was not answered as it was to be."""
+
+
 async def get_all(
     urls: Sequence[str],
     *,
@@ -26,16 +30,20 @@ async def get_all(
 ) -> dict[str, str]:
     """Get every page whole, so many at once; returns the validators given.
 
-    validators  sent with each request, if given: the answers are then 304
+    validators  sent with each request, if given: the answers must then be 304
     connector   aiohttp's own, if none is given
+    Raises NotWhole for an answer that is another one.
     """
+    wanted = 304 if validators else 200
     given: dict[str, str] = {}
 
     async def work(session: aiohttp.ClientSession, waiting: Iterator[str]) -> None:
         for url in waiting:
             headers = {"If-None-Match": validators[url]} if validators else None
             async with session.get(url, headers=headers) as response:
-                await response.read()
+                body = await response.read()
+                if response.status != wanted or bool(body) != (wanted == 200):
+                    raise NotWhole(f"{url} was answered with {response.status} and {len(body)} bytes")
                 given[url] = response.headers.get("ETag", "")
 
     waiting = iter(urls)

@@ -71,10 +71,10 @@ async def _run(site: Site, fetchers: int, pages: int) -> Run:
         folder = Path(name)
         await _watch(site, folder, pages)
         async with Service(folder, in_flight=IN_FLIGHT, fetchers=fetchers) as service:
-            await _until(site, service, site.requests() + pages)
-            usage, seen, began = service.usage(), site.requests(), time.perf_counter()
+            await _until(site, service, site.seen().requests + pages)
+            usage, seen, began = service.usage(), site.seen().requests, time.perf_counter()
             await _until(site, service, seen + pages)
-            spent, done, ended = service.usage(), site.requests(), time.perf_counter()
+            spent, done, ended = service.usage(), site.seen().requests, time.perf_counter()
         if troubles := service.troubles():
             raise RuntimeError(f"the service had trouble: {troubles[:3]}")
     checks = done - seen
@@ -92,7 +92,7 @@ async def _watch(site: Site, folder: Path, pages: int) -> None:
 async def _until(site: Site, service: Service, requests: int) -> None:
     """Wait until the site has had so many requests."""
     until = time.monotonic() + _PATIENCE_S
-    while await asyncio.to_thread(site.requests) < requests:
+    while (await asyncio.to_thread(site.seen)).requests < requests:
         service.demand_running()
         if time.monotonic() > until:
             raise RuntimeError(f"fewer than {requests} requests within {_PATIENCE_S:.0f} s: {service.said()[-1000:]}")

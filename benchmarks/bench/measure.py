@@ -94,7 +94,7 @@ class Sizes(NamedTuple):
     stored: int
     alerts: int
     backup_s: float
-    rival_pages: int = 400
+    rival_pages: int = 600
     https_pages: int = 500
     fetched: int = 5000
     watched: tuple[int, ...] = (10_000,)

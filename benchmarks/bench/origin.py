@@ -4,7 +4,8 @@
 
 `/p/N` is page N at any address of loopback, `/n/N` the same without a validator.
 `/-/set?delay_ms=300&validators=1&version=7&percent=5&token=3` sets how it answers, `/-/stats` tells how many requests
-were in flight at most since the last setting, and how many came. A POST is taken with 204.
+were in flight at most since the last setting, how many came, and on how many connections in all. A POST is taken with
+204.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Pages:
         self.token = 0
         self.delay_s = 0.0
         self.has_validators = True
-        self.in_flight = self.most_in_flight = self.requests = 0
+        self.in_flight = self.most_in_flight = self.requests = self.connections = 0
 
     def set(self, query: str) -> bytes:
         """Change how it answers."""
@@ -52,7 +53,8 @@ class Pages:
 
     def stats(self) -> bytes:
         """Tell what was seen."""
-        return json.dumps({"most_in_flight": self.most_in_flight, "requests": self.requests}).encode()
+        seen = {"connections": self.connections, "requests": self.requests}
+        return json.dumps({**seen, "most_in_flight": self.most_in_flight}).encode()
 
 
 class Connection(asyncio.Protocol):
@@ -66,6 +68,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         """Keep the transport."""
         self._transport = transport
+        self._pages.connections += 1
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the protocol's signature
         """Answer no more."""

@@ -50,6 +50,13 @@ class Ports(NamedTuple):
     tls_forgetting: int
 
 
+class Seen(NamedTuple):
+    """How many connections a site has taken, and how many requests."""
+
+    connections: int
+    requests: int
+
+
 class Site(msgspec.Struct, frozen=True):
     """A site that runs.
 
@@ -76,12 +83,16 @@ class Site(msgspec.Struct, frozen=True):
         path = "p" if self.folder or kind == "plain" else "n"
         return f"{scheme}://127.0.0.{host}:{getattr(self.ports, kind)}/{path}/{number % DOCUMENTS}"
 
-    def requests(self) -> int:
-        """How many requests it has had, this one not counted."""
+    def seen(self) -> Seen:
+        """Tell what it has had so far, each question of this kind included."""
         with urlopen(f"http://127.0.0.1:{self.ports.plain}/-/stats") as answer:
             said = answer.read().decode()
-        # nginx: "Active connections: 1 / server accepts handled requests / 1 1 1 / ...", with a line for each.
-        return int(said.splitlines()[2].split()[2]) - 1 if self.folder else int(json.loads(said)["requests"])
+        if not self.folder:
+            told = json.loads(said)
+            return Seen(told["connections"], told["requests"])
+        # "Active connections: 1 / server accepts handled requests / 1 1 1 / ...", with a line for each.
+        accepted, _, requests = said.splitlines()[2].split()
+        return Seen(int(accepted), int(requests))
 
     def publish(self, version: int, *, percent: int = 100, token: int | None = None) -> set[int]:
         """Give so many percent of the documents another version; returns their numbers.

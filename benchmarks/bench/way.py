@@ -32,28 +32,30 @@ class NotAsMeant(RuntimeError):
 async def measure(sizes: Sizes) -> list[Figure]:
     """Take the pages through in each way, in turns with bare requests for the same ones."""
     samples: dict[str, list[float]] = defaultdict(list)
+    connections: dict[str, int] = {}
     async with serve() as site:
         served = await wrk.measure(site)
         async with Client(site, sizes.way_pages) as client:
-            rounds = Rounds(site, client, samples)
+            rounds = Rounds(site, client, samples, connections)
             await rounds.first()
             for _ in range(sizes.rounds):
                 await rounds.round()
-    lines = [
-        figure(
-            f"whole way, {way}", samples[way], "us CPU/page", beside=BARE, reference=samples[BARE], speed=True, aim=aim
-        )
-        for way, aim in AIMS.items()
-    ]
-    bare = figure(KNOWN, samples[KNOWN], "us CPU/page", beside=BARE, reference=samples[BARE], speed=True)
-    return [*lines, bare._replace(note=f"site: {site.name}"), *served]
+    bare = f"bare {connections[BARE]:,}"
+    lines = []
+    for name, aim in [*AIMS.items(), (KNOWN, None)]:
+        what = f"whole way, {name}" if name in AIMS else name
+        line = figure(what, samples[name], "us CPU/page", beside=BARE, reference=samples[BARE], speed=True, aim=aim)
+        lines.append(line._replace(note=f"connections: {connections[name]:,}, {bare}; site: {site.name}"))
+    return [*lines, *served]
 
 
 class Rounds:
     """Publishes versions, has the client take the pages through, and demands that they ended as they must."""
 
-    def __init__(self, site: Site, client: Client, samples: dict[str, list[float]]) -> None:
-        self._site, self._client, self._samples = site, client, samples
+    def __init__(
+        self, site: Site, client: Client, samples: dict[str, list[float]], connections: dict[str, int]
+    ) -> None:
+        self._site, self._client, self._samples, self._connections = site, client, samples, connections
         self._version = 0
 
     async def first(self) -> None:
@@ -64,29 +66,34 @@ class Rounds:
 
     async def round(self) -> None:
         """Measure everything once; bare requests stand before and between."""
-        await self._bare("bare", "unconditional", BARE)
+        await self._measured(BARE, "bare", "unconditional")
         await self.check("all changed", percent=100)
         await self.check("5 % changed", percent=5)
-        await self._bare("bare", "plain", BARE)
-        await self._bare("known", "plain", KNOWN)
+        await self._measured(BARE, "bare", "plain")
+        await self._measured(KNOWN, "known", "plain")
         await self.check("5 % changed, the others sent with other bytes", percent=5, rewritten=True)
         await self._client.tell("check")
         name = "all 304"
-        done = await self._client.tell("check")
+        done = await self._measured(name, "check", "plain")
         demand(name, done, {"unchanged": self._client.pages}, 304)
-        self._samples[name].append(done.cpu_us)
 
     async def check(self, name: str, *, percent: int, rewritten: bool = False) -> None:
         """Change so many percent of the documents, and measure a check that is sent all pages whole."""
         self._version += 1
         changed = self._site.publish(self._version, percent=percent, token=self._version if rewritten else None)
-        done = await self._client.tell("check", "unconditional")
+        done = await self._measured(name, "check", "unconditional")
         minor = sum(number % DOCUMENTS in changed for number in range(self._client.pages))
         demand(name, done, {"minor": minor, "unchanged": self._client.pages - minor}, 200)
-        self._samples[name].append(done.cpu_us)
 
-    async def _bare(self, do: str, kind: Kind, name: str) -> None:
-        self._samples[name].append((await self._client.tell(do, kind)).cpu_us)
+    async def _measured(self, name: str, do: str, kind: Kind) -> Done:
+        before = self._site.seen()
+        done = await self._client.tell(do, kind)
+        after = self._site.seen()
+        if after.requests - before.requests < self._client.pages:
+            raise NotAsMeant(f"{name}: {after.requests - before.requests} requests for {self._client.pages} pages")
+        self._samples[name].append(done.cpu_us)
+        self._connections[name] = after.connections - before.connections - 1
+        return done
 
 
 def demand(name: str, done: Done, outcomes: dict[str, int], status: int) -> None:
