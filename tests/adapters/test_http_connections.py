@@ -12,6 +12,7 @@ from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
 from tests.wire import fetcher, request
 from tocsin.adapters.http import pool
+from tocsin.adapters.http.lean import pool as lean_pool
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import NetworkSettings
@@ -264,8 +265,9 @@ async def test_connections_that_were_closed_are_not_counted() -> None:
         assert client.shared().connections == 0
 
 
-async def test_what_lies_idle_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 10 * pool.PLAIN_IDLE_BYTES)
+async def test_what_lies_idle_is_bounded(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
+    each = lean_pool.PLAIN_IDLE_BYTES if transport == "lean" else pool.PLAIN_IDLE_BYTES
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 10 * each)
     async with Origin() as origin, fetcher() as client:
         for number in range(2, 42):
             host = f"127.0.0.{number}"

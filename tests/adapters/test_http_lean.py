@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from typing import TYPE_CHECKING, Any
 
 import aiohappyeyeballs
@@ -125,7 +126,7 @@ async def test_connections_that_lie_idle_are_closed_in_time(monkeypatch: pytest.
 
 
 async def test_the_connection_that_lay_idle_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 2 * limits.PLAIN_IDLE_BYTES)
+    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 2 * pool.PLAIN_IDLE_BYTES)
     async with (
         RawOrigin(HELLO, keep=True) as first,
         RawOrigin(HELLO, keep=True) as second,
@@ -136,6 +137,18 @@ async def test_the_connection_that_lay_idle_longest_makes_room(monkeypatch: pyte
             await client.get(request(origin.url()))
 
     assert (first.connections, second.connections, third.connections) == (2, 1, 1)
+
+
+async def test_idle_connections_leave_most_files_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (12, 12))
+    async with Origin() as origin, fetcher() as client:
+        for number in range(2, 12):
+            host = f"127.0.0.{number}"
+            await origin.start(host)
+            await client.get(request(origin.url("/", host=host)))
+        await settle()
+
+        assert client.shared().connections == 3
 
 
 async def test_T59_requests_of_one_session_share_an_encrypted_connection() -> None:

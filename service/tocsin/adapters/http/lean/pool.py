@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import resource
+import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +16,11 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.lean.dialling import Dialler
     from tocsin.adapters.http.lean.head import Origin
 
+PLAIN_IDLE_BYTES: Final = 12 * 1024
 TLS_IDLE_BYTES: Final = 100 * 1024
 """Half of what the event loop's own TLS takes: nothing here is kept to be read into."""
+_IDLE_FILES: Final = 4
+"""One file in so many that the process may open is an idle connection, at most."""
 LOOK_S: Final = 3.0
 _CLOSING_TURNS: Final = 5
 """Of the loop: a socket is closed in the turn after the one in which it was told to be."""
@@ -34,6 +39,8 @@ class LeanPool:
         self.loop = asyncio.get_running_loop()
         self._idle: OrderedDict[Connection, int] = OrderedDict()
         self._idle_bytes = 0
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most_idle = sys.maxsize if files == resource.RLIM_INFINITY else files // _IDLE_FILES
         self._by_key: dict[object, list[Connection]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -64,11 +71,11 @@ class LeanPool:
         if self._is_closed:
             connection.close()
             return
-        size = TLS_IDLE_BYTES if connection.is_sealed else limits.PLAIN_IDLE_BYTES
+        size = TLS_IDLE_BYTES if connection.is_sealed else PLAIN_IDLE_BYTES
         self._idle[connection] = size
         self._idle_bytes += size
         self._by_key.setdefault(connection.key, []).append(connection)
-        while self._idle_bytes > limits.MOST_IDLE_BYTES:
+        while self._idle_bytes > limits.MOST_IDLE_BYTES or len(self._idle) > self._most_idle:
             next(iter(self._idle)).close()
         if self._timer is None:
             self._timer = self.loop.call_later(LOOK_S, self._look)
