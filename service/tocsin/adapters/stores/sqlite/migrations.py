@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
@@ -15,11 +15,21 @@ from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
 from tocsin.shipped import shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 APPLICATION_ID = 0x546F6373
 """Marks a file as a store of Tocsin ("Tocs")."""
 
+# For indexes of a million rows; only while they are made.
+_CACHE_KIB = 64 * 1024
+# What statements of migrations may call.
+_FUNCTIONS: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
+    ("url_key", 1, url_key),
+    ("outcome_code", 1, pack_outcome),
+    ("packed_fields", 1, pack_fields),
+    ("short_report", 3, short_report),
+    ("short_digest", 1, pack_digest),
+)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 
 
@@ -68,13 +78,10 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     _refuse_newer(path, version, known[-1].number)
     missing = [migration for migration in known if migration.number > version]
     yield 0, len(missing)
-    db.create_function("url_key", 1, url_key, deterministic=True)
-    db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
-    db.create_function("packed_fields", 1, pack_fields, deterministic=True)
-    db.create_function("short_report", 3, short_report, deterministic=True)
-    db.create_function("short_digest", 1, pack_digest, deterministic=True)
+    for name, takes, function in _FUNCTIONS:
+        db.create_function(name, takes, function, deterministic=True)
     for done, migration in enumerate(missing, 1):
-        with unreferenced(db), transaction(db, durable=True):
+        with _unreferenced(db), transaction(db, durable=True):
             # Somebody else may have come first while we waited for the lock.
             if version_of(db, path) < migration.number:
                 for statement in migration.statements:
@@ -86,12 +93,15 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
 
 
 @contextmanager
-def unreferenced(db: sqlite3.Connection) -> Iterator[None]:
-    """Let tables be made anew, without what refers to them going with the old ones."""
+def _unreferenced(db: sqlite3.Connection) -> Iterator[None]:
+    """Let tables be made anew, without what refers to them going with the old ones, and with room to sort in."""
+    (cache,) = db.execute("pragma cache_size").fetchone()
     db.execute("pragma foreign_keys = off")
+    db.execute(f"pragma cache_size = -{_CACHE_KIB}")
     try:
         yield
     finally:
+        db.execute(f"pragma cache_size = {cache}")
         db.execute("pragma foreign_keys = on")
 
 
