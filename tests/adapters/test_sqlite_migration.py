@@ -36,7 +36,8 @@ _PAGES: dict[str, dict[str, Any]] = {
     CHECKED: {
         "next_at": NOW + 5, "next_why": "every 24h, at its own time", "state_id": 2, "stored_at": 40, "storings": 3,
         "last_set_at": 40, "last_checked_at": 41, "last_changed_at": 30,
-        "last_report": msgspec.json.encode(REPORT).decode(), "outcome": "minor", "etag": '"v2"', "validators_hop": CHECKED, "body_digest": DIGEST, "body_bytes": 900,
+        "last_report": msgspec.json.encode(REPORT).decode(),
+        "outcome": "minor", "etag": '"v2"', "validators_hop": CHECKED, "body_digest": DIGEST, "body_bytes": 900,
         "saved_bytes": 70, "flags": 8, "text": "mine", "given": "https://ONE.example/checked",
     },
     FAILED: {
