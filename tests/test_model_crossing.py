@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import pytest
@@ -16,6 +16,7 @@ from tocsin.engine.assess import Assessment
 from tocsin.engine.receive import Received
 from tocsin.events import Happening
 from tocsin.ports import HopRequest, HopResponse, Rendered
+from tocsin.ports.messages import FromFetcher, ToFetcher
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import FIELDS, PageState
 
@@ -29,7 +30,7 @@ _OF_THE_MODEL: list[type[msgspec.Struct]] = [
 ]
 _BESIDE: list[type[msgspec.Struct]] = [
     Assessment, FetchSettings, Happening, HopRequest, HopResponse, HostSettings, NetworkSettings, PageSettings,
-    Received, Rendered,
+    Received, Rendered, *sorted({*get_args(ToFetcher), *get_args(FromFetcher)}, key=lambda kind: kind.__name__),
 ]  # fmt: skip
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _JSON = st.recursive(
@@ -67,6 +68,7 @@ _MAKERS: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.DictType: lambda kind: st.dictionaries(_any_of(kind.key_type), _any_of(kind.value_type), max_size=3),
     inspect.FloatType: lambda _: st.floats(allow_nan=False),
     inspect.IntType: _any_number,
+    inspect.ListType: lambda kind: st.lists(_any_of(kind.item_type), max_size=2),
     inspect.LiteralType: lambda kind: st.sampled_from(kind.values),
     inspect.Metadata: lambda kind: _any_of(kind.type),
     inspect.NoneType: lambda _: st.none(),

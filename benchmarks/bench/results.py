@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 VERSION_FIELD = 7
 _DAY_US = 86_400_000_000
+_BYTES = 52_000
+_RULES = {"first": "T40", "minor": "T47", "unchanged": "T42"}
 _FIELDS: FieldValues = ("2020-05-01", *(None,) * 4, "2024-02-01T08:30Z", None, "1", None, None, "2021-03-04", None)
 
 
@@ -32,7 +34,8 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
     validators = task.validators if task.validators and not changed else Validators(f'"{version}"', None, task.url)
     digest = task.body_digest if task.body_digest and not changed else f"1:{version:032x}"
     is_equal = before is not None and not changed
-    state = NewState(at, fields, equal=is_equal, validators=validators, body_digest=digest, body_bytes=52_000)
+    as_before = is_equal and (validators, digest, _BYTES) == (task.validators, task.body_digest, task.body_bytes)
+    state = NewState(at, fields, is_equal, validators, digest, _BYTES, as_before)
     outcome = "first" if before is None else "minor" if changed else "unchanged"
     return CheckResult(
         page_id=task.page_id,
@@ -47,6 +50,8 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
             attempts=1,
             bytes=52_120,
             elapsed_ms=30 + version,
+            rule=_RULES[outcome],
+            basis="declared",
         ),
         checked_at=at,
         set_at=at,
@@ -57,4 +62,5 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
         verdict=verdict,
         alerts=alerts,
         received=True,
+        based_on=before.last_at if before is not None else None,
     )

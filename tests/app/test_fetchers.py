@@ -126,6 +126,19 @@ async def test_a_robots_txt_on_another_fetchers_host_is_had_from_there(
     assert [asked.host.split(":")[0] for asked in site.asked("/robots")] == [SECOND]
 
 
+@pytest.mark.parametrize("fetchers", [0, 2])
+async def test_T54_what_is_set_at_run_time_holds_in_fetchers_that_are_still_starting(
+    tmp_path: Path, monkeypatch: Patch, site: Origin, fetchers: int
+) -> None:
+    site.fallback = Page(html(created="1"))
+    urls = site.url("/a"), site.url("/b", host=SECOND)
+    async with Crew.at(tmp_path, monkeypatch, *urls, fetch=FetchSettings(fetchers=fetchers)) as crew:
+        await crew.store.edit_group(None, SystemClock().now(), settings={"headers": {"X-Set": "yes"}}, unset=[])
+        await crew.check()
+
+    assert [site.asked(path)[0].headers.get("x-set") for path in ("/a", "/b")] == ["yes", "yes"]
+
+
 async def test_what_a_robots_txt_said_is_kept_over_restarts(tmp_path: Path, monkeypatch: Patch, site: Origin) -> None:
     site.fallback = Page(html(created="1"))
     async with Crew.at(tmp_path, monkeypatch, site.url("/a"), site.url("/b", host=SECOND)) as crew:

@@ -165,6 +165,27 @@ def test_dev_leaves_an_environment_alone_that_only_a_link_leads_to(ready: Ready)
     assert (elsewhere / "bin/python").exists()
 
 
+def test_dev_sets_up_what_bench_compares_with_once_and_by_its_lock(ready: Ready) -> None:
+    (ready.tools / "mkdir").symlink_to(shutil.which("mkdir") or "mkdir")
+
+    first, second = ready.run("rivals"), ready.run("rivals")
+
+    assert [call for call in first if call[-2:] == ["--require-hashes", "requirements-bench.lock"]]
+    assert second == []
+
+
+def test_dev_that_cannot_have_what_bench_compares_with_says_so(ready: Ready) -> None:
+    (ready.tools / "mkdir").symlink_to(shutil.which("mkdir") or "mkdir")
+    python = ready.folder / ".venv/bin/python"
+    python.write_text(python.read_text() + "case $* in *requirements-bench.lock) exit 1 ;; esac\n")
+
+    done = run(ready.folder, "rivals", path=str(ready.tools))
+
+    assert done.returncode == 1
+    assert "the packages above could not be had" in done.stderr
+    assert not (ready.folder / "build/bench-venv/.made").exists()
+
+
 def test_dev_test_goes_on_after_a_failure_and_tells_of_every_step(ready: Ready) -> None:
     python = ready.folder / ".venv/bin/python"
     python.write_text(python.read_text() + "case $* in *mypy) exit 1 ;; esac\n")

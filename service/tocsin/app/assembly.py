@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import __version__
 from tocsin.adapters.http.budget import room_for_bodies
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
@@ -289,7 +289,7 @@ async def assemble(
         fetcher: Fetcher | None = None
         if not fetchers:
             fetcher = await stack.enter_async_context(
-                AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
+                HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
             )
         sinks = await open_sinks(settings, stack)
         await store.set_sinks([sink.name for sink in sinks])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import user_agent
@@ -95,7 +95,7 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
     fetch = replace(settings.fetch, max_body=total, max_wire=total, hold=max(settings.fetch.hold, HOLD))
     origin = watch_url(typed).origin
     agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
-    async with AiohttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
+    async with HttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         session, gates, outage = fetcher.shared(), Gates(settings.hosts, clock), OutageWatch(clock)
         in_flight = asyncio.Semaphore(1)
         direct = Receiver(gates, None, outage, in_flight, fetch, clock)

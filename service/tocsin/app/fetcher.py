@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.belonging import belong_to, open_name_tag, open_stream
 from tocsin.adapters.system import SystemChance, SystemClock
@@ -35,7 +35,7 @@ async def work(stream: int, tag: int) -> None:
     policies.adopt(start.rules.for_all, start.rules.groups)
     for host, until_s in start.holds.items():
         gates.hold(host, until_s)
-    async with AiohttpFetcher(
+    async with HttpFetcher(
         start.fetch,
         start.network,
         user_agent=user_agent(start.instance.contact),

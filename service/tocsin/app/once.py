@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from tocsin.adapters.http.fetcher import AiohttpFetcher
+from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
@@ -104,7 +104,7 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
     clock = SystemClock()
     agent = user_agent(settings.instance.contact)
     accepted = accepted_of(settings.hosts)
-    async with AiohttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
+    async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         receiver = Receiver(
             Gates(settings.hosts, clock), None, OutageWatch(clock), asyncio.Semaphore(1), settings.fetch, clock
         )

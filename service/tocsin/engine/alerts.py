@@ -54,8 +54,8 @@ def state_data(stored_at: Instant, fields: FieldValues) -> JsonObject:
 
 def changes_data(changed: tuple[str, ...], previous: FieldValues, latest: FieldValues) -> list[JsonObject]:
     """Show the values of the fields that differ, in the order of a state."""
-    before, after = fields_data(previous), fields_data(latest)
-    return [{"field": name, "previous": before[name], "latest": after[name]} for name in changed]
+    places = zip(FIELDS, previous, latest, strict=True)
+    return [{"field": name, "previous": before, "latest": after} for name, before, after in places if name in changed]
 
 
 def changed_data(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
 
 TICK_S = 1.0
-SILENT_TICKS = 30
-"""Seconds without a word after which a fetcher hangs; the worst page holds one up for a fifth of that."""
+SILENT_TICKS = 60
+"""Seconds without a word after which a fetcher hangs; the worst page holds one up for a tenth of that."""
+_TO_START = 3
+"""So many times as long it may take to start, where everything starts at once."""
 MOST_STILLBORN = 3
 """So many fetchers in a row that die before they work are an error of ours."""
 GRACE_S = 2.0
@@ -86,7 +89,7 @@ class FetcherLink:
         self._outgoing: list[ToFetcher] = []
         self._filled = asyncio.Event()
         self._withdrawn: set[int] = set()
-        self._is_ready = self._was_ready = False
+        self._is_live = self._is_ready = self._was_ready = False
         self._killed_for: str | None = None
         self._silent_ticks = 0
 
@@ -115,8 +118,8 @@ class FetcherLink:
             self._take_back(-number)
 
     def tell(self, message: ToFetcher) -> None:
-        """Send it this, if it lives; the next one is told by its start."""
-        if self._is_ready:
+        """Send it this, if it lives, after what it starts by; the next one is told by its own start."""
+        if self._is_live:
             self._outgoing.append(message)
             self._filled.set()
 
@@ -188,10 +191,13 @@ class FetcherLink:
             try:
                 await self._live(process)
             finally:
-                self._is_ready, self.pid = False, None
+                self._is_live = self._is_ready = False
+                self.pid = None
                 status = await process.end(GRACE_S)
             why = self._reason(status)
-            stillborn = 0 if self._was_ready else stillborn + 1
+            # Whom somebody else has killed, the machine for want of memory, say, could have started.
+            was_murdered = status == -SIGKILL and self._killed_for is None
+            stillborn = 0 if self._was_ready else stillborn + (not was_murdered)
             if stillborn >= MOST_STILLBORN:
                 mend = "what it said stands above; fetch.fetchers = 0 works without such processes"
                 raise ProcessError(f"fetcher {self.index}: {stillborn} in a row ended at their start, {why}; {mend}")
@@ -202,7 +208,7 @@ class FetcherLink:
 
     async def _live(self, process: FetcherProcess) -> None:
         """See one process through its life."""
-        self._outgoing, self._silent_ticks = [self._start()], 0
+        self._outgoing, self._silent_ticks, self._is_live = [self._start()], 0, True
         self._filled.set()
         async with asyncio.TaskGroup() as group:
             helpers = {
@@ -262,8 +268,8 @@ class FetcherLink:
             # Ticks are counted, not time: while this process stood still, the other may have spoken unheard.
             self._silent_ticks += 1
             taken = process.resident_bytes() or 0
-            if self._silent_ticks > SILENT_TICKS:
-                self._killed_for = f"it said nothing for {SILENT_TICKS} s"
+            if self._silent_ticks > SILENT_TICKS * (1 if self._is_ready else _TO_START):
+                self._killed_for = f"it said nothing for {self._silent_ticks} s"
             elif taken > self._most_bytes:
                 self._killed_for = f"it took {taken >> 20} MiB, more than {self._most_bytes >> 20} MiB"
             else:

@@ -138,6 +138,3 @@ class HttpFetcher:
             names, sweep, self._policy, self._budget, origins=self._origins, room=self._room, sessions=sessions
         )
         return HttpSession(lean, proxied)
-
-
-AiohttpFetcher = HttpFetcher

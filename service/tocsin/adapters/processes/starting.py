@@ -104,6 +104,8 @@ class LocalStarter:
                     # Standard output is for results; what goes wrong is said on standard error.
                     stdout=asyncio.subprocess.DEVNULL,
                     env=_environment(),
+                    # A Ctrl-C at the terminal is for the program that a person started.
+                    start_new_session=True,
                 )
         except OSError as exc:
             ours.close()

@@ -12,7 +12,6 @@ from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
-    from typing import Any
 
     from tocsin.model import CheckResult
 
@@ -45,13 +44,15 @@ def note_reports(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None
 
 def _note(db: sqlite3.Connection, request: int, wanted: Sequence[CheckResult]) -> None:
     # Only pages that this request still wants: a newer one may have taken them over.
-    reports: list[dict[str, Any]] = [
-        {"request": request, "report": to_json(result.report)}
-        for result in wanted
-        if db.execute(SQL["done"], {"id": result.page_id, "request": request}).rowcount
-    ]
+    place = {"request": request, "ids": ids(result.page_id for result in wanted)}
+    left = {row[0] for row in db.execute(SQL["done"], place).fetchall()}
+    reports: list[str] = []
+    for result in wanted:
+        if result.page_id in left:
+            left.remove(result.page_id)
+            reports.append(to_json(result.report))
     done = db.execute(SQL["count_done"], {"request": request, "count": len(reports)}).fetchone()
     if done is None:
         return
     first = done[0] - len(reports) + 1
-    db.executemany(SQL["report"], [{**row, "position": first + place} for place, row in enumerate(reports)])
+    db.executemany(SQL["report"], [(request, position, report) for position, report in enumerate(reports, first)])

@@ -61,7 +61,7 @@ def _open_records(db: sqlite3.Connection) -> Iterator[TableRow]:
 def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
     """Write records a step at a time; whatever is refused undoes them all."""
     (last,) = db.execute(SQL["last_state"]).fetchone()
-    stated: dict[str, None] = {}
+    stated, first = 0, list[str]()
     taken, left = 0, iter(rows)
     while step := list(islice(left, STEP_ROWS)):
         pages = _pages_of(db, step, now)
@@ -69,7 +69,8 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
             if state_id is not None:
                 db.execute(STATES["close_run"], {"page": page_id})
             if state_id is not None and state_id <= last:
-                stated[url] = None
+                stated += 1
+                first += [url] * (stated <= _NAMED)
                 db.execute(SQL["delete_before"], {"page": page_id, "last": last})
         records = [
             {"page": pages[row.url][0], "at": row.stored_at, "fields": write_fields(row.fields), "text": row.text}
@@ -81,9 +82,8 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
         db.executemany(SQL["open_last"], shown)
         taken += len(step)
     if stated and not replace:
-        named = ", ".join(list(stated)[:_NAMED])
-        more = f" and {len(stated) - _NAMED} more" if len(stated) > _NAMED else ""
-        raise UsageError(f"{named}{more}: have states already; give --replace to put the table's in their place")
+        named = ", ".join(first) + (f" and {stated - _NAMED} more" if stated > _NAMED else "")
+        raise UsageError(f"{named}: have states already; give --replace to put the table's in their place")
     touch_all_hosts(db)
     return taken
 

@@ -31,10 +31,11 @@ select position, report from request_reports where request_id = :request and pos
 update requests set done = done + :count where id = :request returning done;
 
 -- name: report
-insert into request_reports (request_id, position, report) values (:request, :position, :report);
+insert into request_reports (request_id, position, report) values (?, ?, ?);
 
 -- name: done
-update pages set request_id = null where id = :id and request_id = :request;
+update pages set request_id = null where id in (select value from json_each(:ids)) and +request_id = :request
+returning id;
 
 -- name: drop
 update pages set request_id = null
