@@ -50,12 +50,12 @@ def read_from(scheduler: Scheduler, store: Any) -> None:
 
 async def test_a_page_is_checked_before_the_last_host_is_read(tmp_path: Path) -> None:
     urls = many(3, 2)
-    async with engine_on(tmp_path, urls, requested=False) as engine, asyncio.timeout(10):
+    async with engine_on(tmp_path, urls, requested=False) as engine, asyncio.timeout(10), asyncio.TaskGroup() as group:
         enough, stopping = asyncio.Event(), asyncio.Event()
         read_from(engine.scheduler, EndlessAgenda(engine.store, enough))
         for url in urls:
             engine.web.page(url, html(created="1"))
-        running = asyncio.create_task(engine.run(stopping))
+        group.create_task(engine.run(stopping))
         while not any(engine.web.asked(url) for url in urls):  # noqa: ASYNC110 - the web tells nobody
             await asyncio.sleep(0)
 
@@ -63,4 +63,3 @@ async def test_a_page_is_checked_before_the_last_host_is_read(tmp_path: Path) ->
 
         enough.set()
         stopping.set()
-        await running
