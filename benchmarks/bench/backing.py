@@ -54,7 +54,7 @@ async def _back_up(folder: Path, sizes: Sizes) -> tuple[Child, float]:
             version = 0
             while True:
                 version += 1
-                await store.commit(claim, [result_of(task, version, changed=True) for task in tasks])
+                await store.commit(claim, [result_of(task, version, changed=True, again=True) for task in tasks])
                 written += len(tasks)
                 await asyncio.sleep(1 / _PER_SECOND)
 
