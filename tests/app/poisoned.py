@@ -17,10 +17,9 @@ from tocsin.engine.receive import Receiver
 if TYPE_CHECKING:
     from tocsin.engine.receive import Received
     from tocsin.model import CheckResult
-    from tocsin.ports import HopResponse
 
 _really_received = Conclusion.received
-_really_hop = Receiver.hop
+_really_receive = Receiver.receive
 
 
 def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) -> CheckResult:
@@ -35,14 +34,14 @@ def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) ->
     return _really_received(self, received, *rest, **named)
 
 
-async def _hop(self: Receiver, *given: Any, **named: Any) -> HopResponse:
-    response = await _really_hop(self, *given, **named)
-    if response.url.endswith("/die"):
+async def _receive(self: Receiver, *given: Any, **named: Any) -> Received:
+    received = await _really_receive(self, *given, **named)
+    if received.final_url.endswith("/die"):
         os.kill(os.getpid(), signal.SIGKILL)
-    return response
+    return received
 
 
 if __name__ == "__main__":
     Conclusion.received = _received  # type: ignore[method-assign]  # that is what this module is for
-    Receiver.hop = _hop  # type: ignore[method-assign]
+    Receiver.receive = _receive  # type: ignore[method-assign]
     main()

@@ -92,6 +92,7 @@ class FetcherLink:
         self._is_live = self._is_ready = self._was_ready = False
         self._killed_for: str | None = None
         self._silent_ticks = 0
+        self._group: asyncio.TaskGroup
 
     # What it has in hand ----------------------------------------------------------------------------------------
 

@@ -40,7 +40,14 @@ class NameTag:
 
 
 def new_name_tag() -> NameTag:
-    """Make one."""
+    """Make one; raises OSError where the machine has no memory or descriptor left."""
+    descriptor = _memory_file()
+    os.ftruncate(descriptor, _SIZE)
+    return NameTag(descriptor)
+
+
+def _memory_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("tocsin-fetcher")
     with tempfile.TemporaryFile() as file:
-        file.truncate(_SIZE)
-        return NameTag(os.dup(file.fileno()))
+        return os.dup(file.fileno())

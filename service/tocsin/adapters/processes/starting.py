@@ -7,7 +7,7 @@ import os
 import resource
 import socket
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,29 +89,35 @@ class LocalStarter:
 
     async def start(self) -> LocalFetcher:
         """Start one; raises ProcessError where the machine does not let us."""
-        ours, theirs = socket.socketpair()
-        tag = new_name_tag()
-        descriptors = (theirs.fileno(), tag.descriptor)
-        # -P: what lies in the folder where somebody called us is none of our modules.
-        arguments = ("-P", "-m", self._module, *map(str, descriptors), str(os.getpid()))
         try:
-            with theirs:
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    *arguments,
-                    pass_fds=descriptors,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    # Standard output is for results; what goes wrong is said on standard error.
-                    stdout=asyncio.subprocess.DEVNULL,
-                    env=_environment(),
-                    # A Ctrl-C at the terminal is for the program that a person started.
-                    start_new_session=True,
-                )
+            return await self._start()
         except OSError as exc:
-            ours.close()
-            tag.close()
             mend = "allow more processes and open files, or set fetch.fetchers = 0"
             raise ProcessError(f"a fetcher process cannot be started: {exc}; {mend}") from exc
+
+    async def _start(self) -> LocalFetcher:
+        with ExitStack() as stack:
+            ours, theirs = socket.socketpair()
+            stack.callback(ours.close)
+            stack.enter_context(theirs)
+            tag = new_name_tag()
+            stack.callback(tag.close)
+            descriptors = (theirs.fileno(), tag.descriptor)
+            # -P: what lies in the folder where somebody called us is none of our modules.
+            arguments = ("-P", "-m", self._module, *map(str, descriptors), str(os.getpid()))
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *arguments,
+                pass_fds=descriptors,
+                stdin=asyncio.subprocess.DEVNULL,
+                # Standard output is for results; what goes wrong is said on standard error.
+                stdout=asyncio.subprocess.DEVNULL,
+                env=_environment(),
+                # A Ctrl-C at the terminal is for the program that a person started.
+                start_new_session=True,
+            )
+            stack.pop_all()
+        theirs.close()
         return LocalFetcher(process, await to_fetcher(ours), tag)
 
 
