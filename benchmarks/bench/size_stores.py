@@ -98,6 +98,7 @@ async def make_store(shape: Shape, port: int, folder: Path) -> Path:
         making.unlink(missing_ok=True)
         await _fill(making, shape, port)
         making.rename(kept)
+        Path(f"{making}.lock").unlink(missing_ok=True)
     shutil.copyfile(kept, path)
     return path
 
