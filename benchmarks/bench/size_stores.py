@@ -97,8 +97,7 @@ async def make_store(shape: Shape, port: int, folder: Path) -> Path:
         making = kept.with_suffix(".making")
         making.unlink(missing_ok=True)
         await _fill(making, shape, port)
-        making.rename(kept)
-        Path(f"{making}.lock").unlink(missing_ok=True)
+        _keep(making, kept)
     shutil.copyfile(kept, path)
     return path
 
@@ -134,6 +133,12 @@ def fingerprint() -> str:
         for path in sorted((ROOT / folder).glob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _keep(making: Path, kept: Path) -> None:
+    making.rename(kept)
+    # The lock of those who made it: nobody holds it any more.
+    making.with_name(f"{making.name}.lock").unlink(missing_ok=True)
 
 
 def _forget_others(mine: Path) -> None:
