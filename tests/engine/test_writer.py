@@ -76,13 +76,13 @@ async def test_whoever_hands_over_waits_while_the_store_is_behind() -> None:
     writer = await _writer(store)
     await writer.put_all([_result(number) for number in range(5)])
 
-    late = asyncio.create_task(writer.put(_result(5)))
-    await asyncio.sleep(0)
+    async with asyncio.TaskGroup() as group:
+        late = group.create_task(writer.put(_result(5)))
+        await asyncio.sleep(0)
+        assert not late.done()
+        await writer.finish()
+        await writer.run()
 
-    assert not late.done()
-    await writer.finish()
-    await writer.run()
-    await late
     assert [number for batch in store.batches for number in batch] == [0, 1, 2, 3, 4, 5]
 
 
@@ -91,11 +91,12 @@ async def test_what_was_handed_over_by_somebody_who_gave_up_waiting_is_written()
     writer = await _writer(store)
     await writer.put_all([_result(number) for number in range(5)])
 
-    late = asyncio.create_task(writer.put(_result(5)))
-    await asyncio.sleep(0)
-    late.cancel()
-    await writer.finish()
-    await writer.run()
+    async with asyncio.TaskGroup() as group:
+        late = group.create_task(writer.put(_result(5)))
+        await asyncio.sleep(0)
+        late.cancel()
+        await writer.finish()
+        await writer.run()
 
     assert [number for batch in store.batches for number in batch] == [0, 1, 2, 3, 4, 5]
 
@@ -104,14 +105,14 @@ async def test_a_result_that_comes_while_a_batch_is_written_is_in_the_next_one()
     store = _Store()
     store.let.clear()
     writer = await _writer(store, rows=1)
-    running = asyncio.create_task(writer.run())
-    await writer.put(_result(1))
-    await store.asked.wait()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        await writer.put(_result(1))
+        await store.asked.wait()
 
-    await writer.put(_result(2))
-    store.let.set()
-    await writer.finish()
-    await running
+        await writer.put(_result(2))
+        store.let.set()
+        await writer.finish()
 
     assert store.batches == [[1], [2]]
 
@@ -143,10 +144,10 @@ async def test_a_store_that_cannot_be_written_ends_the_impatient() -> None:
 async def test_a_writer_that_is_finished_with_nothing_in_hand_ends() -> None:
     store = _Store()
     writer = await _writer(store)
-    running = asyncio.create_task(writer.run())
-    await asyncio.sleep(0)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        await asyncio.sleep(0)
 
-    await writer.finish()
-    await running
+        await writer.finish()
 
     assert store.batches == []
