@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ DRAIN_S = 15.0
 """How long a one-shot check gives its sinks; what they have not taken stays in the outbox."""
 
 
+AGAIN_S = 2.0
+"""When what the store could not do at the launch is tried again."""
+
+
 class Loops(Struct, frozen=True):
     """The parts that an engine runs."""
 
@@ -67,9 +72,7 @@ class Runner:
         loops = self._loops
         await loops.lease.take()
         await loops.uplink.resume()
-        now = self._clock.now()
-        due = await self._store.spread_overdue(loops.lease.claim, now, at_launch=at_launch, cron=cron)
-        self._telemetry.emit(Happening("engine.started", "info", {"due_at_launch": due}))
+        self._telemetry.emit(Happening("engine.started"))
         async with asyncio.TaskGroup() as group:
             background = [
                 group.create_task(loops.lease.keep(), name="lease"),
@@ -77,6 +80,7 @@ class Runner:
                 group.create_task(loops.attention.run(), name="attention"),
                 group.create_task(loops.pruning.run(), name="pruning"),
                 group.create_task(loops.rounds.run(), name="rounds"),
+                group.create_task(self._spread_overdue(at_launch, cron), name="launch"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
@@ -103,6 +107,21 @@ class Runner:
             "saved_bytes": writer.saved_bytes,
         }
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
+
+    async def _spread_overdue(self, at_launch: timedelta, cron: str) -> None:
+        """Make due what was last checked too long ago (T63), while what is due anyway is being checked."""
+        now = self._clock.now()
+        while True:
+            try:
+                due = await self._store.spread_overdue(self._loops.lease.claim, now, at_launch=at_launch, cron=cron)
+            except StoreError as exc:
+                self._telemetry.emit(Happening("launch.failed", "error", {"error": str(exc)}))
+                await self._clock.sleep(AGAIN_S)
+            else:
+                break
+        self._telemetry.emit(Happening("engine.spread", "info", {"due_at_launch": due}))
+        if due:
+            self._loops.scheduler.reread()
 
     async def check(self, stopping: asyncio.Event) -> None:
         """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take.

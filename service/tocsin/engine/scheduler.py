@@ -116,6 +116,11 @@ class Scheduler:
         self._is_reconfigured = True
         self._changed.set()
 
+    def reread(self) -> None:
+        """Say that pages have become due by other ways than their checks: the whole agenda is read again."""
+        self._reload_from.add(None)
+        self._changed.set()
+
     def wake(self) -> None:
         """Look again at once."""
         self._changed.set()
