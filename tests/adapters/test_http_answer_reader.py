@@ -128,6 +128,37 @@ def test_what_breaks_in_the_body_of_an_error_takes_nothing_from_its_header(rest:
     assert (reader.is_done, reader.is_sure, reader.status) == (True, False, 404)
 
 
+def test_trailers_are_no_headers_of_the_next_answer() -> None:
+    reader = AnswerReader()
+    reader.begin(REQUEST)
+    reader.feed(CHUNKED + b"5\r\nhello\r\n0\r\nContent-Encoding: br\r\nLocation: /poison\r\n\r\n")
+    assert (reader.is_done, reader.is_sure) == (True, True)
+
+    reader.begin(REQUEST)
+    reader.feed(OK + b"Content-Length: 2\r\n\r\nhi")
+
+    assert (reader.headers, reader.whole()) == ((("content-length", "2"),), (b"hi", 2, False))
+
+
+@pytest.mark.parametrize(
+    ("framed", "why"),
+    [
+        (b"Content-Length : 50\r\n\r\nhello", "received 5 of 50 bytes"),
+        (b"Transfer-Encoding : chunked\r\n\r\n5\r\nhello\r\n", "the last chunk is missing"),
+        (b"Transfer-Encoding : gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "a transfer coding"),
+    ],
+)
+def test_a_space_before_its_colon_takes_nothing_from_what_a_header_says_of_the_body(framed: bytes, why: str) -> None:
+    assert why in str(read(OK + framed))
+
+
+@pytest.mark.parametrize("length", [5, 100_000])
+def test_an_interim_answer_with_a_body_is_refused(length: int) -> None:
+    interim = b"HTTP/1.1 199 Odd\r\nContent-Length: %d\r\n\r\n" % length + b"x" * length
+
+    assert "an interim answer with a body" in str(read(interim + OK + b"Content-Length: 5\r\n\r\nhello"))
+
+
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
 def test_only_the_version_that_keeps_connections_keeps_one(version: bytes) -> None:
     reader = AnswerReader()

@@ -53,6 +53,9 @@ HEADERS = [
     b"X: a\r\n b",
     b"X: a\0",
     b"X : y",
+    b"Content-Length : 5",
+    b"Transfer-Encoding : chunked",
+    b"Transfer-Encoding : gzip, chunked",
     b"no colon",
     b": none",
 ]

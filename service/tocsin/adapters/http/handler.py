@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from aiohttp import ClientPayloadError, TCPConnector, hdrs
+from aiohttp import ClientPayloadError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
@@ -88,10 +88,11 @@ class ConnectionHandler(ResponseHandler):
         # It may have come in one piece with its body, of which the header alone counts here.
         self._header_left -= sum(len(name) + len(value) for name, value in message.raw_headers)
         self._refuse_long_header()
-        codings = message.headers.getall(hdrs.TRANSFER_ENCODING, None)
+        # By the names as llhttp frames by them: without the spaces that may stand before the colon.
+        codings = [said.lower() for name, said in message.raw_headers if name.rstrip().lower() == b"transfer-encoding"]
         if message.version.major != 1:
             self._give_up(f"version {message.version.major}.{message.version.minor}")
-        elif codings is not None and [coding.lower() for coding in codings] != ["chunked"]:
+        elif codings and codings != [b"chunked"]:
             # aiohttp would read on as if it were not there, and what is still coded would be the page.
             self._give_up("a transfer coding other than chunked")
         elif message.code < _FINAL and message.code != _SWITCHING:

@@ -142,7 +142,7 @@ class AiohttpSession:
 
 def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """Headers as the port has them: names in lower case, values one character for each byte."""
-    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
+    return tuple((name.decode("latin-1").lower().rstrip(" "), value.decode("latin-1")) for name, value in headers)
 
 
 def _exact(url: str) -> URL:

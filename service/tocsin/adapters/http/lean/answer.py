@@ -95,6 +95,8 @@ class AnswerReader:
         self._is_chunked = False
         self.drained_bytes = 0
         self.body = None
+        # Trailers of the answer before stand here.
+        self._raw.clear()
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take what came; raises Broken, TooLong or NotDecodable."""
@@ -202,6 +204,9 @@ class AnswerReader:
         body = self.body
         if self.is_done:
             return
+        if not self._is_final:
+            # llhttp reads one behind 199, and would read on in it.
+            raise Broken("an interim answer with a body")
         self._has_moved = True
         if body is not None:
             body.take(piece)
@@ -303,7 +308,8 @@ _NAMES: Final[dict[bytes, str]] = {}
 
 
 def _named(raw: bytes) -> str:
-    name = raw.decode("latin-1").lower()
+    # llhttp takes names with spaces before their colon for what they are without (RFC 9112, 5.1), and frames by them.
+    name = raw.decode("latin-1").lower().rstrip(" ")
     if len(_NAMES) < _MOST_NAMES and len(raw) <= 64:  # noqa: PLR2004 - longer ones are nobody's custom
         _NAMES[raw] = name
     return name
