@@ -79,8 +79,8 @@ class Desk:
 
     @classmethod
     async def at(cls, folder: Path, **options: Any) -> Self:
-        """Open the store of this folder as an engine, and claim all of it."""
-        store = await open_store(url_of(folder), **{"engine": True, "gather": GATHER, **options})
+        """Open the store of this folder as an engine, and claim all of it; its steps take no time."""
+        store = await open_store(url_of(folder), **{"engine": True, "gather": GATHER, "timer": lambda: 0.0, **options})
         claim = await store.claim(ALL, NOW, LEASE, "engine")
         assert claim is not None
         return cls(store, claim, folder)

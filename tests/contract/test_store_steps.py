@@ -5,19 +5,28 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.contract.desk import DAY, HOUR, NOW, Desk, new_page
 from tests.fakes import settle
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.steps import FIRST_ROWS, HELD_S, LEAST_ROWS, Pace
 from tocsin.model import Instruction, PageFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 MANY = 2500
+STEPS = [100, 200, 400, 800, 1000]
+"""Of so many pages, where steps take no time."""
+
 Kind = Literal["again", "never", "until-major", "drop"]
 NOTHING: dict[str, Any] = {
     "settings": {},
@@ -42,12 +51,45 @@ EDITS: dict[str, Callable[[Desk, list[int], Callable[[int], None]], Any]] = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-async def test_a_long_edit_is_told_of_after_each_thousand_pages(desk: Desk, name: str) -> None:
+async def test_a_long_edit_is_told_of_after_each_step(desk: Desk, name: str) -> None:
     ids, told = await watch_many(desk), list[int]()
 
     await EDITS[name](desk, ids, told.append)
 
-    assert told == [1000, 1000, 500]
+    assert told == STEPS
+
+
+async def test_steps_that_keep_others_waiting_become_shorter_and_then_longer_again(tmp_path: Path) -> None:
+    adding, removing = [0.0, 0.0], [2 * HELD_S] * 4
+    looks = chain.from_iterable((0.0, held_s) for held_s in chain(adding, removing, repeat(0.0)))
+    slow = await Desk.at(tmp_path, timer=lambda: next(looks))
+    told: list[int] = []
+    async with slow.store:
+        ids = await watch_many(slow, 300)
+
+        await slow.store.remove_pages(ids, on_step=told.append)
+
+    assert told == [100, 50, 25, 16, 16, 32, 61]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2000), st.floats(0, 10))))
+def test_a_step_is_never_so_short_that_it_pays_nothing_nor_longer_than_a_thousand(
+    steps: list[tuple[int, float]],
+) -> None:
+    pace = Pace()
+
+    for rows, held_s in steps:
+        pace.learn(rows, held_s)
+
+        assert LEAST_ROWS <= pace.rows <= STEP_ROWS
+
+
+def test_a_last_step_of_few_rows_says_nothing_of_longer_ones() -> None:
+    pace = Pace()
+
+    pace.learn(FIRST_ROWS - 1, 0.0)
+
+    assert pace.rows == FIRST_ROWS
 
 
 async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(desk: Desk) -> None:
@@ -60,8 +102,8 @@ async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(
             running.cancel()
             other.execute("rollback")
 
-    assert told == [1000]
-    assert await desk.store.count_pages(PageFilter()) == MANY - 1000
+    assert told == STEPS[:1]
+    assert await desk.store.count_pages(PageFilter()) == MANY - STEPS[0]
 
 
 async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(desk: Desk) -> None:
@@ -138,7 +180,7 @@ async def test_a_question_of_many_pages_is_answered_in_steps(desk: Desk, kind: K
 
     done = await desk.store.answer(1, Instruction(kind), scope="host-cause", url=None, now=NOW, on_step=told.append)
 
-    assert (done, told) == (MANY, [1000, 1000, 500])
+    assert (done, told) == (MANY, [*STEPS, 0])
     left = [page for page in await desk.store.pages(PageFilter(), limit=MANY) if page.question_id is not None]
     assert len(left) == (MANY if kind == "again" else 0)
 
@@ -179,7 +221,7 @@ async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(des
 
         assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
 
-    assert (told, standing) == ([1000, 1000, 500], [1, 1, 0])
+    assert (told, standing) == ([*STEPS, 0], [1, 1, 1, 1, 1, 0])
 
 
 async def test_a_check_that_is_given_up_while_it_is_asked_for_leaves_nothing_wanted(desk: Desk) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from tocsin.adapters.stores.sqlite import SqliteStore
 
@@ -24,6 +25,7 @@ async def open_store(
     history: bool = True,
     gather: timedelta = GATHER,
     busy: timedelta = BUSY,
+    timer: Callable[[], float] = time.monotonic,
 ) -> SqliteStore:
     """Open a store; close it, or use it as an async context manager.
 
@@ -33,11 +35,14 @@ async def open_store(
     history  keep what is pruned from the table, until its retention ends
     gather   how long failures of one host and cause are gathered into one question
     busy     how long to wait for another process that writes
+    timer    seconds, by which long edits keep their steps short
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
     from tocsin.adapters.stores.sqlite import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
 
-    return await open_sqlite(_path_of(url), engine=engine, create=create, history=history, gather=gather, busy=busy)
+    return await open_sqlite(
+        _path_of(url), engine=engine, create=create, history=history, gather=gather, busy=busy, timer=timer
+    )
 
 
 async def migrate(url: str) -> AsyncIterator[tuple[int, int]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import to_json
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.pages import remove
 from tocsin.adapters.stores.sqlite.questions import SQL, hold_never
 from tocsin.adapters.stores.sqlite.renders import forgive, want_render
@@ -61,18 +60,18 @@ class AnswerAtWork:
         self._after = 0
         self._is_begun = self.is_done = False
 
-    def step(self, db: sqlite3.Connection) -> int:
-        """Carry out one step; returns for how many pages of the question. Raises UsageError, NotWatched."""
+    def step(self, db: sqlite3.Connection, *, rows: int) -> int:
+        """Carry out one step of so many pages; returns of how many it was. Raises UsageError, NotWatched."""
         if not self._is_begun:
             self._begin(db)
             self._left = list(self._questions)
             self._is_begun = True
             if self.is_done:
                 return _count(db, self._answer)
-        pages = self._next_pages(db)
+        pages = self._next_pages(db, rows)
         self._carry_out(db, pages)
         touch_hosts(db, {page.host_id for page in pages})
-        if self._answer.url is not None or len(pages) < STEP_ROWS:
+        if self._answer.url is not None or len(pages) < rows:
             self._end(db)
         return len(pages)
 
@@ -108,13 +107,13 @@ class AnswerAtWork:
             }
             self._rule = _insert_rule(db, answer, scope, subject)
 
-    def _next_pages(self, db: sqlite3.Connection) -> list[AskedPage]:
+    def _next_pages(self, db: sqlite3.Connection, rows: int) -> list[AskedPage]:
         """The next step's pages, from one question to the next, in order of id."""
         if self._answer.url is not None:
             return [_page_named(db, self._answer)]
         pages: list[AskedPage] = []
-        while self._left and len(pages) < STEP_ROWS:
-            place = {"question": self._left[-1], "after": self._after, "limit": STEP_ROWS - len(pages)}
+        while self._left and len(pages) < rows:
+            place = {"question": self._left[-1], "after": self._after, "limit": rows - len(pages)}
             found = [AskedPage(*row) for row in db.execute(SQL["next_of_question"], place)]
             pages += found
             if found:

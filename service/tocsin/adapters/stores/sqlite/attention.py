@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.answers import Answer, AnswerAtWork
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_instruction, read_names, read_object
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.copies import copies_of, copies_of_question
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.questions import SQL
@@ -110,8 +110,9 @@ class AttentionRole(SteppingRole):
         Raises UsageError for a question that is not open, and NotWatched for a page that is not in it.
         """
         at_work, pages = AnswerAtWork(Answer(question_id, instruction, scope, url, now)), 0
+        pace = self._paces["answer"]
         while not at_work.is_done:
-            pages += await self._step(at_work.step, on_step)
+            pages += await self._step(pace, partial(at_work.step, rows=pace.rows), on_step)
         return pages
 
     async def rules(self) -> list[RuleRow]:
@@ -130,22 +131,22 @@ class AttentionRole(SteppingRole):
         (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": rule_id}).fetchone())
         window, is_lifted = window_us(size), False
 
-        def lift(db: sqlite3.Connection) -> int:
+        def lift(db: sqlite3.Connection, *, limit: int) -> int:
             nonlocal is_lifted
             if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
                 raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
-            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": STEP_ROWS}).fetchall()
+            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": limit}).fetchall()
             due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
             db.executemany(SQL["release_page"], due)
             touch_hosts(db, {host for _, host in rows})
-            if len(rows) < STEP_ROWS:
+            if len(rows) < limit:
                 db.execute(SQL["delete_rule"], {"rule": rule_id})
                 is_lifted = True
             return len(rows)
 
-        pages = 0
+        pages, pace = 0, self._paces["lift"]
         while not is_lifted:
-            pages += await self._step(lift, on_step)
+            pages += await self._step(pace, partial(lift, limit=pace.rows), on_step)
         return pages
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
@@ -25,6 +26,7 @@ class Options(Struct, frozen=True):
 
     identity  of its file, from `place.identity_of`
     engine    it was opened as the engine's own
+    timer     seconds, of which the length of a step is known
     """
 
     path: str
@@ -33,6 +35,7 @@ class Options(Struct, frozen=True):
     gather: timedelta
     busy: timedelta
     engine: bool = False
+    timer: Callable[[], float] = time.monotonic
 
 
 class Role:

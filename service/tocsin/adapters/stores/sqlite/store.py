@@ -23,7 +23,7 @@ from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from datetime import timedelta
     from types import TracebackType
 
@@ -52,7 +52,14 @@ class SqliteStore(WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, Rou
 
 
 async def open_sqlite(
-    path: str, *, engine: bool, create: bool, history: bool, gather: timedelta, busy: timedelta
+    path: str,
+    *,
+    engine: bool,
+    create: bool,
+    history: bool,
+    gather: timedelta,
+    busy: timedelta,
+    timer: Callable[[], float],
 ) -> SqliteStore:
     """Open a store; see `open_store`."""
     _demand_place(path, create=create)
@@ -63,7 +70,7 @@ async def open_sqlite(
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
         await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
-        options = Options(path, identity_of(path), history, gather, busy, engine)
+        options = Options(path, identity_of(path), history, gather, busy, engine, timer)
         return SqliteStore(writer, reader, options, opened.pop_all())
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import ids
@@ -31,8 +30,9 @@ class WatchRole(SteppingRole):
     async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
         added: list[int | None] = []
-        for step in _steps(pages):
-            added += await self._in_turn(partial(insert_pages, pages=step, now=now))
+        pace = self._paces["add"]
+        for step in pace.pieces(pages):
+            added += await self._in_turn(pace, len(step), partial(insert_pages, pages=step, now=now))
         return added
 
     async def page(self, url: str) -> PageRow | None:
@@ -76,8 +76,9 @@ class WatchRole(SteppingRole):
     async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
         """Take pages off the list, with all that is stored of them."""
         removed = 0
-        for step in _steps(page_ids):
-            removed += await self._step(partial(remove, page_ids=step), on_step)
+        pace = self._paces["remove"]
+        for step in pace.pieces(page_ids):
+            removed += await self._step(pace, partial(remove, page_ids=step), on_step)
         return removed
 
     async def edit_pages(
@@ -96,9 +97,9 @@ class WatchRole(SteppingRole):
     ) -> int:
         """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
         edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
-        changed = 0
-        for step in _steps(page_ids):
-            changed += await self._step(partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
+        pace, changed = self._paces["edit"], 0
+        for step in pace.pieces(page_ids):
+            changed += await self._step(pace, partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
         return changed
 
     async def edit_group(
@@ -115,10 +116,10 @@ class WatchRole(SteppingRole):
         await self._edit(partial(merge_into, name=name, edit=edit))
         if not edit.moves_schedule:
             return
-        which, last, after = PageFilter(group=name), await self.last_page_id(), 0
+        which, last, after, pace = PageFilter(group=name), await self.last_page_id(), 0, self._paces["follow"]
         # Looked for in a reading, which keeps nobody from writing: it may go through all pages for a few.
-        while found := await self.page_ids(which, after_id=after, last_id=last, limit=STEP_ROWS):
-            await self._step(partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
+        while found := await self.page_ids(which, after_id=after, last_id=last, limit=pace.rows):
+            await self._step(pace, partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
             after = found[-1]
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
@@ -143,10 +144,6 @@ class WatchRole(SteppingRole):
             ]
 
         return await self._read(read)
-
-
-def _steps(rows: Sequence[Any]) -> list[Sequence[Any]]:
-    return [rows[start : start + STEP_ROWS] for start in range(0, len(rows), STEP_ROWS)]
 
 
 def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:

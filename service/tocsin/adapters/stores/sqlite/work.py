@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sqlite.role import Options
+    from tocsin.adapters.stores.sqlite.steps import Pace
     from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
 
 SQL = queries("work")
@@ -199,20 +200,28 @@ class WorkRole(SteppingRole):
         return request
 
     async def _want(self, request: int, page_ids: Sequence[int] | None) -> None:
+        pace, after = self._paces["want"], 0
         if page_ids is None:
-            query, place = REQUESTS["next_pages"], {"after": 0, "limit": STEP_ROWS}
-            while after := await self._in_turn(partial(_want_step, request=request, query=query, place=place)):
-                place["after"] = after
+            while last := await self._want_some(request, "next_pages", pace.rows, after=after, limit=pace.rows):
+                after = last
             return
-        for start in range(0, len(page_ids), STEP_ROWS):
-            these = {"ids": ids(page_ids[start : start + STEP_ROWS])}
-            await self._in_turn(partial(_want_step, request=request, query=REQUESTS["these_pages"], place=these))
+        for piece in pace.pieces(page_ids):
+            await self._want_some(request, "these_pages", len(piece), ids=ids(piece))
+
+    async def _want_some(self, request: int, query: str, rows: int, **place: Any) -> int:
+        """Want one step's pages; returns the last one's id, 0 if there was none."""
+        step = partial(_want_step, request=request, query=REQUESTS[query], place=place)
+        return await self._in_turn(self._paces["want"], rows, step)
 
     async def drop_request(self, request_id: int) -> None:
         """Forget what a request still wants: whoever asked has gone away."""
-        place = {"request": request_id, "limit": STEP_ROWS}
-        while await self._in_turn(lambda db: db.execute(REQUESTS["drop"], place).rowcount):
+        pace = self._paces["drop"]
+        while await self._drop_some(pace, request_id):
             pass
+
+    async def _drop_some(self, pace: Pace, request_id: int) -> int:
+        place = {"request": request_id, "limit": pace.rows}
+        return await self._in_turn(pace, pace.rows, lambda db: db.execute(REQUESTS["drop"], place).rowcount)
 
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """(done, all) of a request."""
