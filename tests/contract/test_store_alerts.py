@@ -161,10 +161,26 @@ async def test_dead_letters_can_be_replayed(desk: Desk) -> None:
     await record(desk, "one", "dead")
     await record(desk, "two", "accepted")
 
-    assert await desk.store.replay(alert_id=None, sink="ops", dead_only=True, now=NOW + DAY) == 1
+    assert await desk.store.count_dead("ops") == await desk.store.count_dead(None) == 1
+    assert await desk.store.replay_dead(sink="log", now=NOW + DAY) == 0
+    assert await desk.store.replay_dead(sink="ops", now=NOW + DAY) == 1
 
+    assert await desk.store.count_dead(None) == 0
     (again,) = await desk.store.due_deliveries("ops", NOW + DAY, limit=9)
     assert (again.alert_id.lstrip("0"), again.tries, again.first_try_at) == ("one", 0, None)
+
+
+async def test_dead_letters_of_all_sinks_are_replayed_in_steps(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops", "log"])
+    for number in range(250):
+        await publish(desk, f"{number:03}")
+        await record(desk, f"{number:03}", "dead")
+    await desk.store.set_sinks(["log"])
+    told: list[int] = []
+
+    assert await desk.store.replay_dead(sink=None, now=NOW, on_step=told.append) == 250
+
+    assert told == [100, 150]
 
 
 async def test_an_accepted_alert_is_replayed_only_if_it_is_asked_for(desk: Desk) -> None:
@@ -173,14 +189,14 @@ async def test_an_accepted_alert_is_replayed_only_if_it_is_asked_for(desk: Desk)
     await record(desk, "one", "accepted")
     name = "one".rjust(26, "0")
 
-    assert await desk.store.replay(alert_id=name, sink=None, dead_only=True, now=NOW) == 0
-    assert await desk.store.replay(alert_id=name, sink=None, dead_only=False, now=NOW) == 1
+    assert await desk.store.replay_dead(sink=None, now=NOW) == 0
+    assert await desk.store.replay(name, sink=None, now=NOW) == 1
     assert await due(desk) == ["one"]
 
 
 async def test_an_alert_can_be_replayed_to_a_sink_that_is_newer_than_it(desk: Desk) -> None:
     await publish(desk, "one")
 
-    assert await desk.store.replay(alert_id="one".rjust(26, "0"), sink="new", dead_only=False, now=NOW) == 1
+    assert await desk.store.replay("one".rjust(26, "0"), sink="new", now=NOW) == 1
 
     assert await due(desk, "new") == ["one"]

@@ -142,7 +142,7 @@ async def test_a_dead_alert_can_be_replayed(outbox: Outbox) -> None:
     await outbox.deliver()
     outbox.sink.faults.clear()
 
-    await outbox.store.replay(alert_id="a1", sink=None, dead_only=False, now=outbox.clock.now())
+    await outbox.store.replay("a1", sink=None, now=outbox.clock.now())
 
     assert await outbox.deliver() == ["a1"]
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["accepted"]

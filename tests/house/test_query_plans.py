@@ -146,8 +146,6 @@ ALLOWED = {
         "watchlist.history",
     },
     "somebody asked for all of it, by hand": {
-        "alerts.replay_all",
-        "alerts.replay_dead",
         "revisions.stamp_all",
         "rounds.crowds",
         "rounds.own_schedules",

@@ -10,6 +10,7 @@ import click
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.steps import steps
 from tocsin.cli.times import json_time, show_time
 from tocsin.errors import UsageError
 from tocsin.spec.html.urls import watch_url
@@ -79,9 +80,7 @@ def replay(ctx: click.Context, alert_id: str | None, sink: str | None, *, dead: 
     deliveries = with_store(ctx, lambda store: _count(store, alert_id, sink))
     if deliveries and not dry_run:
         confirm(f"deliver {count(deliveries, 'alert')} again", yes=yes)
-        deliveries = with_store(
-            ctx, lambda store: store.replay(alert_id=alert_id, sink=sink, dead_only=dead, now=now())
-        )
+        deliveries = with_store(ctx, lambda store: _replay(store, alert_id, sink, deliveries))
     told = "would be delivered again." if dry_run else "due again; a running service delivers."
     record = {"deliveries": deliveries, "dry_run": dry_run}
     output.emit(record, lambda: output.say(f"{count(deliveries, 'alert')} {told}"))
@@ -128,13 +127,14 @@ async def _count(store: Store, alert_id: str | None, sink: str | None) -> int:
         found = sum(sink in (None, name) for name, _, _, _ in alert.deliveries)
         # A sink that was configured after the alert was written is given it all the same.
         return max(found, int(sink is not None))
-    deliveries, before = 0, None
-    while piece := await store.alerts(limit=_PIECE, before=before, dead=True):
-        before = piece[-1].position
-        deliveries += sum(
-            state == "dead" and sink in (None, name) for alert in piece for name, state, _, _ in alert.deliveries
-        )
-    return deliveries
+    return await store.count_dead(sink)
+
+
+async def _replay(store: Store, alert_id: str | None, sink: str | None, deliveries: int) -> int:
+    if alert_id is not None:
+        return await store.replay(alert_id, sink=sink, now=now())
+    with steps("Replaying", "due again", total=deliveries, what="alert") as on_step:
+        return await store.replay_dead(sink=sink, now=now(), on_step=on_step)
 
 
 def _row(alert: AlertRow) -> tuple[object, ...]:

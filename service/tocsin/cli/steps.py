@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def steps(doing: str, done: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show the progress of work on pages, and say how far it came if the user interrupts it.
+def steps(doing: str, done: str, *, total: int | None = None, what: str = "page") -> Iterator[Callable[[int], None]]:
+    """Show the progress of work on pages, or whatever `what` says, and say how far it came if the user interrupts it.
 
     doing, done  the work in words, such as "Removing" and "removed"
     Yields a function that is told how many more pages are done.
@@ -32,5 +32,5 @@ def steps(doing: str, done: str, *, total: int | None = None) -> Iterator[Callab
             yield on_step
         except asyncio.CancelledError:
             of = "" if total is None else f" of {total:,}"
-            output.note(f"Interrupted: {count(so_far, 'page')}{of} {done}; the same call once more goes on from there.")
+            output.note(f"Interrupted: {count(so_far, what)}{of} {done}; the same call once more goes on from there.")
             raise

@@ -113,8 +113,20 @@ class AlertStore(Protocol):
     async def alert(self, alert_id: str) -> AlertRow | None:
         """One alert."""
 
-    async def replay(self, *, alert_id: str | None, sink: str | None, dead_only: bool, now: Instant) -> int:
-        """Make deliveries due again; returns how many."""
+    async def replay(self, alert_id: str, *, sink: str | None, now: Instant) -> int:
+        """Make the deliveries of an alert due again, accepted ones too; returns how many.
+
+        sink  only to this one, also where it is newer than the alert
+        """
+
+    async def count_dead(self, sink: str | None) -> int:
+        """How many dead letters there are, of this sink or of all."""
+
+    async def replay_dead(self, *, sink: str | None, now: Instant, on_step: OnStep = unheard) -> int:
+        """Make dead letters due again, of this sink or of all; returns how many.
+
+        Of many it is done a step at a time, as in `WatchList`; the same call once more goes on.
+        """
 
     async def after(self, position: int, *, limit: int) -> list[AlertRow]:
         """Alerts published after this position (AlertStream)."""

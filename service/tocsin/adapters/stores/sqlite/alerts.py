@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.codec import read_deliveries, read_object, to_json
 from tocsin.adapters.stores.sqlite.outbox import SQL, publish
-from tocsin.adapters.stores.sqlite.role import Role
+from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.events import OUTAGE_BEGAN
 from tocsin.model import AlertRow, DueDelivery, SinkState
+from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
     from tocsin.model import AlertDraft, DeliveryResult, Instant
+    from tocsin.ports.keeping import OnStep
 
 
-class AlertRole(Role):
+class AlertRole(SteppingRole):
     """Implements ports.AlertStore."""
 
     async def set_sinks(self, names: Sequence[str]) -> None:
@@ -101,18 +104,42 @@ class AlertRole(Role):
         """Alerts published after this position."""
         return await self._rows(SQL["after"], {"position": position, "limit": limit})
 
-    async def replay(self, *, alert_id: str | None, sink: str | None, dead_only: bool, now: Instant) -> int:
-        """Make deliveries due again; returns how many."""
-        place = {"id": alert_id, "sink": sink, "dead_only": dead_only, "now": now}
+    async def replay(self, alert_id: str, *, sink: str | None, now: Instant) -> int:
+        """Make the deliveries of an alert due again, accepted ones too; returns how many."""
+        place = {"id": alert_id, "sink": sink, "now": now}
 
         def write(db: sqlite3.Connection) -> int:
-            if alert_id is None:
-                return db.execute(SQL["replay_dead" if dead_only else "replay_all"], place).rowcount
-            if sink is not None and not dead_only:
+            if sink is not None:
                 db.execute(SQL["deliver_too"], place)
             return db.execute(SQL["replay_alert"], place).rowcount
 
         return await self._edit(write)
+
+    async def count_dead(self, sink: str | None) -> int:
+        """How many dead letters there are, of this sink or of all."""
+
+        def read(db: sqlite3.Connection) -> int:
+            return sum(db.execute(SQL["count_dead"], {"sink": name}).fetchone()[0] for name in _sinks(db, sink))
+
+        return await self._read(read)
+
+    async def replay_dead(self, *, sink: str | None, now: Instant, on_step: OnStep = unheard) -> int:
+        """Make dead letters due again, of this sink or of all; returns how many."""
+        replayed = 0
+        for name in await self._read(lambda db: _sinks(db, sink)):
+            replayed += await self._replay_dead_of(name, now, on_step)
+        return replayed
+
+    async def _replay_dead_of(self, sink: str, now: Instant, on_step: OnStep) -> int:
+        pace, place, replayed = self._paces["replay"], {"sink": sink, "after": 0}, 0
+        while dead := await self._next_dead(place | {"limit": pace.rows}):
+            step = {"sink": sink, "now": now, "positions": ids(dead)}
+            replayed += await self._step(pace, partial(_replay_these, place=step), on_step)
+            place["after"] = dead[-1]
+        return replayed
+
+    async def _next_dead(self, place: dict[str, Any]) -> list[int]:
+        return await self._read(lambda db: [row[0] for row in db.execute(SQL["next_dead"], place)])
 
     async def _rows(self, query: str, place: dict[str, Any]) -> list[AlertRow]:
         rows = await self._read(lambda db: db.execute(query, place).fetchall())
@@ -120,3 +147,11 @@ class AlertRole(Role):
             AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), read_deliveries(deliveries))
             for alert_id, position, kind, page_id, url, at, event, deliveries in rows
         ]
+
+
+def _sinks(db: sqlite3.Connection, sink: str | None) -> list[str]:
+    return [row[0] for row in db.execute(SQL["sinks_with_deliveries"])] if sink is None else [sink]
+
+
+def _replay_these(db: sqlite3.Connection, place: dict[str, Any]) -> int:
+    return db.execute(SQL["replay_these"], place).rowcount

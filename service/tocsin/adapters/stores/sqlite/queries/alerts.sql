@@ -73,15 +73,28 @@ order by a.position desc limit :limit;
 
 -- name: replay_alert
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
-where alert_id = :id and (:sink is null or sink = :sink) and (not :dead_only or state = 'dead');
+where alert_id = :id and (:sink is null or sink = :sink);
 
--- name: replay_dead
-update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
-where state = 'dead' and (:sink is null or sink = :sink);
+-- All sinks that anything was to be delivered to, whether they are configured still or not: one look for each.
+-- name: sinks_with_deliveries
+with recursive found (sink) as (
+  select min(sink) from deliveries
+  union all
+  select (select min(d.sink) from deliveries d where d.sink > found.sink) from found where found.sink is not null
+)
+select sink from found where sink is not null;
 
--- name: replay_all
+-- name: count_dead
+select count(*) from deliveries indexed by deliveries_by_state where sink = :sink and state = 'dead';
+
+-- A step's dead letters of a sink.
+-- name: next_dead
+select position from deliveries indexed by deliveries_by_state
+where sink = :sink and state = 'dead' and position > :after order by position limit :limit;
+
+-- name: replay_these
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
-where (:sink is null or sink = :sink);
+where sink = :sink and position in (select value from json_each(:positions)) and state = 'dead';
 
 -- An alert written before the sink was configured has no delivery yet.
 -- name: deliver_too
