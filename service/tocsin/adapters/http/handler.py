@@ -92,7 +92,7 @@ class ConnectionHandler(ResponseHandler):
         codings = [said.lower() for name, said in message.raw_headers if name.rstrip().lower() == b"transfer-encoding"]
         if message.version.major != 1:
             self._give_up(f"version {message.version.major}.{message.version.minor}")
-        elif codings and codings != [b"chunked"]:
+        elif codings and (codings != [b"chunked"] or not message.chunked):
             # aiohttp would read on as if it were not there, and what is still coded would be the page.
             self._give_up("a transfer coding other than chunked")
         elif message.code < _FINAL and message.code != _SWITCHING:
