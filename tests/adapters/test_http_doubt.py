@@ -119,6 +119,8 @@ async def test_bytes_that_come_while_nobody_asks_are_no_answer_to_the_next_reque
         b"HTTP/0.9 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         b"HTTP/2.0 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         b"hello",
+        CHUNKED.replace(b"chunked", b"chunked\t") + b"5\r\nhello\r\n0\r\n\r\n",
+        CHUNKED.replace(b": chunked", b" : gzip, chunked") + b"5\r\nhello\r\n0\r\n\r\n",
         CHUNKED.replace(b"chunked", b"rot13") + b"5\r\nhello\r\n0\r\n\r\n",
         CHUNKED.replace(b"chunked", b"gzip, chunked") + b"5\r\nhello\r\n0\r\n\r\n",
         CHUNKED.replace(b"chunked", b"chunked, gzip") + b"hello",
