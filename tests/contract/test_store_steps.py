@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from contextlib import closing
 from itertools import chain, repeat
@@ -43,7 +44,9 @@ async def watch_many(desk: Desk, pages: int = MANY) -> list[int]:
     return await desk.watch(*(f"https://h{number % 100}.example/{number}" for number in range(pages)))
 
 
+NEW = [new_page(f"https://new.example/{number}") for number in range(MANY)]
 EDITS: dict[str, Callable[[Desk, list[int], Callable[[int], None]], Any]] = {
+    "add": lambda desk, _, told: desk.store.add_pages(NEW, NOW, on_step=told),
     "remove": lambda desk, ids, told: desk.store.remove_pages(ids, on_step=told),
     "edit": lambda desk, ids, told: desk.store.edit_pages(ids, NOW, **(NOTHING | {"paused": True}), on_step=told),
     "group": lambda desk, _, told: desk.store.edit_group(None, NOW, settings={"every": "1h"}, unset=(), on_step=told),
@@ -52,7 +55,7 @@ EDITS: dict[str, Callable[[Desk, list[int], Callable[[int], None]], Any]] = {
 
 @pytest.mark.parametrize("name", EDITS)
 async def test_a_long_edit_is_told_of_after_each_step(desk: Desk, name: str) -> None:
-    ids, told = await watch_many(desk), list[int]()
+    ids, told = await watch_many(desk, 0 if name == "add" else MANY), list[int]()
 
     await EDITS[name](desk, ids, told.append)
 
@@ -104,6 +107,20 @@ async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(
 
     assert told == STEPS[:1]
     assert await desk.store.count_pages(PageFilter()) == MANY - STEPS[0]
+
+
+async def test_a_step_is_flushed_to_the_disk_once_others_may_write(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids, flushed = await watch_many(desk, 1), list[int]()
+
+    def fsync(number: int) -> None:
+        with closing(sqlite3.connect(desk.folder / "tocsin.db", timeout=0, isolation_level=None)) as other:
+            other.execute("begin immediate")
+        flushed.append(os.fstat(number).st_ino)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    await desk.store.remove_pages(ids)
+
+    assert flushed == [(desk.folder / "tocsin.db-wal").stat().st_ino]
 
 
 async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(desk: Desk) -> None:

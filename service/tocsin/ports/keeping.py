@@ -25,7 +25,7 @@ class WatchList(Protocol):
     Whoever cancels it leaves the steps done that `on_step` was told of; the same call once more goes on.
     """
 
-    async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
+    async def add_pages(self, pages: Sequence[NewPage], now: Instant, *, on_step: OnStep = unheard) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
 
     async def page(self, url: str) -> PageRow | None:

@@ -118,11 +118,10 @@ async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
     batch: list[NewPage] = []
 
     async def write(advance: Callable[[int], None]) -> None:
-        ids = await store.add_pages(batch, now())
+        ids = await store.add_pages(batch, now(), on_step=advance)
         added = sum(page_id is not None for page_id in ids)
         tally.added += added
         tally.known += len(ids) - added
-        advance(len(batch))
         batch.clear()
 
     with steps("Importing", "of the list are watched") as advance:

@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 class WatchRole(SteppingRole):
     """Implements ports.WatchList."""
 
-    async def add_pages(self, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
+    async def add_pages(self, pages: Sequence[NewPage], now: Instant, *, on_step: OnStep = unheard) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
         added: list[int | None] = []
+
+        def insert(db: sqlite3.Connection, step: Sequence[NewPage]) -> int:
+            added.extend(insert_pages(db, step, now))
+            return len(step)
+
         pace = self._paces["add"]
         for step in pace.pieces(pages):
-            added += await self._in_turn(pace, len(step), partial(insert_pages, pages=step, now=now))
+            await self._step(pace, partial(insert, step=step), on_step)
         return added
 
     async def page(self, url: str) -> PageRow | None:
