@@ -224,6 +224,34 @@ async def test_an_answer_that_was_interrupted_goes_on_when_it_is_given_again(des
     assert len(await desk.store.rules()) == (kind == "never")
 
 
+@pytest.mark.parametrize(("first", "then"), [("until-major", "never"), ("never", "until-major")])
+async def test_pages_of_a_rule_that_is_replaced_follow_the_new_one_in_steps(
+    desk: Desk, first: Kind, then: Kind
+) -> None:
+    await ask_about_many(desk, 1000)
+    async with asyncio.TaskGroup() as group:
+
+        def interrupt(_pages: int) -> None:
+            running.cancel()
+
+        running = group.create_task(
+            desk.store.answer(1, Instruction(first), scope="host-cause", url=None, now=NOW, on_step=interrupt),
+            name="answer",
+        )
+    left = await desk.store.question(1)
+    assert left is not None
+    told: list[int] = []
+
+    done = await desk.store.answer(
+        1, Instruction(then), scope="host-cause", url=None, now=NOW + HOUR, on_step=told.append
+    )
+
+    assert done == sum(told) == left.pages < 1000
+    assert [(rule.id, rule.instruction.kind) for rule in await desk.store.rules()] == [(2, then)]
+    due = [page.next_at is not None for page in await desk.store.pages(PageFilter())]
+    assert due == [then == "until-major"] * 1000
+
+
 async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(desk: Desk) -> None:
     await ask_about_many(desk)
     await desk.store.answer(1, Instruction("never"), scope="host-cause", url=None, now=NOW)

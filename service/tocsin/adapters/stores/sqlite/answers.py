@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.pages import remove
 from tocsin.adapters.stores.sqlite.questions import SQL, hold_never
 from tocsin.adapters.stores.sqlite.renders import forgive, want_render
 from tocsin.adapters.stores.sqlite.role import touch_hosts
+from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
 from tocsin.errors import NotWatched, UsageError
 from tocsin.events import to_rfc3339
 
@@ -57,6 +58,8 @@ class AnswerAtWork:
         self._questions = [answer.question]
         self._left: list[int] = []
         self._rule: int | None = None
+        self._former: list[int] = []
+        self._former_pages = 0
         self._after = 0
         self._is_begun = self.is_done = False
 
@@ -68,12 +71,39 @@ class AnswerAtWork:
             self._is_begun = True
             if self.is_done:
                 return _count(db, self._answer)
+            if self.is_replacing:
+                return 0
+        if self.is_replacing:
+            return self._replace(db, rows)
         pages = self._next_pages(db, rows)
         self._carry_out(db, pages)
         touch_hosts(db, {page.host_id for page in pages})
         if self._answer.url is not None or len(pages) < rows:
             self._end(db)
         return len(pages)
+
+    @property
+    def is_replacing(self) -> bool:
+        """The next step is about pages of a rule that said something else of the same, not of the question."""
+        return bool(self._former)
+
+    def _replace(self, db: sqlite3.Connection, rows: int) -> int:
+        """Let pages of a former rule follow the new one, which speaks for those that fail meanwhile; then forget it."""
+        former = self._former[-1]
+        found = db.execute(SQL["ruled_pages"], {"rule": former, "limit": rows}).fetchall()
+        for page, _ in found:
+            self._follow(db, page)
+        touch_hosts(db, {host for _, host in found})
+        if len(found) < rows:
+            db.execute(SQL["delete_rule"], {"rule": former})
+            self._former.pop()
+        return len(found)
+
+    def _follow(self, db: sqlite3.Connection, page: int) -> None:
+        _hold(db, self._answer, page, self._rule or 0)
+        if self._answer.instruction.kind != "never":
+            at = spread_at(page, self._answer.now, window_us(self._former_pages))
+            db.execute(SQL["never_no_more"], {"page": page, "at": at})
 
     def _begin(self, db: sqlite3.Connection) -> None:
         answer, instruction = self._answer, self._answer.instruction
@@ -105,7 +135,9 @@ class AnswerAtWork:
                 "host": host_id if scope in ("host-cause", "host") else None,
                 "cause": cause if scope in ("host-cause", "cause") else None,
             }
-            self._rule = _insert_rule(db, answer, scope, subject)
+            self._rule, self._former = _insert_rule(db, answer, scope, subject)
+            counted = [db.execute(SQL["count_ruled"], {"rule": former}).fetchone()[0] for former in self._former]
+            self._former_pages = sum(counted)
 
     def _next_pages(self, db: sqlite3.Connection, rows: int) -> list[AskedPage]:
         """The next step's pages, from one question to the next, in order of id."""
@@ -134,7 +166,10 @@ class AnswerAtWork:
         else:
             for page in pages:
                 subject = {"page": page.id, "host": None, "cause": None}
-                rule = self._rule if self._rule is not None else _insert_rule(db, self._answer, "page", subject)
+                rule = self._rule
+                if rule is None:
+                    rule, former = _insert_rule(db, self._answer, "page", subject)
+                    db.executemany(SQL["delete_rule"], [{"rule": each} for each in former])
                 _apply(db, self._answer, page, rule)
 
     def _end(self, db: sqlite3.Connection) -> None:
@@ -221,25 +256,30 @@ def _take_copy(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -
         db.execute(SQL["leave"], {"page": page.id})
 
 
-def _insert_rule(db: sqlite3.Connection, answer: Answer, scope: str, subject: Mapping[str, object]) -> int:
-    """Write a rule, in place of one about the same; returns its id."""
+def _insert_rule(
+    db: sqlite3.Connection, answer: Answer, scope: str, subject: Mapping[str, object]
+) -> tuple[int, list[int]]:
+    """Write a rule; returns its id, and those of the rules about the same that it takes the place of."""
     row = {**subject, "scope": scope, "instruction": to_json(answer.instruction), "now": answer.now}
-    if (known := db.execute(SQL[_RULES_ABOUT[scope]], row).fetchone()) and known[1] == row["instruction"]:
+    known = db.execute(SQL[_RULES_ABOUT[scope]], row).fetchall()
+    if known and known[0][1] == row["instruction"]:
         # The same was said before, and perhaps interrupted.
-        return int(known[0])
-    rule: int = db.execute(SQL["insert_rule"], row).fetchone()[0]
-    if known:
-        db.execute(SQL["move_rule"], {"old": known[0], "new": rule})
-        db.execute(SQL["delete_rule"], {"rule": known[0]})
-    return rule
+        rule: int = known.pop(0)[0]
+    else:
+        (rule,) = db.execute(SQL["insert_rule"], row).fetchone()
+    return rule, [former for former, _ in known]
+
+
+def _hold(db: sqlite3.Connection, answer: Answer, page: int, rule: int) -> None:
+    if answer.instruction.kind == "never":
+        hold_never(db, page, rule)
+    else:
+        instruction = to_json(answer.instruction)
+        db.execute(SQL["hold_rule"], {"page": page, "rule": rule, "instruction": instruction})
 
 
 def _apply(db: sqlite3.Connection, answer: Answer, page: AskedPage, rule: int) -> None:
-    if answer.instruction.kind == "never":
-        hold_never(db, page.id, rule)
-    else:
-        instruction = to_json(answer.instruction)
-        db.execute(SQL["hold_rule"], {"page": page.id, "rule": rule, "instruction": instruction})
+    _hold(db, answer, page.id, rule)
     db.execute(SQL["leave"], {"page": page.id})
     # What was owed is wanted no more: the user has said so.
     forgive(db, page.id)

@@ -112,7 +112,9 @@ class AttentionRole(SteppingRole):
         at_work, pages = AnswerAtWork(Answer(question_id, instruction, scope, url, now)), 0
         pace = self._paces["answer"]
         while not at_work.is_done:
-            pages += await self._step(pace, partial(at_work.step, rows=pace.rows), on_step)
+            tell = unheard if at_work.is_replacing else on_step
+            done = await self._step(pace, partial(at_work.step, rows=pace.rows), tell)
+            pages += done if tell is on_step else 0
         return pages
 
     async def rules(self) -> list[RuleRow]:

@@ -1,6 +1,6 @@
 -- Questions, rules and what the user said.
 
--- Page before host and cause before host before cause.
+-- Page before host and cause before host before cause; of two about the same the newer one, which replaces the other.
 -- name: rule_in_force
 select id, instruction, 0 as farness from rules indexed by rules_by_page where page_id = :page
 union all
@@ -8,7 +8,7 @@ select id, instruction, iif(scope = 'host-cause', 1, 2) from rules indexed by ru
 where host_id = :host and (scope = 'host' or (scope = 'host-cause' and cause = :cause))
 union all
 select id, instruction, 3 from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause
-order by 3 limit 1;
+order by 3, 1 desc limit 1;
 
 -- A question that was answered with `again` waits only for the pages that it has: a failure after it is a new one.
 -- name: open_question
@@ -126,19 +126,20 @@ select id from questions where closed_at is null and cause = :cause;
 insert into rules (scope, page_id, host_id, cause, instruction, created_at)
 values (:scope, :page, :host, :cause, :instruction, :now) returning id;
 
--- Whether there is a rule about the same.
+-- The rules about the same, the newest first: more than one where a replacement was interrupted.
 -- name: rule_of_page
-select id, instruction from rules indexed by rules_by_page where page_id = :page;
+select id, instruction from rules indexed by rules_by_page where page_id = :page order by id desc;
 
 -- name: rule_of_host
 select id, instruction from rules indexed by rules_of_host
-where host_id = :host and scope = :scope and cause is :cause;
+where host_id = :host and scope = :scope and cause is :cause order by id desc;
 
 -- name: rule_of_cause
-select id, instruction from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause;
+select id, instruction from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause order by id desc;
 
--- name: move_rule
-update pages set rule_id = :new where rule_id = :old;
+-- name: never_no_more
+update pages set next_at = :at, next_why = 'the rule was replaced'
+where id = :page and next_at is null and next_why like 'never %';
 
 -- name: delete_rule
 delete from rules where id = :rule;
