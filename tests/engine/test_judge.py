@@ -12,9 +12,9 @@ from tests import builders
 from tests.fakes import START, SeededChance
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.assess import decide
-from tocsin.engine.cadence import CRON_SPREAD_US, next_check, phase_of
+from tocsin.engine.cadence import CRON_SPREAD_US, next_check
 from tocsin.engine.judge import Occasion, assess_received, judge
-from tocsin.model import Validators
+from tocsin.model import Validators, phase_of
 from tocsin.settings import PageSettings
 
 _ALERTS = Alerts("tocsin", SeededChance())

@@ -11,6 +11,7 @@ from cronsim import CronSim
 
 from tocsin.configuration import show_span
 from tocsin.errors import SettingsError
+from tocsin.model import phase_of
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def phase_of(page_id: int) -> float:
-    """Give a page's place in its interval, from 0 up to but not including 1; it stays, whatever restarts."""
-    return ((page_id * 2654435761) & 0xFFFFFFFF) / 2**32
 
 
 def next_check(

@@ -28,6 +28,7 @@ from tocsin.model.common import (
     Validators,
 )
 from tocsin.model.copies import CopyLink, KnownCopy
+from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
@@ -69,4 +70,5 @@ __all__ = [
     "Validators",
     "VerdictRow",
     "WaitingPage",
+    "phase_of",
 ]

@@ -15,6 +15,7 @@ from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, url_key
 from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.configuration.spans import parse_span
+from tocsin.model import phase_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -84,13 +85,14 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterato
 def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
-    Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; and `url_key`,
-    `outcome_code` and `fields_json`, as `packing` has them.
+    Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
+    the model has it; and `url_key`, `outcome_code` and `fields_json`, as `packing` has them.
     """
     db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None)
     try:
         db.create_function("span_us", 1, _span_us, deterministic=True)
         db.create_function("url_key", 1, url_key, deterministic=True)
+        db.create_function("phase_of", 1, phase_of, deterministic=True)
         db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
         db.create_function("fields_json", 1, fields_json, deterministic=True)
         db.execute("pragma foreign_keys = on")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.model import phase_of
+
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.model import Instant
 
-_MIX = 2654435761  # Knuth's multiplicative hash: neighbouring ids land far apart
-_ONE = 2**32
 _PER_PAGE_US = 20_000
 HOUR_US = 3_600_000_000
 
@@ -20,11 +20,6 @@ def to_us(span: timedelta) -> int:
     return round(span.total_seconds() * 1_000_000)
 
 
-def fraction(page_id: int) -> float:
-    """Give a page's place within any window, from 0 up to but not including 1; the same for ever."""
-    return (page_id * _MIX % _ONE) / _ONE
-
-
 def window_us(pages: int, longest_us: int = HOUR_US) -> int:
     """Give the span that the checks of this many pages are spread over: 20 ms each, at most `longest_us`."""
     return min(longest_us, _PER_PAGE_US * pages)
@@ -32,4 +27,4 @@ def window_us(pages: int, longest_us: int = HOUR_US) -> int:
 
 def spread_at(page_id: int, now: Instant, window: int) -> Instant:
     """Give a page's due time within a window of this many microseconds that begins now."""
-    return now + int(fraction(page_id) * window)
+    return now + int(phase_of(page_id) * window)

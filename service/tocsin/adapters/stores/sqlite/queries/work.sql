@@ -171,9 +171,9 @@ where p.id > :after and h.shard between :first and :last
   and coalesce(p.next_why, '') not like 'held:%'
 order by p.id limit :limit;
 
--- The fraction is the page's own for ever: see `schedule.fraction`.
+-- The fraction is the page's own for ever: see `model.phase_of`.
 -- name: spread_at
-:now + cast(((id * 2654435761) & 4294967295) / 4294967296.0 * :window as integer)
+:now + cast(phase_of(id) * :window as integer)
 
 -- Somebody may have said never since they were looked for.
 -- name: spread
