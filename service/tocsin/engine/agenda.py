@@ -61,6 +61,12 @@ class Agenda:
             if self._entries > 2 * self._count + _FEW:
                 self._sweep()
 
+    def advance(self, host_id: int, due: Instant) -> None:
+        """Note that a host is due no later than this."""
+        before = self._due_of(host_id)
+        if before == _ABSENT or due < before:
+            self.put(host_id, due)
+
     def next_due(self) -> Instant | None:
         """When the first host is due."""
         due = self._first_near()

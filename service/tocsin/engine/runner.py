@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.engine.scheduler import Scheduler
     from tocsin.engine.uplink import Uplink
     from tocsin.engine.writer import Writer
-    from tocsin.model import JsonObject
+    from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 
 GRACE_S = 8.0
@@ -71,6 +71,9 @@ class Runner:
         """
         loops = self._loops
         await loops.lease.take()
+        now = self._clock.now()
+        # Before the first look at what is due: nothing that is overdue is checked before it is spread.
+        await self._store.hold_overdue(now, at_launch=at_launch)
         await loops.uplink.resume()
         self._telemetry.emit(Happening("engine.started"))
         async with asyncio.TaskGroup() as group:
@@ -80,7 +83,7 @@ class Runner:
                 group.create_task(loops.attention.run(), name="attention"),
                 group.create_task(loops.pruning.run(), name="pruning"),
                 group.create_task(loops.rounds.run(), name="rounds"),
-                group.create_task(self._spread_overdue(at_launch, cron), name="launch"),
+                group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
@@ -108,20 +111,21 @@ class Runner:
         }
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
 
-    async def _spread_overdue(self, at_launch: timedelta, cron: str) -> None:
+    async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
         """Make due what was last checked too long ago (T63), while what is due anyway is being checked."""
-        now = self._clock.now()
+        claim, on_spread = self._loops.lease.claim, self._loops.scheduler.on_spread
         while True:
             try:
-                due = await self._store.spread_overdue(self._loops.lease.claim, now, at_launch=at_launch, cron=cron)
+                await self._store.hold_overdue(now, at_launch=at_launch)
+                due = await self._store.spread_overdue(claim, now, at_launch=at_launch, cron=cron, on_spread=on_spread)
             except StoreError as exc:
                 self._telemetry.emit(Happening("launch.failed", "error", {"error": str(exc)}))
                 await self._clock.sleep(AGAIN_S)
+                # By then what was checked since is no longer what a clock that was ahead has checked.
+                claim, now = self._loops.lease.claim, self._clock.now()
             else:
                 break
         self._telemetry.emit(Happening("engine.spread", "info", {"due_at_launch": due}))
-        if due:
-            self._loops.scheduler.reread()
 
     async def check(self, stopping: asyncio.Event) -> None:
         """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take.

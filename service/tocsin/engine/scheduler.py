@@ -70,27 +70,31 @@ class Scheduler:
         self._reload_from: set[int | None] = {None}
         self._visited: set[int] = set()
         self._revision: int | None = None
+        self._spread: dict[int, Instant] = {}
         self._is_behind = True
-        self._is_reconfigured = True
-        self._changed = asyncio.Event()
+        self._changed, self._reconfigured = asyncio.Event(), asyncio.Event()
+        self._reconfigured.set()
 
     async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
         """Set visits off until told to stop, then wait for those under way."""
-        async with self._checkers.checking(writer.put_all):
-            while not stopping.is_set():
-                self._changed.clear()
-                try:
-                    await self._read_what_others_wrote()
-                    await self._start_due()
-                except StoreError as exc:
-                    # A service outlives a store that is locked or full for some time.
-                    if self._request_id is not None:
-                        raise
-                    self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
-                    await self._clock.sleep(_AGAIN_US / 1_000_000)
-                if self._request_id is not None and not self._outstanding and not self._agenda:
-                    return
-                await self._wait(stopping)
+        async with self._checkers.checking(writer.put_all), asyncio.TaskGroup() as group:
+            waking = group.create_task(self._wake_off(), name="wake-off")
+            await self._check(stopping)
+            waking.cancel()
+
+    async def _check(self, stopping: asyncio.Event) -> None:
+        while not stopping.is_set():
+            self._changed.clear()
+            try:
+                await self._read_what_others_wrote()
+                await self._start_due()
+            except StoreError as exc:
+                if self._request_id is not None:
+                    raise
+                await self._fail(exc)
+            if self._request_id is not None and not self._outstanding and not self._agenda:
+                return
+            await self._wait(stopping)
 
     def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         """Take back hosts whose batches are written, with the time when they are due again."""
@@ -113,12 +117,15 @@ class Scheduler:
 
     def reconfigure(self) -> None:
         """Say that the configuration was read again: pages that were off may be on by now."""
-        self._is_reconfigured = True
-        self._changed.set()
+        self._reconfigured.set()
 
-    def reread(self) -> None:
-        """Say that pages have become due by other ways than their checks: the whole agenda is read again."""
-        self._reload_from.add(None)
+    def on_spread(self, due: dict[int, Instant] | None) -> None:
+        """Take up when hosts are due by what a launch has spread; None: read the whole agenda again."""
+        if due is None:
+            self._reload_from.add(None)
+        else:
+            for host_id, at in due.items():
+                self._spread[host_id] = min(at, self._spread.get(host_id, at))
         self._changed.set()
 
     def wake(self) -> None:
@@ -130,6 +137,28 @@ class Scheduler:
         if self._request_id is not None and due != 0:
             due = None
         self._agenda.put(host_id, due)
+
+    async def _wake_off(self) -> None:
+        """At the start and after each reading of the configuration, make due what is off no longer, until cancelled.
+
+        What that makes due is noticed as any other edit is, while it goes on.
+        """
+        while True:
+            await self._reconfigured.wait()
+            # Cleared first: who says so while the store works must not be forgotten.
+            self._reconfigured.clear()
+            try:
+                await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
+            except StoreError as exc:
+                self._reconfigured.set()
+                await self._fail(exc)
+            else:
+                self._changed.set()
+
+    async def _fail(self, exc: StoreError) -> None:
+        """Go on after a while: a service outlives a store that is locked or full for some time."""
+        self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
+        await self._clock.sleep(_AGAIN_US / 1_000_000)
 
     async def _load(self, since_revision: int | None) -> None:
         read = 0
@@ -144,15 +173,6 @@ class Scheduler:
                 await self._start_due()
 
     async def _read_what_others_wrote(self) -> None:
-        if self._is_reconfigured:
-            # At the start, too; what it makes due is noticed below, as any other edit is.
-            # Cleared first: who says so while the store works must not be forgotten.
-            self._is_reconfigured = False
-            try:
-                await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
-            except StoreError:
-                self._is_reconfigured = True
-                raise
         revision = await self._store.foreign_revision()
         if revision is not None:
             # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
@@ -173,6 +193,7 @@ class Scheduler:
                 raise
 
     async def _start_due(self) -> None:
+        self._take_up_spread()
         if self._outage.is_outage() and self._request_id is None:
             await self._probe()
             await self._put_off_requested()
@@ -198,6 +219,13 @@ class Scheduler:
                 raise
             self._set_off(tasks, read_s)
 
+    def _take_up_spread(self) -> None:
+        """Put what was spread on the agenda; of hosts whose batch is under way, its writing says when they are due."""
+        spread, self._spread = self._spread, {}
+        for host_id, due in spread.items():
+            if host_id not in self._outstanding:
+                self._agenda.advance(host_id, due)
+
     async def _probe(self) -> None:
         """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
         hosts = self._agenda.hosts()
@@ -221,11 +249,10 @@ class Scheduler:
             self._set_off(tasks, read_s)
 
     def _set_off(self, tasks: Iterable[PageTask], read_s: float, *, probing: bool = False) -> None:
-        begun: list[PageTask] = []
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
             host = due[0].host
-            if not self._checkers.has_room(host):
+            if (room := self._checkers.room(host)) <= 0:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             held_s = self._gates.held_s(host)
@@ -235,18 +262,19 @@ class Scheduler:
             if not due:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
-            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][: self._pages_of(host)]
+            most = min(self._pages_of(host), room)
+            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][:most]
             if not pages:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
-            begun += pages
-        if self._outage.is_outage() and not probing:
-            # What is due waits for our connection to come back; whoever asked for a check is told so.
-            self._checkers.put_off([task for task in begun if task.request_id is not None])
-            begun = [task for task in begun if task.request_id is None]
-        self._checkers.begin(begun)
+            if self._outage.is_outage() and not probing:
+                # What is due waits for our connection to come back; whoever asked for a check is told so.
+                self._checkers.put_off([task for task in pages if task.request_id is not None])
+                pages = [task for task in pages if task.request_id is None]
+            if pages:
+                self._checkers.begin(pages)
 
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""

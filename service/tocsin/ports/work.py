@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from datetime import timedelta
 
     from tocsin.model import (
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
         RenderJob,
         WaitingPage,
     )
+
+    OnSpread = Callable[[dict[int, Instant] | None], None]
+    """Is told when which hosts are due by each step of what a launch spreads; None at its end, if all hosts may have
+    become due earlier than they were said to be: what waited, and was not to be spread, keeps to a cron expression."""
+
+
+def untold(_due: dict[int, Instant] | None) -> None:
+    """Tell nobody which hosts are due."""
 
 
 class WorkStore(Protocol):
@@ -43,13 +51,23 @@ class WorkStore(Protocol):
         Pages that are paused, off, held by a rule or without a due time do not count; requested ones count as due at 0.
         """
 
-    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str) -> int:
+    async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
+        """Leave out of the agenda and of due pages what `spread_overdue` may move, until that is through (T63).
+
+        What was asked for stays due.
+        """
+
+    async def spread_overdue(
+        self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str, on_spread: OnSpread = untold
+    ) -> int:
         """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63).
 
-        Pages whose last check lies in the time to come are due, too: the clock was ahead then.
+        Pages whose last check lies in the time to come are due, too: the clock was ahead then. Pages are moved a step
+        at a time, while others are checked; returns how many were moved.
 
         at_launch  the configuration's, in force where neither page nor group nor the store says one
         cron       the same; pages with a cron expression keep to it: "" is none
+        on_spread  is told after each step, and at the end
         """
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:

@@ -93,7 +93,7 @@ def write_rendering(
         left = _settle_question(db, result, Questions(db, gather_us), question_id)
         publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts])
         _close_job(db, result)
-    row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id])}).fetchone()
+    row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id]), "shown": 0}).fetchone()
     due: Instant | None = row[1] if row else None
     return due
 

@@ -96,11 +96,12 @@ class Batch(NamedTuple):
 
 
 def write_results(
-    db: sqlite3.Connection, claim: Claim, batch: Batch, *, gather_us: int, mode: str | None
+    db: sqlite3.Connection, claim: Claim, batch: Batch, *, gather_us: int, mode: str | None, shown: Instant
 ) -> dict[int, Instant | None]:
     """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim.
 
-    mode  the configuration's, if it is known
+    mode   the configuration's, if it is known
+    shown  what was due before waits
     """
     require(db, claim)
     hosts = {result.host_id for result in batch.results}
@@ -115,7 +116,7 @@ def write_results(
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
         db.executemany(SQL["gate_hosts"], gates)
-    return due_of_hosts(db, hosts)
+    return due_of_hosts(db, hosts, shown)
 
 
 def _write_others(
@@ -149,11 +150,11 @@ def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None)
     return {page_id for page_id, in_force in modes if in_force not in (None, OFF)}
 
 
-def due_of_hosts(db: sqlite3.Connection, hosts: set[int]) -> dict[int, Instant | None]:
-    """Tell when each of these hosts is due next."""
+def due_of_hosts(db: sqlite3.Connection, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
+    """Tell when each of these hosts is due next, but for what was due before `shown`."""
     (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
     query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
-    return dict(db.execute(query, {"hosts": ids(hosts)}).fetchall())
+    return dict(db.execute(query, {"hosts": ids(hosts), "shown": shown}).fetchall())
 
 
 def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:

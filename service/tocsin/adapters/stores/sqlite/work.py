@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite import claims
 from tocsin.adapters.stores.sqlite.codec import read_object, read_report, to_json
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.launch import LaunchRole
 from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.results import Batch, write_results
-from tocsin.adapters.stores.sqlite.role import REVISIONS, ids, touch_hosts
-from tocsin.adapters.stores.sqlite.schedule import to_us, window_us
-from tocsin.adapters.stores.sqlite.steps import SteppingRole
+from tocsin.adapters.stores.sqlite.role import REVISIONS, ids
+from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.adapters.stores.sqlite.tasks import to_task
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _ORIGINS_A_HOST = 16
 _LAST_ID = 2**63 - 1
 
 
-class WorkRole(SteppingRole):
+class WorkRole(LaunchRole):
     """Implements ports.WorkStore."""
 
     # Claims and revisions ---------------------------------------------------------------------------------------
@@ -71,6 +70,7 @@ class WorkRole(SteppingRole):
 
     async def _agenda(self, claim: Claim, since: int | None) -> AsyncIterator[tuple[int, Instant]]:
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": _HOSTS_A_READ}
+        place["shown"] = self._shown
         # Hosts in order of (revision, id): all of this very revision are known already.
         place.update(after=0 if since is None else _LAST_ID, since=since)
         query = SQL["agenda" if since is None else "agenda_since"]
@@ -81,51 +81,11 @@ class WorkRole(SteppingRole):
                     yield row[0], row[1]
             place.update(after=rows[-1][0], since=rows[-1][-1])
 
-    async def spread_overdue(self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str) -> int:
-        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock ahead of now (T63)."""
-        longest = to_us(at_launch)
-        window = window_us(await self._read(_size), longest)
-        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": STEP_ROWS}
-        place.update(after=0, now=now, window=window, at_launch=longest, cron=cron, why="overdue at launch")
-
-        def move(db: sqlite3.Connection) -> None:
-            claims.require(db, claim)
-            db.execute(SQL["spread"], {**place, "ids": ids(found)})
-
-        moved = 0
-        # Looked for in a reading: it goes through all pages, and others may write meanwhile.
-        while found := await self._read(lambda db: [row[0] for row in db.execute(SQL["overdue"], place)]):
-            await self._write(move)
-            moved += len(found)
-            place["after"] = found[-1]
-        return moved
-
-    async def wake_off(self, now: Instant, *, mode: str) -> int:
-        """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
-        self._mode = mode
-        window = window_us(await self._read(_size))
-        place: dict[str, Any] = {"after": 0, "mode": mode, "limit": STEP_ROWS}
-
-        def wake(db: sqlite3.Connection) -> int:
-            woken = db.execute(SQL["wake"], {"ids": ids(row[0] for row in found), "now": now, "window": window})
-            touch_hosts(db, {row[1] for row in found})
-            return woken.rowcount
-
-        def look(db: sqlite3.Connection) -> list[tuple[int, int]]:
-            return db.execute(SQL["wrongly_off"], place).fetchall()
-
-        woken = 0
-        # By the writer: whatever was handed to it under the mode before is written by then, and found.
-        while found := await self._writer.run(look):
-            woken += await self._edit(wake)
-            place["after"] = found[-1][0]
-        return woken
-
     async def due_pages(
         self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
     ) -> list[PageTask]:
         """The due pages of these hosts, at most `per_host` each: requested ones first, then the longest due."""
-        place = {"now": now, "limit": per_host, "request": request_id}
+        place = {"now": now, "limit": per_host, "request": request_id, "shown": self._shown}
 
         def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
             chosen = _choose(db, host_ids, place)
@@ -144,7 +104,7 @@ class WorkRole(SteppingRole):
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
         gather_us = to_us(self._options.gather)
         batch = Batch.of(results)
-        work = partial(write_results, claim=claim, batch=batch, gather_us=gather_us, mode=self._mode)
+        work = partial(write_results, claim=claim, batch=batch, gather_us=gather_us, mode=self._mode, shown=self._shown)
         return await self._write(work, durable=batch.is_worth_a_flush)
 
     # Hosts ------------------------------------------------------------------------------------------------------
@@ -270,11 +230,6 @@ def _read_revision(db: sqlite3.Connection, *, seen: int | None, options: Options
 def _revision(db: sqlite3.Connection) -> int:
     revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
     return revision
-
-
-def _size(db: sqlite3.Connection) -> int:
-    size: int = db.execute(SQL["size"]).fetchone()[0]
-    return size
 
 
 def _host_of(origin: str) -> str:

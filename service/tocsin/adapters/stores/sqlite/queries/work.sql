@@ -1,19 +1,21 @@
 -- What checking reads and writes: the agenda of hosts, due pages, results.
 
--- A host's earliest due time: 0 if a request wants one of its pages, else the first entry of the schedule index.
+-- A host's earliest due time: 0 if a request wants one of its pages, else the first entry of the schedule index. What
+-- is due before `shown` is overdue at launch, and waits until it is spread.
 -- name: due
 case when exists (
   select 1 from pages q indexed by pages_requested where q.host_id = h.id and q.request_id is not null
 ) then 0 else (
   select d.next_at from pages d indexed by pages_due
-  where d.host_id = h.id and d.next_at is not null and d.paused = 0 order by d.next_at limit 1
+  where d.host_id = h.id and d.next_at is not null and d.next_at >= :shown and d.paused = 0 order by d.next_at limit 1
 ) end
 
 -- When each host is due next, where nothing is requested.
 -- name: first_of_hosts
 select a.value, (
   select d.next_at from pages d indexed by pages_due
-  where d.host_id = a.value and d.next_at is not null and d.paused = 0 order by d.next_at limit 1
+  where d.host_id = a.value and d.next_at is not null and d.next_at >= :shown and d.paused = 0
+  order by d.next_at limit 1
 ) from json_each(:hosts) a;
 
 -- name: due_of_hosts
@@ -41,7 +43,8 @@ p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_
 -- Asked host by host, and with a limit: a crowded host starves nobody. The index alone answers.
 -- name: due_of_host
 select id from pages indexed by pages_due
-where host_id = :host and next_at is not null and paused = 0 and next_at <= :now order by next_at limit :limit;
+where host_id = :host and next_at is not null and paused = 0 and next_at between :shown and :now
+order by next_at limit :limit;
 
 -- Where somebody asked for checks: what they asked for comes first, and once.
 -- name: any_requested
@@ -53,7 +56,8 @@ where host_id = :host and request_id is not null order by request_id limit :limi
 
 -- name: due_beside_wanted
 select id from pages indexed by pages_due
-where host_id = :host and next_at is not null and paused = 0 and next_at <= :now and request_id is null
+where host_id = :host and next_at is not null and paused = 0 and next_at between :shown and :now
+  and request_id is null
 order by next_at limit :limit;
 
 -- name: requested_of_host
@@ -153,6 +157,12 @@ coalesce(
 coalesce(span_us(coalesce(p.settings ->> '$.at_launch', g.settings ->> '$.at_launch', t.settings ->> '$.at_launch')),
   :at_launch)
 
+-- Where one look for overdue pages ends, which goes through so many pages, found or not; and how many of them wait for
+-- its outcome.
+-- name: look_until
+select max(id), sum(next_at < :now - :window and paused = 0)
+from (select id, next_at, paused from pages where id > :after order by id limit :look);
+
 -- Overdue pages without a cron expression of their own or of those they inherit from (T63), a step at a time; pages
 -- within the window already stay where they are, so that a crash loop moves each page once. A check in the time to
 -- come was made by a clock that was ahead, and so was the page's due time, by cron too.
@@ -161,24 +171,26 @@ select p.id from pages p
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 cross join store t
-where p.id > :after and h.shard between :first and :last
+where p.id > :after and p.id <= :until and h.shard between :first and :last
   and p.paused = 0 and p.next_at is not null
+  and (p.next_at < :now - :window or p.next_at > :now + :window)
   and (
     coalesce(p.last_checked_at, p.added_at) < :now - {at_launch} and {cron} = ''
-    or coalesce(p.last_checked_at, p.added_at) > :now + :window
+    or coalesce(p.last_checked_at, p.added_at) > :ahead
   )
-  and (p.next_at < :now - :window or p.next_at > :now + :window)
   and coalesce(p.next_why, '') not like 'held:%'
-order by p.id limit :limit;
+order by p.id;
 
 -- The fraction is the page's own for ever: see `model.phase_of`.
 -- name: spread_at
 :now + cast(phase_of(id) * :window as integer)
 
--- Somebody may have said never since they were looked for.
+-- Somebody may have said never since they were looked for, and checks may have been written.
 -- name: spread
 update pages set next_at = {spread_at}, next_why = :why
-where id in (select value from json_each(:ids)) and next_at is not null;
+where id in (select value from json_each(:ids)) and next_at is not null
+  and coalesce(last_checked_at, added_at) not between :now and :ahead
+returning host_id, next_at;
 
 -- The nearest who sets the mode; at last the configuration.
 -- name: mode
@@ -188,11 +200,18 @@ coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mod
 select p.id, {mode} from pages p join groups g on g.id = p.group_id cross join store t
 where p.id in (select value from json_each(:ids));
 
+-- The same for pages that are off.
+-- name: look_until_off
+select max(id), 0 from (
+  select id from pages indexed by pages_off
+  where id > :after and next_at is null and next_why = 'off' order by id limit :look
+);
+
 -- Pages that were off, under settings by which they are off no longer, a step at a time.
 -- name: wrongly_off
 select p.id, p.host_id from pages p indexed by pages_off join groups g on g.id = p.group_id cross join store t
-where p.id > :after and p.next_at is null and p.next_why = 'off' and {mode} <> 'off'
-order by p.id limit :limit;
+where p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off' and {mode} <> 'off'
+order by p.id;
 
 -- name: wake
 update pages set next_at = {spread_at}, next_why = 'on again'

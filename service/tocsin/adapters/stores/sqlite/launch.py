@@ -1,0 +1,118 @@
+"""What a launch makes due: pages that are overdue, and pages that are off no longer; while others are checked."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite import claims
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
+from tocsin.adapters.stores.sqlite.schedule import HOUR_US, to_us, window_us
+from tocsin.adapters.stores.sqlite.steps import SteppingRole
+from tocsin.ports.work import untold
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from tocsin.adapters.stores.sqlite.connection import Lane
+    from tocsin.adapters.stores.sqlite.role import Options
+    from tocsin.model import Claim, Instant
+    from tocsin.ports.work import OnSpread
+
+SQL = queries("work")
+
+_LOOK_PAGES = 4000
+"""Gone through at a time, some 20 ms: whoever picks due pages reads by the same connection."""
+
+ALL_TIMES: Instant = -(2**63)
+
+
+class LaunchRole(SteppingRole):
+    """Implements the launch's part of ports.WorkStore."""
+
+    def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
+        super().__init__(writer, reader, options)
+        # What was due before waits: it may be overdue, and is not spread yet.
+        self._shown = ALL_TIMES
+
+    async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
+        """Leave out of the agenda and of due pages what `spread_overdue` may move, until that is through."""
+        self._shown = now - window_us(await self._read(_size), to_us(at_launch))
+
+    async def spread_overdue(
+        self,
+        claim: Claim,
+        now: Instant,
+        *,
+        at_launch: timedelta,
+        cron: str,
+        on_spread: OnSpread = untold,
+    ) -> int:
+        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock ahead of now (T63)."""
+        longest = to_us(at_launch)
+        window = window_us(await self._read(_size), longest)
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": window}
+        place.update(at_launch=longest, cron=cron, why="overdue at launch", until=0)
+        # What is checked by the true clock while this goes on is no page of a clock that was ahead.
+        place["ahead"] = now + max(window, HOUR_US)
+        moved = waited = 0
+        while await self._look("look_until", place):
+            waited += place["waiting"]
+            found = await self._read(lambda db: [row[0] for row in db.execute(SQL["overdue"], place)])
+            for start in range(0, len(found), STEP_ROWS):
+                due = await self._spread(claim, {**place, "ids": ids(found[start : start + STEP_ROWS])})
+                moved += len(due)
+                # Of each host the earliest is the last, and stays.
+                on_spread(dict(sorted(due, key=itemgetter(1), reverse=True)))
+        self._shown = ALL_TIMES
+        if moved or waited:
+            on_spread(None)
+        return moved
+
+    async def _spread(self, claim: Claim, place: dict[str, Any]) -> list[tuple[int, Instant]]:
+        def spread(db: sqlite3.Connection) -> list[tuple[int, Instant]]:
+            claims.require(db, claim)
+            return db.execute(SQL["spread"], place).fetchall()
+
+        return await self._write(spread)
+
+    async def wake_off(self, now: Instant, *, mode: str) -> int:
+        """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
+        self._mode = mode
+        window = window_us(await self._read(_size))
+        place: dict[str, Any] = {"mode": mode, "until": 0}
+
+        def look(db: sqlite3.Connection) -> list[tuple[int, int]]:
+            return db.execute(SQL["wrongly_off"], place).fetchall()
+
+        # By the writer: whatever was handed to it under the mode before is written by then, and found.
+        await self._writer.run(lambda _: None)
+        woken = 0
+        while await self._look("look_until_off", place):
+            found = await self._read(look)
+            for start in range(0, len(found), STEP_ROWS):
+                woken += await self._wake(found[start : start + STEP_ROWS], {"now": now, "window": window})
+        return woken
+
+    async def _wake(self, found: Sequence[tuple[int, int]], place: dict[str, Any]) -> int:
+        def wake(db: sqlite3.Connection) -> int:
+            woken = db.execute(SQL["wake"], {**place, "ids": ids(row[0] for row in found)})
+            touch_hosts(db, {row[1] for row in found})
+            return woken.rowcount
+
+        return await self._edit(wake)
+
+    async def _look(self, query: str, place: dict[str, Any]) -> bool:
+        """Go on to the next pages, from where the last look ended; False if there are none."""
+        place.update(after=place["until"], look=_LOOK_PAGES)
+        place["until"], place["waiting"] = await self._read(lambda db: db.execute(SQL[query], place).fetchone())
+        return place["until"] is not None
+
+
+def _size(db: sqlite3.Connection) -> int:
+    size: int = db.execute(SQL["size"]).fetchone()[0]
+    return size
