@@ -48,7 +48,7 @@ select id, url_key(url), url, given, host_id, group_id, settings, secrets, text,
   iif(next_why glob 'every *, at its own time', '~' || substr(next_why, 7, length(next_why) - 23), next_why),
   request_id, state_id, stored_at, storings, last_set_at, last_checked_at, last_changed_at, short_report(last_report, url, outcome),
   outcome_code(outcome), etag, last_modified, nullif(validators_hop, url), conditional_run, short_digest(body_digest), body_bytes, saved_bytes,
-  attempts, flags, question_id, rule, rule_id, iif(state_id is null, zeroblob(72), null)
+  attempts, flags, question_id, rule, rule_id, iif(state_id is null, zeroblob(64), null)
 from pages order by id;
 
 insert into sqlite_sequence (name, seq)
