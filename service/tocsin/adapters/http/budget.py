@@ -59,6 +59,10 @@ class BodyBudget:
         return self._held_bytes
 
 
-def room_for_bodies(settings: FetchSettings) -> int:
-    """Give the bound, in bytes, that the limits on requests imply."""
-    return max(LONGEST_BODIES * settings.max_body, USUAL_BODY_BYTES * settings.in_flight)
+def room_for_bodies(settings: FetchSettings, *, fetchers: int = 1) -> int:
+    """Give the bound, in bytes, that the limits on requests imply; of so many fetchers each one's share.
+
+    One body of the greatest length has room in each.
+    """
+    together = max(LONGEST_BODIES * settings.max_body, USUAL_BODY_BYTES * settings.in_flight)
+    return max(together // fetchers, settings.max_body)

@@ -61,6 +61,7 @@ class HttpFetcher:
     tls           the context of all other encrypted connections; None: the system's authorities
     name_servers  "address" or "address:port" each; None: the system's
     lean          False: aiohttp serves every request, not only those through a proxy
+    body_room     so many bytes all bodies in flight may have together; None: what the settings imply
     Use it as an asynchronous context: `async with HttpFetcher(…) as fetcher`.
     """
 
@@ -74,10 +75,11 @@ class HttpFetcher:
         tls: ssl.SSLContext | None = None,
         name_servers: Sequence[str] | None = None,
         lean: bool = True,
+        body_room: int | None = None,
     ) -> None:
         self._settings = settings
         self._policy = AddressPolicy(network.allow)
-        self._budget = BodyBudget(room_for_bodies(settings))
+        self._budget = BodyBudget(room_for_bodies(settings) if body_room is None else body_room)
         self._user_agent = user_agent
         self._tls = TlsContexts(accepted or {}, tls)
         self._name_servers, self._lean = name_servers, lean
