@@ -35,30 +35,48 @@ def test_where_none_is_named_all_are_suspects_and_one_is_tried_at_a_time(suspect
     assert (suspects.room(0), suspects.room(1)) == (1, 0)
 
 
-def test_a_suspect_that_comes_back_is_none_any_more_and_then_twice_as_many_are_tried(suspects: Suspects) -> None:
+def test_for_each_suspect_that_comes_back_one_more_is_tried(suspects: Suspects) -> None:
     suspects.has_killed(None, set(range(1, 9)))
 
-    suspects.cleared(1, left_in_hand=0)
+    suspects.cleared(1)
 
     assert 1 not in suspects
-    assert suspects.room(0) == 2
+    assert (suspects.room(0), suspects.room(1), suspects.room(2)) == (2, 1, 0)
 
 
 def test_once_suspects_killed_again_they_are_tried_one_by_one(suspects: Suspects) -> None:
     suspects.has_killed(None, set(range(1, 9)))
-    suspects.cleared(1, left_in_hand=0)
+    suspects.cleared(1)
 
     suspects.has_killed(None, {2, 3})
-    suspects.cleared(2, left_in_hand=0)
+    suspects.cleared(2)
 
     assert suspects.room(0) == 1
 
 
-def test_the_only_suspect_in_hand_is_the_one_even_beside_others(suspects: Suspects) -> None:
+def test_the_only_suspect_in_hand_has_a_strike_and_who_was_beside_it_is_a_suspect_too(suspects: Suspects) -> None:
     suspects.has_killed(None, {1, 2})
 
     assert suspects.has_killed(None, {1, 5, 6}) is None
-    assert suspects.has_killed(None, {1, 5, 6}) == 1
+    assert (5 in suspects, 6 in suspects) == (True, True)
+    assert suspects.has_killed(None, {1}) == 1
+
+
+def test_a_page_that_came_back_has_no_strikes_any_more(suspects: Suspects) -> None:
+    suspects.has_killed(7, {7, 8})
+    suspects.cleared(7)
+
+    assert not suspects.want_to_know
+    assert suspects.has_killed(7, {7, 8}) is None
+
+
+def test_new_pages_that_come_between_are_found_and_no_old_suspect_is_blamed_for_them(suspects: Suspects) -> None:
+    suspects.has_killed(None, {1, 2})
+
+    assert suspects.has_killed(None, {1, 9}) is None
+    suspects.cleared(1)
+    assert suspects.has_killed(None, {9}) is None
+    assert suspects.has_killed(None, {9}) == 9
 
 
 async def test_a_page_that_was_set_aside_is_risked_once_more_later_and_then_not_twice() -> None:
@@ -96,9 +114,9 @@ def test_a_page_that_kills_unnamed_is_found_and_no_other_is_blamed(pages: set[in
             deaths += 1
             blamed = suspects.has_killed(None, begun)
             continue
-        for index, page in enumerate(begun):
+        for page in begun:
             waiting.remove(page)
-            suspects.cleared(page, left_in_hand=len(begun) - index - 1)
+            suspects.cleared(page)
 
     assert blamed == poison
     assert deaths <= 5

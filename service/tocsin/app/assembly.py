@@ -96,9 +96,13 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
-def memory_of_a_fetcher(fetch: FetchSettings) -> int:
-    """Give the bytes that no fetcher takes that is well: program and caches, bodies in flight, and the worst page."""
-    return OWN_BYTES + 2 * room_for_bodies(fetch) + A_REQUEST_BYTES * fetch.in_flight + TREE_BYTES * fetch.max_body
+def memory_of_a_fetcher(fetch: FetchSettings, count: int) -> int:
+    """Give the bytes that none of so many fetchers takes that is well.
+
+    That is program and caches, bodies in flight, and the worst page.
+    """
+    bodies, requests = room_for_bodies(fetch, fetchers=count), -(-fetch.in_flight // count)
+    return OWN_BYTES + 2 * bodies + A_REQUEST_BYTES * requests + TREE_BYTES * fetch.max_body
 
 
 class Assembly:
@@ -166,15 +170,16 @@ class Assembly:
         return Fetchers(
             self._starter,
             self._count,
-            settings,
-            self._store,
-            self.policies,
-            Conclusions(self._alerts, time_zone=settings.instance.time_zone),
-            self.gates,
-            self.outage,
-            self._clock,
-            self._telemetry,
-            most_bytes=memory_of_a_fetcher(settings.fetch),
+            settings=settings,
+            store=self._store,
+            policies=self.policies,
+            conclusions=Conclusions(self._alerts, time_zone=settings.instance.time_zone),
+            gates=self.gates,
+            outage=self.outage,
+            clock=self._clock,
+            telemetry=self._telemetry,
+            body_room=room_for_bodies(settings.fetch, fetchers=self._count),
+            most_bytes=memory_of_a_fetcher(settings.fetch, self._count),
         )
 
     @cached_property
@@ -229,17 +234,17 @@ class Assembly:
         return put_together(
             self._settings.instance,
             self._settings.fetch,
-            self._fetcher,
-            self._alerts,
-            self.gates,
-            self.policies,
-            self._store,
-            self._store,
-            self.outage,
-            self.outage,
-            self._clock,
-            self._chance,
-            self._telemetry,
+            fetcher=self._fetcher,
+            alerts=self._alerts,
+            gates=self.gates,
+            policies=self.policies,
+            robots_store=self._store,
+            agreement=self._store,
+            notes=self.outage,
+            outage=self.outage,
+            clock=self._clock,
+            chance=self._chance,
+            telemetry=self._telemetry,
         )
 
     @cached_property

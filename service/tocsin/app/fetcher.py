@@ -31,7 +31,8 @@ async def work(stream: int, tag: int) -> None:
     start, rest = first[0], first[1:]
     assert isinstance(start, Start)  # noqa: S101 - the first message always is
     clock, chance, desk = SystemClock(), SystemChance(), FetcherDesk(start.log)
-    policies, gates = Policies(start.rules.pages), LearningGates(start.rules.hosts, clock, desk)
+    policies = Policies(start.rules.pages)
+    gates = LearningGates(start.rules.hosts, clock, desk, asked_s=start.replaced_s)
     policies.adopt(start.rules.for_all, start.rules.groups)
     for host, until_s in start.holds.items():
         gates.hold(host, until_s)
@@ -40,28 +41,37 @@ async def work(stream: int, tag: int) -> None:
         start.network,
         user_agent=user_agent(start.instance.contact),
         accepted=accepted_of(start.rules.hosts),
+        body_room=start.body_room,
     ) as fetcher:
         parts = put_together(
             start.instance,
             start.fetch,
-            fetcher,
-            Alerts(start.instance.name, chance),
-            gates,
-            policies,
-            desk,
-            desk,
-            desk,
-            None,
-            clock,
-            chance,
-            desk,
+            fetcher=fetcher,
+            alerts=Alerts(start.instance.name, chance),
+            gates=gates,
+            policies=policies,
+            robots_store=desk,
+            agreement=desk,
+            notes=desk,
+            outage=None,
+            clock=clock,
+            chance=chance,
+            telemetry=desk,
             peers=desk,
             hop_elsewhere=desk.hop,
             is_ours=lambda host: owner_of(host, start.count) == start.index,
             mark=open_name_tag(tag).write,
         )
         working = FetcherWork(
-            channel, desk, parts.visitor, parts.renderer, parts.receiver, fetcher, policies, gates, clock
+            channel,
+            desk,
+            visitor=parts.visitor,
+            renderer=parts.renderer,
+            receiver=parts.receiver,
+            fetcher=fetcher,
+            policies=policies,
+            gates=gates,
+            clock=clock,
         )
         await working.run(rest)
 

@@ -41,6 +41,7 @@ class Checking(Struct, frozen=True):
 def put_together(
     instance: InstanceSettings,
     fetch: FetchSettings,
+    *,
     fetcher: Fetcher,
     alerts: Alerts,
     gates: Gates,
@@ -52,7 +53,6 @@ def put_together(
     clock: Clock,
     chance: Chance,
     telemetry: Telemetry,
-    *,
     peers: Peers | None = None,
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,

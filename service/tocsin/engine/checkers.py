@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,11 +31,11 @@ class Checkers(Protocol):
         put  takes results, and may let us wait
         """
 
-    def has_room(self, host: str) -> bool:
-        """Say whether pages of this host can be begun now."""
+    def room(self, host: str) -> int:
+        """Tell how many pages of this host can be begun now; none where it is 0 or less."""
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
-        """Check these pages."""
+        """Check these pages of one host, at least one."""
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
         """Make no request for these pages: it is our own connection that fails, and somebody waits for an answer."""
@@ -61,9 +62,9 @@ class Visits:
             self._visits, self._put = visits, put
             yield
 
-    def has_room(self, host: str) -> bool:  # noqa: ARG002 - all hosts are ours
+    def room(self, host: str) -> int:  # noqa: ARG002 - all hosts are ours
         """Whoever asks keeps the bound."""
-        return True
+        return sys.maxsize
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
         """Check these pages."""

@@ -55,6 +55,7 @@ class FetcherWork:
         self,
         channel: Channel[FromFetcher, ToFetcher],
         desk: FetcherDesk,
+        *,
         visitor: Visitor,
         renderer: HttpRenderer,
         receiver: Receiver,

@@ -176,8 +176,8 @@ class FetcherDesk:
 class LearningGates(Gates):
     """Gates that pass on what hosts ask for."""
 
-    def __init__(self, settings: HostSettings, clock: Clock, desk: FetcherDesk) -> None:
-        super().__init__(settings, clock)
+    def __init__(self, settings: HostSettings, clock: Clock, desk: FetcherDesk, *, asked_s: float | None) -> None:
+        super().__init__(settings, clock, asked_s=asked_s)
         self._desk = desk
 
     def hold(self, host: str, until_s: float) -> None:

@@ -13,7 +13,6 @@ from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import PageTask, RenderJob
 from tocsin.ports.messages import Ask, Beat, Begin, Checked, CheckLeg, Hop, Ready, RenderLeg, Reply, Withdraw
-from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -32,7 +31,9 @@ _TO_START = 3
 MOST_STILLBORN = 3
 """So many fetchers in a row that die before they work are an error of ours."""
 GRACE_S = 2.0
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 30.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
+_LONG_LIFE_S = 30.0
+"""Who has lived so long is replaced at once; whose lives are short, later each time."""
 
 
 class Work(Struct, frozen=True):
@@ -51,11 +52,11 @@ class Work(Struct, frozen=True):
 class FetcherLink:
     """Keeps one fetcher going.
 
-    start       makes the first message of each process that takes the fetcher's place
+    start       makes the first message of each process that takes the fetcher's place, given since when (monotonic) the
+                one before it asks nobody any more, None where there was none
     ended       takes the ends of checks that this fetcher had in hand
     heard       takes what else it says
     set_aside   is given what was in hand of a page that has killed too often
-    died        is told of the hosts whose pages were in hand when a process died
     most        so many pages it is given at most
     most_bytes  so much memory it may take
     pid         of the process that is in this place now, None while there is none
@@ -67,11 +68,10 @@ class FetcherLink:
         starter: FetcherStarter,
         suspects: Suspects,
         *,
-        start: Callable[[], Start],
+        start: Callable[[float | None], Start],
         ended: Callable[[list[Ends]], None],
         heard: Callable[[FetcherLink, FromFetcher], None],
         set_aside: Callable[[Work], None],
-        died: Callable[[set[str]], None],
         most: int,
         most_bytes: int,
         clock: Clock,
@@ -79,7 +79,7 @@ class FetcherLink:
     ) -> None:
         self.index, self._starter, self._suspects = index, starter, suspects
         self._start, self._ended, self._heard = start, ended, heard
-        self._set_aside, self._died = set_aside, died
+        self._set_aside = set_aside
         self._most, self._most_bytes, self._clock, self._telemetry = most, most_bytes, clock, telemetry
         self._numbers = count(1)
         self.pid: int | None = None
@@ -96,22 +96,22 @@ class FetcherLink:
 
     # What it has in hand ----------------------------------------------------------------------------------------
 
-    def has_room(self) -> bool:
-        """Say whether it can be given more pages."""
-        return len(self._waiting) + len(self._given) < self._most
+    def room(self) -> int:
+        """Tell how many more pages it can be given."""
+        return self._most - len(self._waiting) - len(self._given)
 
     def begin(self, tasks: Iterable[PageTask]) -> None:
         """Give it these pages."""
         for task in tasks:
             self._waiting[task.page_id] = Work(task.page_id, task)
-        self._feed()
+        self._filled.set()
 
     async def ask(self, question: CheckLeg | RenderLeg | Hop) -> Answer:
         """Let it do something, and wait for the answer; a fetcher that takes its place is asked again."""
         number = next(self._numbers)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[-number] = Work(_page_of(question), Ask(number, question), answered)
-        self._feed()
+        self._filled.set()
         try:
             return await answered
         finally:
@@ -133,11 +133,12 @@ class FetcherLink:
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these of its pages, nor for those that are redirected to it."""
-        self._withdrawn |= page_ids & self._waiting.keys() | page_ids & self._given.keys()
+        in_hand = {work.page_id for held in (self._waiting, self._given) for work in held.values()}
+        self._withdrawn |= page_ids & in_hand
         self.tell(Withdraw(list(page_ids)))
 
     def _feed(self) -> None:
-        """Send what waits: of suspects only as many as may be tried together."""
+        """Hand over what waits: of suspects only as many as may be tried together."""
         if not self._is_ready or not self._waiting:
             return
         chosen = self._waiting
@@ -158,12 +159,10 @@ class FetcherLink:
         self._given |= chosen
         tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
         if tasks:
-            self.tell(Begin(tasks))
-        for work in chosen.values():
-            if isinstance(work.what, Ask):
-                self.tell(work.what)
+            self._outgoing.append(Begin(tasks))
+        self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
         if self._withdrawn:
-            self.tell(Withdraw(list(self._withdrawn)))
+            self._outgoing.append(Withdraw(list(self._withdrawn)))
 
     def _suspects_in_hand(self) -> int:
         return sum(work.page_id in self._suspects for work in self._given.values())
@@ -173,28 +172,29 @@ class FetcherLink:
         work = self._given.pop(key, None)
         if work is None:
             return False
-        self._withdrawn.discard(key)
-        if self._suspects and work.page_id:
-            self._suspects.cleared(work.page_id, left_in_hand=self._suspects_in_hand())
-            self._feed()
+        self._withdrawn.discard(work.page_id)
+        if work.page_id and self._suspects.want_to_know:
+            self._suspects.cleared(work.page_id)
+            self._filled.set()
         return True
 
     # Its processes ----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Keep a process going in this place, until cancelled; raises ProcessError where none stays alive."""
-        stillborn, pause_s = 0, _FIRST_PAUSE_S
+        stillborn, pause_s, ended_s = 0, _FIRST_PAUSE_S, None
         while True:
             began_s, self._was_ready = self._clock.monotonic(), False
             self._killed_for = None
             process = await self._starter.start()
             self.pid = process.pid
             try:
-                await self._live(process)
+                await self._live(process, ended_s)
             finally:
                 self._is_live = self._is_ready = False
                 self.pid = None
                 status = await process.end(GRACE_S)
+            ended_s = self._clock.monotonic()
             why = self._reason(status)
             # Whom somebody else has killed, the machine for want of memory, say, could have started.
             was_murdered = status == -SIGKILL and self._killed_for is None
@@ -203,13 +203,13 @@ class FetcherLink:
                 mend = "what it said stands above; fetch.fetchers = 0 works without such processes"
                 raise ProcessError(f"fetcher {self.index}: {stillborn} in a row ended at their start, {why}; {mend}")
             self._bury(process, why)
-            is_short = self._clock.monotonic() - began_s < _LONGEST_PAUSE_S
+            is_short = ended_s - began_s < _LONG_LIFE_S
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S) if is_short else _FIRST_PAUSE_S
             await self._clock.sleep(pause_s)
 
-    async def _live(self, process: FetcherProcess) -> None:
+    async def _live(self, process: FetcherProcess, ended_s: float | None) -> None:
         """See one process through its life."""
-        self._outgoing, self._silent_ticks, self._is_live = [self._start()], 0, True
+        self._outgoing, self._silent_ticks, self._is_live = [self._start(ended_s)], 0, True
         self._filled.set()
         async with asyncio.TaskGroup() as group:
             helpers = {
@@ -251,7 +251,7 @@ class FetcherLink:
                     work.answered.set_result(message.answer)
             case Ready():
                 self._is_ready = self._was_ready = True
-                self._feed()
+                self._filled.set()
             case _:
                 self._heard(self, message)
 
@@ -259,6 +259,7 @@ class FetcherLink:
         while True:
             await self._filled.wait()
             self._filled.clear()
+            self._feed()
             messages, self._outgoing = self._outgoing, []
             await process.send(messages)
 
@@ -287,14 +288,13 @@ class FetcherLink:
         """Find out what it died of, and keep what it had in hand for the next one."""
         named = process.named()
         in_hand = {work.page_id: work for work in self._given.values() if work.page_id}
-        aside = self._suspects.has_killed(named.page_id if named else None, in_hand)
+        aside = self._suspects.has_killed(named, in_hand)
         values: JsonObject = {"fetcher": self.index, "pid": process.pid, "why": why, "pages": len(in_hand)}
         if named is not None:
-            values["page_id"] = named.page_id
-            if (work := in_hand.get(named.page_id)) is not None:
+            values["page_id"] = named
+            if (work := in_hand.get(named)) is not None:
                 values["url"] = _url_of(work)
         self._telemetry.emit(Happening("fetcher.replaced", "error", values))
-        self._died({_host_of(work) for work in self._given.values()})
         self._waiting = self._given | self._waiting
         self._given = {}
         for key, work in list(self._waiting.items()):
@@ -311,20 +311,6 @@ def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:
             return question.job.page_id
         case Hop():
             return 0
-
-
-def _host_of(work: Work) -> str:
-    match work.what:
-        case PageTask():
-            return work.what.host
-        case Ask(question=CheckLeg(so_far=so_far)):
-            return host_and_origin(so_far.url)[0]
-        case Ask(question=RenderLeg(job=job, so_far=so_far)):
-            return host_and_origin(so_far.url if so_far else job.copy_url or job.task.url)[0]
-        case Ask(question=Hop(request=request)):
-            return host_and_origin(request.url)[0]
-        case _:
-            raise AssertionError("no fetcher is given this")
 
 
 def _url_of(work: Work) -> str:

@@ -68,6 +68,7 @@ class Fetchers:
     """Implements `checkers.Checkers` and `ports.Renderer` with fetcher processes.
 
     settings    what their parts are made by
+    body_room   so many bytes the bodies in flight of one of them may have together
     most_bytes  so much memory one of them may take
     """
 
@@ -77,6 +78,7 @@ class Fetchers:
         self,
         starter: FetcherStarter,
         count: int,
+        *,
         settings: Settings,
         store: WorkStore,
         policies: Policies,
@@ -85,9 +87,10 @@ class Fetchers:
         outage: OutageWatch,
         clock: Clock,
         telemetry: Telemetry,
-        *,
+        body_room: int,
         most_bytes: int,
     ) -> None:
+        self._body_room = body_room
         self._settings, self._store, self._policies, self._conclusions = settings, store, policies, conclusions
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hosts = settings.hosts
@@ -101,7 +104,6 @@ class Fetchers:
                 ended=self._ended,
                 heard=self._heard,
                 set_aside=self._set_aside,
-                died=self._leave_alone,
                 most=max(1, round(_PAGES_A_REQUEST * settings.fetch.in_flight * min(_SLACK / count, 1.0))),
                 most_bytes=most_bytes,
                 clock=clock,
@@ -144,24 +146,14 @@ class Fetchers:
             for link in self._links:
                 link.forget_pages()
 
-    def has_room(self, host: str) -> bool:
-        """Say whether the fetcher of this host can be given more."""
-        return self._link_of(host).has_room()
+    def room(self, host: str) -> int:
+        """Tell how many more pages the fetcher of this host can be given."""
+        return self._link_of(host).room()
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
-        """Deal these pages."""
+        """Give these pages of one host to its fetcher."""
         self._under_way += len(tasks)
-        dealt: list[list[PageTask]] = [[] for _ in self._links]
-        for task in tasks:
-            if self._suspects.is_set_aside(task.page_id):
-                if task.instruction is None or task.instruction.kind != "again":
-                    self._crashed(task)
-                    continue
-                self._suspects.give_another_try(task.page_id)
-            dealt[owner_of(task.host, len(self._links))].append(task)
-        for link, own in zip(self._links, dealt, strict=True):
-            if own:
-                link.begin(own)
+        self._link_of(tasks[0].host).begin([task for task in tasks if not self._is_given_up(task)])
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
         """Make no request for these pages."""
@@ -297,10 +289,15 @@ class Fetchers:
             case Ask(question=RenderLeg(job=job)):
                 _answer(work, failed_of(_crash(job.task.url)))
 
-    def _leave_alone(self, hosts: set[str]) -> None:
-        """Keep the delays of hosts that a fetcher asked right before it died: the next one does not know of it."""
-        for host in hosts:
-            self._gates.leave_alone(host)
+    def _is_given_up(self, task: PageTask) -> bool:
+        """Say whether a page has killed too often, and nobody wants it to be tried once more; that is its result."""
+        if not self._suspects.is_set_aside(task.page_id):
+            return False
+        if task.instruction is not None and task.instruction.kind == "again":
+            self._suspects.give_another_try(task.page_id)
+            return False
+        self._crashed(task)
+        return True
 
     def _crashed(self, task: PageTask) -> None:
         conclude = self._conclusions.of(task, self._policies.of(task), self._clock.now())
@@ -314,16 +311,18 @@ class Fetchers:
     def _rules(self) -> Rules:
         return Rules(self._policies.base, self._hosts, *self._policies.overrides)
 
-    def _start(self, index: int, count: int) -> Start:
+    def _start(self, index: int, count: int, replaced_s: float | None) -> Start:
         settings = self._settings
         return Start(
             index,
             count,
             settings.instance,
             _share(settings.fetch, count),
+            self._body_room,
             settings.network,
             self._rules(),
             {host: until_s for host, until_s in self._gates.held().items() if owner_of(host, count) == index},
+            replaced_s,
             settings.log,
         )
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from tocsin.engine.politeness import HostGate, Politeness, politeness_of
+from tocsin.engine.politeness import NEVER_S, HostGate, Politeness, politeness_of
 
 if TYPE_CHECKING:
     from tocsin.ports import Clock
@@ -20,8 +20,8 @@ class Host(HostGate):
 
     __slots__ = ("freed", "line")
 
-    def __init__(self, politeness: Politeness) -> None:
-        super().__init__(politeness)
+    def __init__(self, politeness: Politeness, asked_s: float = NEVER_S) -> None:
+        super().__init__(politeness, asked_s)
         self.line: deque[asyncio.Future[None]] = deque()
         self.freed: asyncio.Future[None] | None = None
 
@@ -30,11 +30,13 @@ class Gates:
     """Lets requests through to their hosts, fairly and politely.
 
     Hosts that nobody waits for and that need not be waited for are forgotten, so memory is bounded by the hosts in use.
+    asked_s  when (monotonic) somebody whose place this takes may last have asked any of them: delays count from there
     """
 
-    def __init__(self, settings: HostSettings, clock: Clock) -> None:
+    def __init__(self, settings: HostSettings, clock: Clock, *, asked_s: float | None = None) -> None:
         self._settings = settings
         self._clock = clock
+        self._asked_s = NEVER_S if asked_s is None else asked_s
         self._hosts: dict[str, Host] = {}
         self._sweep_at = _FEWEST_TO_SWEEP
 
@@ -68,12 +70,6 @@ class Gates:
         """Until which monotonic time hosts asked to be left alone, those that still do."""
         now = self._clock.monotonic()
         return {host: gate.held_until_s for host, gate in self._hosts.items() if gate.held_until_s > now}
-
-    def leave_alone(self, host: str) -> None:
-        """Take it that a host was asked just now, by somebody else: it is left alone for its delay."""
-        gate = self._host(host)
-        if gate.delay_s:
-            gate.hold(self._clock.monotonic() + gate.delay_s, self._clock.monotonic())
 
     def politeness(self, host: str) -> Politeness:
         """What the settings say for this host."""
@@ -152,7 +148,7 @@ class Gates:
         if gate is None:
             if len(self._hosts) >= self._sweep_at:
                 self._forget_idle()
-            gate = self._hosts[host] = Host(politeness_of(self._settings, host))
+            gate = self._hosts[host] = Host(politeness_of(self._settings, host), self._asked_s)
         return gate
 
     def _forget_idle(self) -> None:

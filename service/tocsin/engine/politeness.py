@@ -9,6 +9,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from tocsin.settings import HostSettings
 
+NEVER_S = float("-inf")
 LONGEST_CRAWL_DELAY_S = 30.0
 """A site that asks for more is asked this seldom."""
 
@@ -62,18 +63,19 @@ class HostGate:
     """The state of one host: who is inside, and when the next may go in.
 
     Times are monotonic seconds.
+    asked_s        when somebody else may last have asked it
     crawl_delay_s  the most that a robots.txt of it asks for, 0 for nothing; None: none was asked yet
     """
 
-    __slots__ = ("_crawl_delays_s", "busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
+    __slots__ = ("_asked_s", "_crawl_delays_s", "busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
 
-    def __init__(self, politeness: Politeness) -> None:
-        self.politeness = politeness
+    def __init__(self, politeness: Politeness, asked_s: float = NEVER_S) -> None:
+        self.politeness, self._asked_s = politeness, asked_s
         self.crawl_delay_s: float | None = None
         self._crawl_delays_s: dict[str, float] = {}
         self.busy = 0
-        self.next_at_s = float("-inf")
-        self.held_until_s = float("-inf")
+        self.next_at_s = asked_s + self.delay_s
+        self.held_until_s = NEVER_S
 
     @property
     def delay_s(self) -> float:
@@ -92,6 +94,7 @@ class HostGate:
         else:
             self._crawl_delays_s.pop(origin, None)
         self.crawl_delay_s = max(self._crawl_delays_s.values(), default=0.0)
+        self.next_at_s = max(self.next_at_s, self._asked_s + self.delay_s)
 
     def next_turn(self, now_s: float) -> float | None:
         """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""

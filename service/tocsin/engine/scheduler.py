@@ -249,11 +249,10 @@ class Scheduler:
             self._set_off(tasks, read_s)
 
     def _set_off(self, tasks: Iterable[PageTask], read_s: float, *, probing: bool = False) -> None:
-        begun: list[PageTask] = []
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
             host = due[0].host
-            if not self._checkers.has_room(host):
+            if (room := self._checkers.room(host)) <= 0:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             held_s = self._gates.held_s(host)
@@ -263,18 +262,19 @@ class Scheduler:
             if not due:
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
-            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][: self._pages_of(host)]
+            most = min(self._pages_of(host), room)
+            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][:most]
             if not pages:
                 self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
                 continue
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
-            begun += pages
-        if self._outage.is_outage() and not probing:
-            # What is due waits for our connection to come back; whoever asked for a check is told so.
-            self._checkers.put_off([task for task in begun if task.request_id is not None])
-            begun = [task for task in begun if task.request_id is None]
-        self._checkers.begin(begun)
+            if self._outage.is_outage() and not probing:
+                # What is due waits for our connection to come back; whoever asked for a check is told so.
+                self._checkers.put_off([task for task in pages if task.request_id is not None])
+                pages = [task for task in pages if task.request_id is None]
+            if pages:
+                self._checkers.begin(pages)
 
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""

@@ -22,8 +22,9 @@ class Suspects:
     """Finds the page that kills.
 
     A fetcher that dies says which page it was at, and that one has a strike. Where it says none, every page that it had
-    in hand is a suspect. Suspects are given to a fetcher few at a time: first one, then twice as many each time that
-    all of them came back; once a fetcher has died of them again, one at a time.
+    in hand is a suspect. Suspects are given to a fetcher few at a time: first one, then one more for each that came
+    back; once a fetcher has died of them again, one at a time. A page that came back has no strikes any more: somebody
+    else may end a fetcher, too, and whichever page it was at then is none the worse for it.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -37,6 +38,11 @@ class Suspects:
         """Whether there are any."""
         return bool(self._suspects)
 
+    @property
+    def want_to_know(self) -> bool:
+        """Whether anything is changed by a page's coming back."""
+        return bool(self._strikes or self._suspects)
+
     def __contains__(self, page_id: int) -> bool:
         return page_id in self._suspects
 
@@ -46,35 +52,31 @@ class Suspects:
         named    the page that it was working on, as far as it said so
         in_hand  all pages that it had been given
         """
-        if named is None:
-            suspected = [page_id for page_id in in_hand if page_id in self._suspects]
-            if len(suspected) == 1:
-                named = suspected[0]
-            elif len(in_hand) == 1:
-                (named,) = in_hand
         if named is not None:
             return self._strike(named)
+        suspected = [page_id for page_id in in_hand if page_id in self._suspects]
         self._is_wary = self._is_wary or bool(self._suspects)
         self._at_once = 1
+        # Whoever was there beside the only suspect could have done it as well: each is tried apart from the other.
         self._suspects.update(in_hand)
-        return None
+        if len(suspected) == 1:
+            return self._strike(suspected[0])
+        return self._strike(next(iter(in_hand))) if len(in_hand) == 1 else None
 
-    def cleared(self, page_id: int, *, left_in_hand: int) -> None:
-        """Say that a page came back.
-
-        left_in_hand  how many suspects the fetcher still has
-        """
+    def cleared(self, page_id: int) -> None:
+        """Say that a page came back."""
+        self._strikes.pop(page_id, None)
         if page_id not in self._suspects:
             return
         self._suspects.discard(page_id)
         if not self._suspects:
             self._at_once, self._is_wary = 1, False
-        elif not left_in_hand and not self._is_wary:
-            self._at_once = min(2 * self._at_once, _MOST_SUSPECTS_AT_ONCE)
+        elif not self._is_wary:
+            self._at_once = min(self._at_once + 1, _MOST_SUSPECTS_AT_ONCE)
 
     def room(self, in_hand: int) -> int:
         """Tell how many more suspects a fetcher may be given that has so many of them."""
-        return self._at_once if not in_hand else 0
+        return max(self._at_once - in_hand, 0)
 
     def is_set_aside(self, page_id: int) -> bool:
         """Say whether a page has killed so often that it is not tried."""

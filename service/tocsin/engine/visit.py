@@ -6,6 +6,7 @@ awareness is due `renders` and `delivery` take it from there.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -163,6 +164,7 @@ class Visitor:
         self._gates, self._outage, self._settings = gates, outage, settings
         self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
         self._wanted: dict[int, bool] = {}
+        self._legs: Counter[int] = Counter()
         self._told_of_clock = False
 
     def expect(self, page_id: int) -> None:
@@ -224,6 +226,8 @@ class Visitor:
         task, policy = leg.task, self._policies.of(leg.task)
         conclude = self._conclusions.of(task, policy, leg.began)
         self.expect(task.page_id)
+        # Whoever asks for it may have died meanwhile, and its successor asks again: there can be two.
+        self._legs[task.page_id] += 1
         try:
             request = self._request(task, policy, leg.conditions)
             came = await self._tries.receiver.receive(request, session, leg.so_far)
@@ -233,7 +237,9 @@ class Visitor:
             except FetchRefused as exc:
                 return exc
         finally:
-            del self._wanted[task.page_id]
+            self._legs[task.page_id] -= 1
+            if not self._legs[task.page_id]:
+                del self._legs[task.page_id], self._wanted[task.page_id]
 
     def _conclude(
         self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int

@@ -60,7 +60,10 @@ class Start(Struct, frozen=True, tag=True):
     """The first message: who the fetcher is, and all that it works by.
 
     index, count  it serves the hosts whose shard, modulo `count`, is `index`
+    body_room     so many bytes its bodies in flight may have together
     holds         hosts that are to be left alone, until which monotonic time
+    replaced_s    when (monotonic) the process ended whose place it takes: any host may have been asked right before;
+                  None where there was none
     log           happenings that are less loud than it wants are not sent
     """
 
@@ -68,9 +71,11 @@ class Start(Struct, frozen=True, tag=True):
     count: int
     instance: InstanceSettings
     fetch: FetchSettings
+    body_room: int
     network: NetworkSettings
     rules: Rules
     holds: dict[str, float]
+    replaced_s: float | None
     log: LogSettings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from tocsin.ports.messages import FromFetcher, ToFetcher
 
@@ -23,20 +23,13 @@ class Channel(Protocol, Generic[Sent_contra, Received_co]):
         """Wait for the next messages, at least one; none: the other end is gone."""
 
 
-class Named(NamedTuple):
-    """The page whose bytes a fetcher works on, and since which monotonic time."""
-
-    page_id: int
-    since_s: float
-
-
 class FetcherProcess(Channel[ToFetcher, FromFetcher], Protocol):
     """A fetcher process, as its parent sees it."""
 
     pid: int
 
-    def named(self) -> Named | None:
-        """The page whose bytes it is working on, or was when it died; None: it says none."""
+    def named(self) -> int | None:
+        """The id of the page whose bytes it is working on, or was when it died; None: it says none."""
 
     def resident_bytes(self) -> int | None:
         """How much memory it takes; None where the machine does not tell."""

@@ -9,11 +9,8 @@ import mmap
 import os
 import tempfile
 from struct import Struct
-from time import monotonic
 
-from tocsin.ports.processes import Named
-
-_NAME = Struct("=qd")
+_NAME = Struct("=q")
 _SIZE = 4096
 
 
@@ -26,12 +23,12 @@ class NameTag:
 
     def write(self, page_id: int) -> None:
         """Name a page; 0 for none."""
-        _NAME.pack_into(self._memory, 0, page_id, monotonic())
+        _NAME.pack_into(self._memory, 0, page_id)
 
-    def read(self) -> Named | None:
-        """Read which page is named, and since when."""
-        page_id, since_s = _NAME.unpack_from(self._memory, 0)
-        return Named(page_id, since_s) if page_id else None
+    def read(self) -> int | None:
+        """Read which page is named."""
+        (page_id,) = _NAME.unpack_from(self._memory, 0)
+        return page_id or None
 
     def close(self) -> None:
         """Let go of it."""

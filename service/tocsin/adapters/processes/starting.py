@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tocsin.adapters.processes.name_tag import NameTag
     from tocsin.adapters.processes.stream import MessageStream
     from tocsin.ports.messages import FromFetcher, ToFetcher
-    from tocsin.ports.processes import Named
 
 MODULE = "tocsin.app.fetcher"
 
@@ -38,7 +37,7 @@ class LocalFetcher:
     ) -> None:
         self.pid = process.pid
         self._process, self._stream, self._tag = process, stream, tag
-        self._last_named: Named | None = None
+        self._last_named: int | None = None
 
     async def send(self, messages: Sequence[ToFetcher]) -> None:
         """Send these, in order; waits while it does not read."""
@@ -48,8 +47,8 @@ class LocalFetcher:
         """Wait for what it says next; nothing: it is gone."""
         return await self._stream.receive()
 
-    def named(self) -> Named | None:
-        """The page whose bytes it is working on, or was when it died."""
+    def named(self) -> int | None:
+        """The id of the page whose bytes it is working on, or was when it died."""
         return self._last_named if self._process.returncode is not None else self._tag.read()
 
     def resident_bytes(self) -> int | None:
