@@ -17,6 +17,7 @@ from tocsin.engine.alerts import Alerts
 from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
@@ -70,7 +71,8 @@ class Engine:
         clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
         self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
         self.outage = OutageWatch(clock)
-        receiver = Receiver(self.gates, None, self.outage, asyncio.Semaphore(50), FetchSettings(), clock)
+        in_flight = InFlight(50)
+        receiver = Receiver(self.gates, None, self.outage, in_flight, FetchSettings(), clock)
         self.policies = Policies(msgspec.structs.replace(PageSettings(min_gap=timedelta(0)), **pages))
         self.alerts = Alerts("tocsin", chance)
         self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
@@ -83,7 +85,7 @@ class Engine:
         self.scheduler = Scheduler(
             store,
             self.lease,
-            Visits(visitor, self.policies, conclusions, clock),
+            Visits(visitor, self.policies, conclusions, self.gates, in_flight, clock),
             self.policies,
             self.gates,
             self.outage,

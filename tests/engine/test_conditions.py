@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from tocsin.engine import assess
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
@@ -54,7 +54,7 @@ class Watching:
             SeededChance(),
             OutageWatch(self.clock),
         )
-        receiver = Receiver(gates, None, outage, asyncio.Semaphore(1), fetch, self.clock)
+        receiver = Receiver(gates, None, outage, InFlight(1), fetch, self.clock)
         tries = Tries(receiver, self._client, gates, fetch, self.clock, chance)
         conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")
         policies, telemetry = Policies(self.policy), RecordingTelemetry()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import pytest
 
 from tests.fakes import EagerClock, ScriptedFetcher
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.engine.robots import RobotsCache
@@ -30,7 +30,7 @@ class Site:
         self.clock, self.web = EagerClock(), ScriptedFetcher()
         rules = {HOST: rule} if rule else {}
         gates = Gates(HostSettings(delay=timedelta(seconds=1), rules=rules), self.clock)
-        outage, in_flight = OutageWatch(self.clock), asyncio.Semaphore(1)
+        outage, in_flight = OutageWatch(self.clock), InFlight(1)
         cache = RobotsCache(self._get, None, self.clock)
         self.receiver = Receiver(gates, cache, outage, in_flight, FetchSettings(), self.clock)
         self.web.page(f"https://{HOST}/robots.txt", robots)

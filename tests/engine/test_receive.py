@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes import EagerClock, ManualClock, ScriptedFetcher, answer
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import Disallowed, PageRequest, Receiver
 from tocsin.engine.retry import Postponed
@@ -36,7 +37,7 @@ class Setting:
         self.outage = OutageWatch(self.clock)
         cache = RobotsCache(self._get, None, self.clock) if robots else None
         settings = msgspec.structs.replace(FetchSettings(), **fetch)
-        self.receiver = Receiver(self.gates, cache, self.outage, asyncio.Semaphore(10), settings, self.clock)
+        self.receiver = Receiver(self.gates, cache, self.outage, InFlight(10), settings, self.clock)
 
     async def _get(self, request: HopRequest) -> HopResponse:
         return await self.receiver.hop(request, self.web)
@@ -342,7 +343,7 @@ async def test_a_host_that_keeps_us_out_for_longer_than_the_hold_puts_the_page_o
     waiting = ManualClock()
     site.gates = Gates(HostSettings(delay=timedelta(hours=1)), waiting)
     site.receiver = Receiver(
-        site.gates, None, site.outage, asyncio.Semaphore(1), FetchSettings(hold=timedelta(milliseconds=20)), waiting
+        site.gates, None, site.outage, InFlight(1), FetchSettings(hold=timedelta(milliseconds=20)), waiting
     )
     site.web.page(PAGE, BODY)
     await site.receive()
@@ -356,7 +357,7 @@ async def test_a_host_that_keeps_us_out_for_longer_than_the_hold_puts_the_page_o
 async def test_no_more_requests_are_in_flight_than_allowed() -> None:
     site = Setting()
     site.gates = Gates(HostSettings(delay=timedelta(0), concurrency=50), site.clock)
-    site.receiver = Receiver(site.gates, None, site.outage, asyncio.Semaphore(3), FetchSettings(), site.clock)
+    site.receiver = Receiver(site.gates, None, site.outage, InFlight(3), FetchSettings(), site.clock)
     site.web.page(PAGE, BODY)
     inside, most = 0, 0
 

@@ -11,6 +11,7 @@ from tests.awareness import NEW, POLICY, SECOND, Bench, job_of, page_html
 from tests.fakes import EagerClock, ScriptedFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver, Withdrawn
@@ -88,7 +89,7 @@ class Agreement:
 def renderer_of(web: ScriptedFetcher, watched: set[int] | None) -> HttpRenderer:
     clock = EagerClock()
     gates = Gates(HostSettings(), clock)
-    receiver = Receiver(gates, None, OutageWatch(clock), asyncio.Semaphore(1), FetchSettings(), clock)
+    receiver = Receiver(gates, None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
     return HttpRenderer(receiver, web, Policies(POLICY), Agreement(watched), clock)
 
 

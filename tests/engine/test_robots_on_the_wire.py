@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from tests.fakes import EagerClock
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Received, Receiver
 from tocsin.engine.robots import RobotsCache
@@ -34,7 +34,7 @@ class World:
         self.origin, self._client, self.clock = origin, client, EagerClock()
         self.gates = Gates(HostSettings(delay=timedelta(seconds=5)), self.clock)
         self.cache = RobotsCache(self._get, None, self.clock)
-        outage, in_flight = OutageWatch(self.clock), asyncio.Semaphore(10)
+        outage, in_flight = OutageWatch(self.clock), InFlight(10)
         self._receiver = Receiver(self.gates, self.cache, outage, in_flight, FetchSettings(), self.clock)
 
     async def _get(self, request: HopRequest) -> HopResponse:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, 
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
@@ -32,7 +32,7 @@ class Setting:
         fetch = FetchSettings(hold=hold, unconditional_every=every_nth)
         gates, chance = Gates(HostSettings(delay=timedelta(0)), self.clock), SeededChance()
         outage = OutageWatch(self.clock)
-        receiver = Receiver(gates, None, outage, asyncio.Semaphore(1), FetchSettings(), self.clock)
+        receiver = Receiver(gates, None, outage, InFlight(1), FetchSettings(), self.clock)
         tries = Tries(receiver, self.web, gates, fetch, self.clock, chance)
         policies = Policies(msgspec.structs.replace(PageSettings(), **pages))
         conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")

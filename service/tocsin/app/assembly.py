@@ -226,7 +226,8 @@ class Assembly:
         if self.fetchers is not None:
             return self.fetchers
         checking = self._checking
-        return Visits(checking.visitor, self.policies, checking.conclusions, self._clock)
+        parts = (checking.visitor, self.policies, checking.conclusions, self.gates, checking.in_flight)
+        return Visits(*parts, self._clock)
 
     @cached_property
     def _checking(self) -> Checking:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import user_agent
 from tocsin.app.once import FetchedPage
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.engine.retry import Postponed
@@ -97,7 +97,7 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
     agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
     async with HttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         session, gates, outage = fetcher.shared(), Gates(settings.hosts, clock), OutageWatch(clock)
-        in_flight = asyncio.Semaphore(1)
+        in_flight = InFlight(1)
         direct = Receiver(gates, None, outage, in_flight, fetch, clock)
 
         async def get_robots(request: HopRequest) -> HopResponse:

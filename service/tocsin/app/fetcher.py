@@ -71,6 +71,7 @@ async def work(stream: int, tag: int) -> None:
             fetcher=fetcher,
             policies=policies,
             gates=gates,
+            in_flight=parts.in_flight,
             clock=clock,
         )
         await working.run(rest)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tocsin.engine.conclude import Conclusions
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.receive import Receiver
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.robots import RobotsCache
@@ -33,6 +33,7 @@ class Checking(Struct, frozen=True):
     """The parts."""
 
     receiver: Receiver
+    in_flight: InFlight
     conclusions: Conclusions
     visitor: Visitor
     renderer: HttpRenderer
@@ -70,9 +71,10 @@ def put_together(
         return await receiver.hop(request, fetcher.shared())
 
     robots = RobotsCache(get_robots, robots_store, clock, total_s=fetch.deadlines.total.total_seconds())
-    receiver = Receiver(gates, robots, notes, asyncio.Semaphore(fetch.in_flight), fetch, clock, is_ours=is_ours)
+    in_flight = InFlight(fetch.in_flight)
+    receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
     tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone)
     visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, clock, telemetry, peers=peers, mark=mark)
     renderer = HttpRenderer(receiver, fetcher, policies, agreement, clock, mark=mark)
-    return Checking(receiver, conclusions, visitor, renderer)
+    return Checking(receiver, in_flight, conclusions, visitor, renderer)

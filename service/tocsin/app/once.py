@@ -19,6 +19,7 @@ from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import assemble, fetchers_of, open_sinks, open_store_for, user_agent
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.errors import SettingsError, StoreLocked
@@ -105,9 +106,7 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
     agent = user_agent(settings.instance.contact)
     accepted = accepted_of(settings.hosts)
     async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
-        receiver = Receiver(
-            Gates(settings.hosts, clock), None, OutageWatch(clock), asyncio.Semaphore(1), settings.fetch, clock
-        )
+        receiver = Receiver(Gates(settings.hosts, clock), None, OutageWatch(clock), InFlight(1), settings.fetch, clock)
         request = PageRequest(watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True)
         received = await receiver.receive(request, fetcher.shared())
     response = received.response

@@ -7,13 +7,16 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from tocsin.engine.host_queues import HostQueues
 from tocsin.engine.visit import put_off
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from tocsin.engine.conclude import Conclusions
+    from tocsin.engine.gates import Gates
+    from tocsin.engine.in_flight import InFlight
     from tocsin.engine.policies import Policies
     from tocsin.engine.visit import Visitor
     from tocsin.model import CheckResult, PageTask
@@ -48,10 +51,19 @@ class Checkers(Protocol):
 
 
 class Visits:
-    """Implements `Checkers` in this very process: a task for each page."""
+    """Implements `Checkers` in this very process."""
 
-    def __init__(self, visitor: Visitor, policies: Policies, conclusions: Conclusions, clock: Clock) -> None:
+    def __init__(
+        self,
+        visitor: Visitor,
+        policies: Policies,
+        conclusions: Conclusions,
+        gates: Gates,
+        in_flight: InFlight,
+        clock: Clock,
+    ) -> None:
         self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
+        self._queues = HostQueues(self._visit, gates, in_flight)
         self._visits: asyncio.TaskGroup | None = None
         self._put: Put | None = None
 
@@ -70,14 +82,14 @@ class Visits:
         """Check these pages."""
         for task in tasks:
             self._visitor.expect(task.page_id)
-            self._create(self._visit(task))
+        self._queues.begin(tasks, self._group.create_task)
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
         """Make no request for these pages."""
         for task in tasks:
             now = self._clock.now()
             conclude = self._conclusions.of(task, self._policies.of(task), now)
-            self._create(self._hand_in(put_off(conclude, task.url, now)))
+            self._group.create_task(self._hand_in(put_off(conclude, task.url, now)))
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these pages."""
@@ -86,13 +98,14 @@ class Visits:
     def refresh(self) -> None:
         """There is nothing to be told: the visitor looks each up when it needs it."""
 
-    async def _visit(self, task: PageTask) -> None:
-        await self._hand_in(await self._visitor.visit(task))
+    async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
+        await self._hand_in(await self._visitor.visit(task, stand_aside))
 
     async def _hand_in(self, result: CheckResult) -> None:
         assert self._put is not None  # noqa: S101 - set with the group that this task is in
         await self._put((result,))
 
-    def _create(self, work: Coroutine[None, None, None]) -> None:
+    @property
+    def _group(self) -> asyncio.TaskGroup:
         assert self._visits is not None, "pages are begun inside `checking`"  # noqa: S101 - a call at a wrong time
-        self._visits.create_task(work)
+        return self._visits

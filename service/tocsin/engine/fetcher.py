@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.engine.containment import contained
 from tocsin.engine.correspondence import CROSSING, failed_of
+from tocsin.engine.host_queues import HostQueues
 from tocsin.engine.receive import Elsewhere
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
@@ -28,10 +29,11 @@ from tocsin.ports.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tocsin.engine.fetcher_desk import FetcherDesk
     from tocsin.engine.gates import Gates
+    from tocsin.engine.in_flight import InFlight
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
     from tocsin.engine.rendering import HttpRenderer
@@ -62,11 +64,13 @@ class FetcherWork:
         fetcher: Fetcher,
         policies: Policies,
         gates: Gates,
+        in_flight: InFlight,
         clock: Clock,
     ) -> None:
         self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
         self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
         self._clock = clock
+        self._queues = HostQueues(self._visit, gates, in_flight)
 
     async def run(self, first: Sequence[ToFetcher] = ()) -> None:
         """Do what the messages say, until there are no more.
@@ -96,7 +100,7 @@ class FetcherWork:
             case Begin():
                 for task in message.tasks:
                     self._visitor.expect(task.page_id)
-                    group.create_task(self._visit(task))
+                self._queues.begin(message.tasks, group.create_task)
             case Reply():
                 self._desk.answered(message)
             case Ask():
@@ -110,8 +114,8 @@ class FetcherWork:
             case _:
                 raise AssertionError("it has started already")
 
-    async def _visit(self, task: PageTask) -> None:
-        self._desk.ended(await self._visitor.ends(task))
+    async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
+        self._desk.ended(await self._visitor.ends(task, stand_aside))
 
     async def _answer(self, ask: Ask) -> None:
         try:

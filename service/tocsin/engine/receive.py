@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from tocsin.engine.gates import Gates, Host
+    from tocsin.engine.in_flight import InFlight
     from tocsin.engine.robots import RobotsCache
     from tocsin.model import CheckResult, Validators
     from tocsin.ports import Clock, Session
@@ -77,6 +78,7 @@ class PageRequest(Struct, frozen=True):
     wanted      the same for pages that are known here: page ids to whether they are wanted, and
     page_id     the page's
     carry_on    asks whoever serves the next host to go on with the set
+    stand_aside  is called before anything but the page's own host is waited for
     """
 
     url: str
@@ -89,6 +91,7 @@ class PageRequest(Struct, frozen=True):
     wanted: Mapping[int, bool] | None = None
     page_id: int = 0
     carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
+    stand_aside: Callable[[], None] | None = None
 
 
 class Received(Struct, frozen=True):
@@ -129,7 +132,7 @@ class Receiver:
         gates: Gates,
         robots: RobotsCache | None,
         outage: TryNotes,
-        in_flight: asyncio.Semaphore,
+        in_flight: InFlight,
         settings: FetchSettings,
         clock: Clock,
         *,
@@ -147,11 +150,15 @@ class Receiver:
         begun = so_far or SetSoFar(request.url, self._clock.now(), (request.url,))
         url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
         spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
-        own_origin = host_and_origin(request.url)[1]
+        own_host, own_origin = host, origin = host_and_origin(request.url)
         while True:
-            host, origin = host_and_origin(url)
-            if len(seen) > 1 and not self._is_ours(host):
-                raise Elsewhere(SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent))
+            if url != request.url:
+                host, origin = host_and_origin(url)
+                if len(seen) > 1 and not self._is_ours(host):
+                    begun = SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent)
+                    raise Elsewhere(begun)
+                if host != own_host and request.stand_aside is not None:
+                    request.stand_aside()
             if self._robots is not None:
                 await self._ask_robots(self._robots, url, host, origin, request.policy.proxy or None)
             hop = self._hop_request(request, url, spent_s, is_own=origin == own_origin)
@@ -187,10 +194,17 @@ class Receiver:
         # A gate that is free costs neither a task switch nor a timer.
         gate = self._gates.enter_at_once(host) or await self._stand_in_line(host)
         try:
-            async with self._in_flight:
-                if whole is not None and not await _is_wanted(whole):
+            in_flight = self._in_flight
+            if not in_flight.take_at_once():
+                await in_flight.take()
+            try:
+                if whole is not None and not (
+                    whole.wanted[whole.page_id] if whole.wanted is not None else await _is_wanted(whole)
+                ):
                     raise Withdrawn(f"{request.url}: no longer watched")
                 response = await session.get(request)
+            finally:
+                in_flight.give_back()
         except (FetchFailed, FetchRefused) as exc:
             self._outage.note(host, ok=False, kind=exc.kind)
             raise
@@ -289,8 +303,6 @@ def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant) 
 
 
 async def _is_wanted(request: PageRequest) -> bool:
-    if request.wanted is not None:
-        return request.wanted[request.page_id]
     return request.is_wanted is None or await request.is_wanted()
 
 

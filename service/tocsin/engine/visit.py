@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
@@ -21,10 +21,9 @@ from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.events import Happening
 from tocsin.model import Attempt, CheckResult, FailureKind
 from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
-from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from tocsin.engine.conclude import Conclusion, Conclusions
     from tocsin.engine.gates import Gates
@@ -65,7 +64,7 @@ class Tries:
         self.receiver, self._fetcher, self._gates = receiver, fetcher, gates
         self._settings, self._clock, self._chance = settings, clock, chance
 
-    async def receive(
+    def receive(
         self,
         request: PageRequest,
         attempts: list[Attempt],
@@ -73,7 +72,7 @@ class Tries:
         further: int,
         fresh: bool = False,
         retry_all: bool = False,
-    ) -> Came:
+    ) -> Coroutine[Any, Any, Came]:
         """Receive the page; each failed set is added to `attempts`, which may hold earlier ones.
 
         further    sets after the first
@@ -81,10 +80,20 @@ class Tries:
         retry_all  every failure is tried again: in awareness T58 knows no exception
         Raises the last FetchFailed or FetchRefused; Disallowed; Postponed where a pause is too long to wait for.
         """
+        # Each coroutine between the page and its request is entered again whenever the request goes on.
         if fresh:
-            async with self._fetcher.fresh() as session:
-                return await self._receive(request, session, attempts, further, retry_all)
-        return await self._receive(request, self._fetcher.shared(), attempts, further, retry_all)
+            return self._receive_afresh(request, attempts, further, retry_all)
+        return self._receive(request, self._fetcher.shared(), attempts, further, retry_all)
+
+    async def _receive_afresh(
+        self,
+        request: PageRequest,
+        attempts: list[Attempt],
+        further: int,
+        retry_all: bool,  # noqa: FBT001 - passed on
+    ) -> Came:
+        async with self._fetcher.fresh() as session:
+            return await self._receive(request, session, attempts, further, retry_all)
 
     async def _receive(
         self,
@@ -101,6 +110,8 @@ class Tries:
             return await self._once(request, session, attempts)
         except FetchError as exc:
             failures.append(exc)
+        if request.stand_aside is not None:
+            request.stand_aside()
         policy = TryPolicy(
             further=further,
             retry_refused=retry_all or request.policy.retry_refused,
@@ -118,25 +129,29 @@ class Tries:
         """Make one set of requests; one that failed is added to the attempts."""
         began, start = self._clock.now(), self._clock.monotonic()
         try:
-            return await self._follow(request, session)
+            try:
+                return await self.receiver.receive(request, session)
+            except Elsewhere as exc:
+                return await self._carry_on(request, session, exc)
         except FetchError as exc:
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
             attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
             raise
 
-    async def _follow(self, request: PageRequest, session: Session) -> Came:
-        """Make one set, here and wherever else its redirections lead."""
-        so_far: SetSoFar | None = None
+    async def _carry_on(self, request: PageRequest, session: Session, elsewhere: Elsewhere) -> Came:
+        """Go on with a set wherever its redirections lead."""
         while True:
+            if request.carry_on is None:
+                raise elsewhere
+            if request.stand_aside is not None:
+                request.stand_aside()
+            came = await request.carry_on(elsewhere.so_far)
+            if not isinstance(came, SetSoFar):
+                return came
             try:
-                return await self.receiver.receive(request, session, so_far)
+                return await self.receiver.receive(request, session, came)
             except Elsewhere as exc:
-                if request.carry_on is None:
-                    raise
-                came = await request.carry_on(exc.so_far)
-                if not isinstance(came, SetSoFar):
-                    return came
-                so_far = came
+                elsewhere = exc
 
 
 class Visitor:
@@ -177,35 +192,31 @@ class Visitor:
             if page_id in self._wanted:
                 self._wanted[page_id] = False
 
-    async def visit(self, task: PageTask) -> CheckResult:
-        """Check one page; whatever happens to it becomes a result, never an exception."""
-        ends = await self.ends(task)
+    async def visit(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckResult:
+        """Check one page; whatever happens to it becomes a result, never an exception.
+
+        stand_aside  called before it waits for anything but its own host
+        """
+        ends = await self.ends(task, stand_aside)
         result = chosen(ends, is_outage=self._outage is not None and self._outage.is_outage())
         tell(result, self._telemetry)
         return result
 
-    async def ends(self, task: PageTask) -> Ends:
+    async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> Ends:
         """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
         self.expect(task.page_id)
-        try:
-            return await self._ends(task)
-        finally:
-            # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
-            del self._wanted[task.page_id]
-
-    async def _ends(self, task: PageTask) -> Ends:
-        policy, began = self._policies.of(task), self._clock.now()
-        conclude = self._conclusions.of(task, policy, began)
-        if Mode(policy.mode) is Mode.OFF:
-            return Ends(conclude.off())
-        if _is_too_near(task, policy, began):
-            return Ends(conclude.skipped())
         attempts = list(task.attempts)
-        conditions = _conditions(task, policy, self._settings.unconditional_every)
         in_outage = None
         try:
+            policy, began = self._policies.of(task), self._clock.now()
+            conclude = self._conclusions.of(task, policy, began)
+            if policy.mode == "off":
+                return Ends(conclude.off())
+            if _is_too_near(task, policy, began):
+                return Ends(conclude.skipped())
+            conditions = _conditions(task, policy, self._settings.unconditional_every)
             with contained(task.url, self._telemetry):
-                came = await self._receive(task, policy, conditions, attempts, began)
+                came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
                 result = self._conclude(conclude, task, came, conditions, len(attempts))
         except Withdrawn:
             result = conclude.withdrawn()
@@ -218,6 +229,9 @@ class Visitor:
             if exc.kind in OURS:
                 # Should it be our own connection, the page is given its tries back, and nobody is asked (T57-T61).
                 in_outage = conclude.deferred([], self._clock.now() + OUTAGE_PAUSE_US, error=exc)
+        finally:
+            # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
+            del self._wanted[task.page_id]
         self._tell_of_clock(task)
         return Ends(result, in_outage)
 
@@ -255,19 +269,25 @@ class Visitor:
         finally:
             self._mark(0)
 
-    async def _receive(
-        self, task: PageTask, policy: PageSettings, conditions: Validators | None, attempts: list[Attempt], began: int
-    ) -> Came:
+    def _receive(
+        self,
+        task: PageTask,
+        policy: PageSettings,
+        conditions: Validators | None,
+        attempts: list[Attempt],
+        began: int,
+        stand_aside: Callable[[], None] | None,
+    ) -> Coroutine[Any, Any, Came]:
         instruction = task.instruction
         fresh = instruction is not None and instruction.new_connections
         carry_on = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._peers else None
-        request = self._request(task, policy, conditions, carry_on)
+        request = self._request(task, policy, conditions, carry_on, stand_aside)
         if instruction is None:
-            return await self._tries.receive(request, attempts, further=policy.tries)
+            return self._tries.receive(request, attempts, further=policy.tries)
         # "Any number of times" (T60) knows no answer that would end it, but the page itself.
         is_again = instruction.kind == "again"
         further = instruction.times - 1 if is_again else 0
-        return await self._tries.receive(request, attempts, further=further, fresh=fresh, retry_all=is_again)
+        return self._tries.receive(request, attempts, further=further, fresh=fresh, retry_all=is_again)
 
     def _request(
         self,
@@ -275,6 +295,7 @@ class Visitor:
         policy: PageSettings,
         conditions: Validators | None,
         carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None,
+        stand_aside: Callable[[], None] | None = None,
     ) -> PageRequest:
         return PageRequest(
             task.url,
@@ -285,6 +306,7 @@ class Visitor:
             wanted=self._wanted,
             page_id=task.page_id,
             carry_on=carry_on,
+            stand_aside=stand_aside,
         )
 
     async def _hand_over(

@@ -76,9 +76,14 @@ def shard_of(host: str) -> int:
     return digest[0] << 4 | digest[1] >> 4
 
 
-@lru_cache(maxsize=512)  # one page's URL is asked for by its gate, its robots.txt and its requests
 def host_and_origin(url: str) -> tuple[str, str]:
     """Split what gates and robots.txt are kept by off a serialised http(s) URL: its host, and its origin."""
+    end = url.find("/", len("https://"))
+    return _host_and_origin(url[:end] if end > 0 else url)
+
+
+@lru_cache(maxsize=4096)  # what stands before a page's path is the same for many pages
+def _host_and_origin(url: str) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
     authority = re.match(r"[^/?#]*", rest)
     netloc = (authority.group() if authority else "").rpartition("@")[2]
