@@ -59,7 +59,7 @@ def scans(steps: list[str]) -> list[str]:
         ("work", "agenda", "pages_due"),
         ("work", "agenda", "pages_requested"),
         ("work", "agenda_since", "hosts_by_revision"),
-        ("work", "due_of_host", "pages_due"),
+        ("work", "due_by_host", "pages_due"),
         ("work", "due_beside_wanted", "pages_due"),
         ("work", "wanted_of_host", "pages_requested"),
         ("work", "requested_of_host", "pages_requested"),

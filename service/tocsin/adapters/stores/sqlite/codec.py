@@ -15,6 +15,7 @@ read_instruction = msgspec.json.Decoder(Instruction).decode
 read_report = msgspec.json.Decoder(CheckReport).decode
 read_object = msgspec.json.Decoder(JsonObject).decode
 read_names = msgspec.json.Decoder(tuple[str, ...]).decode
+read_ids = msgspec.json.Decoder(list[int]).decode
 read_pair = msgspec.json.Decoder(tuple[str, str]).decode
 read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], ...]).decode
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite import claims
-from tocsin.adapters.stores.sqlite.codec import read_object, read_report, to_json
+from tocsin.adapters.stores.sqlite.codec import read_ids, read_object, read_report, to_json
 from tocsin.adapters.stores.sqlite.launch import LaunchRole
 from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -90,7 +90,9 @@ class WorkRole(LaunchRole):
         def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
             chosen = _choose(db, host_ids, place)
             shards = {"first": claim.first_shard, "last": claim.last_shard}
-            found = {row[0]: row for row in db.execute(SQL["tasks_of_shards"], {"ids": ids(chosen), **shards})}
+            # In the order of the table: neighbours stand in one leaf.
+            in_order = ids(sorted(chosen))
+            found = {row[0]: row for row in db.execute(SQL["tasks_of_shards"], {"ids": in_order, **shards})}
             return [found[page_id] for page_id in chosen if page_id in found]
 
         return [to_task(row) for row in await self._read(read)]
@@ -202,7 +204,8 @@ def _choose(db: sqlite3.Connection, host_ids: Sequence[int], place: dict[str, An
     elif db.execute(SQL["any_requested"]).fetchone()[0]:
         queries_of_host = [SQL["wanted_of_host"], SQL["due_beside_wanted"]]
     else:
-        queries_of_host = [SQL["due_of_host"]]
+        arrays = db.execute(SQL["due_by_host"], {**place, "hosts": ids(host_ids)})
+        return [page_id for (array,) in arrays for page_id in read_ids(array)]
     chosen: list[int] = []
     for host_id in host_ids:
         of_host: list[int] = []
