@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
+    from collections.abc import Callable
     from random import Random
 
 NUMBERS = (1, 2, 0)
@@ -31,11 +32,12 @@ def fetchers_of(pid: int) -> list[int]:
 class Casualties:
     """Kills fetchers of one service at random times, and sees that none outlives it.
 
-    killed  how many were killed
+    on_killed  called when all that a killed one has asked for was taken up, and before another takes its place
+    killed     how many were killed
     """
 
-    def __init__(self, process: Process, chance: Random) -> None:
-        self._process, self._chance = process, chance
+    def __init__(self, process: Process, chance: Random, on_killed: Callable[[], None]) -> None:
+        self._process, self._chance, self._on_killed = process, chance, on_killed
         self._seen: set[int] = set()
         self.killed = 0
 
@@ -49,6 +51,8 @@ class Casualties:
                 with suppress(ProcessLookupError):
                     os.kill(self._chance.choice(living), signal.SIGKILL)
                     self.killed += 1
+                    await asyncio.sleep(_LOOK_S)
+                    self._on_killed()
 
     async def left_behind(self) -> list[int]:
         """List the fetchers that go on although their service is dead."""

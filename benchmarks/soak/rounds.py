@@ -62,7 +62,7 @@ class Rounds:
         note.unlink(missing_ok=True)
         self._tocsin.configure(self._receivers, fetchers=NUMBERS[number % len(NUMBERS)])
         process = await self._start(plan._replace(note=str(note)))
-        casualties = Casualties(process, self._chance)
+        casualties = Casualties(process, self._chance, self._begin_life)
         left = plan.nth
 
         def count_down() -> None:
@@ -112,8 +112,12 @@ class Rounds:
             self.findings.append(f"the last run ended with {process.returncode}: {self._tocsin.last_words()}")
         await self._check_store("in the end")
 
-    async def _start(self, plan: Plan | None) -> Process:
+    def _begin_life(self) -> None:
+        """From here on nobody knows what was served before: what was not handed over yet is asked for again."""
         self._site.life += 1
+
+    async def _start(self, plan: Plan | None) -> Process:
+        self._begin_life()
         self._receivers.life += 1
         return await self._tocsin.start(plan)
 

@@ -25,7 +25,7 @@ _FAILURES = ("503", "500", "404", "429", "reset", "truncated", "hang")
 class Served(NamedTuple):
     """One answer that was sent whole.
 
-    life      which start of the service asked for it
+    life      which start of the service, or of one of its fetchers, was the last before it
     had       the version that the request's validator names; None for an unconditional request
     version   of the page, in the answer (or confirmed by a 304)
     began     how many answers the site had begun before it, of all pages

@@ -8,6 +8,8 @@ import random
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.origin import Origin, Page, RawOrigin, Talk, endless
 from tests.wire import fetcher, request, zipped
@@ -139,3 +141,17 @@ async def test_a_body_that_failed_is_let_go_of_without_the_collector(coding: byt
 )
 def test_there_is_room_for_some_of_the_longest_or_for_usual_ones(settings: FetchSettings, room: int) -> None:
     assert room_for_bodies(settings) == room
+
+
+@given(fetchers=st.integers(1, 16), in_flight=st.integers(1, 2000), max_body=st.integers(1, 64 * MIB))
+def test_bodies_have_one_bound_for_all_fetchers_together(fetchers: int, in_flight: int, max_body: int) -> None:
+    settings = FetchSettings(in_flight=in_flight, max_body=max_body)
+
+    each = room_for_bodies(settings, fetchers=fetchers)
+
+    assert max_body <= each
+    assert each * fetchers <= room_for_bodies(settings)
+
+
+def test_a_body_of_the_greatest_length_has_room_however_many_fetchers_there_are() -> None:
+    assert room_for_bodies(FetchSettings(max_body=MIB, in_flight=1), fetchers=100) == MIB

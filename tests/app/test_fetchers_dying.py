@@ -12,7 +12,7 @@ import pytest
 from tests.app.crew import FIRST, SECOND, Crew
 from tests.builders import html
 from tests.origin import Origin, Page
-from tocsin.adapters.processes.starting import LocalStarter
+from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
 from tocsin.engine import fetcher_link
 from tocsin.errors import ProcessError
@@ -105,6 +105,50 @@ async def test_a_poisoned_page_behind_a_redirect_is_the_watched_pages_fault(
 
     assert (report.outcome, report.error and report.error[0]) == ("unreachable", "crashed")
     assert len(site.asked("/poison")) == 2
+
+
+async def test_a_page_that_goes_on_elsewhere_twice_because_its_fetcher_died_harms_nobody(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    arrived, never = asyncio.Queue[None](), asyncio.Event()
+
+    async def wait() -> None:
+        arrived.put_nowait(None)
+        if len(site.asked("/far")) == 1:
+            await never.wait()
+
+    site.pages["/a"] = Page("", status=302, headers={"Location": site.url("/far", host=SECOND)})
+    site.pages["/far"] = Page(html(created="1"), wait=wait)
+    async with Crew.at(tmp_path, monkeypatch, site.url("/a")) as crew, asyncio.TaskGroup() as group:
+        checking = group.create_task(crew.check())
+        await arrived.get()
+        os.kill(crew.starter.started[0].pid, signal.SIGKILL)
+        await arrived.get()
+        never.set()
+        await checking
+
+    assert [report.outcome for report in crew.reports] == ["first"]
+    assert [values["fetcher"] for values in crew.said("fetcher.replaced")] == [0]
+
+
+async def test_a_machine_that_has_no_room_for_a_fetcher_is_asked_again_where_one_has_worked(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    monkeypatch.setattr(fetcher_link, "_LONGEST_PAUSE_S", 0.01)
+    really_start, refusals = LocalStarter.start, iter(range(3))
+
+    async def start(self: LocalStarter) -> LocalFetcher:
+        if len(crew.starter.started) > 1 and next(refusals, None) is not None:
+            raise ProcessError("no room")
+        return await really_start(self)
+
+    site.pages["/poison"] = Page("<!--kill-->")
+    monkeypatch.setattr(LocalStarter, "start", start)
+    async with Crew.at(tmp_path, monkeypatch, *urls_of(site)) as crew:
+        found = await crew.check()
+
+    assert len(found) == len(site.pages)
+    assert [values["error"] for values in crew.said("fetcher.missing")] == ["no room"] * 3
 
 
 async def test_processes_that_cannot_start_are_an_error_with_its_mend(

@@ -96,5 +96,5 @@ async def test_a_fetcher_that_stands_still_is_not_fed_and_holds_up_no_other(
                 os.kill(link.pid, signal.SIGCONT)
 
     assert asked_meanwhile == 0
-    assert given <= 4 * IN_FLIGHT
+    assert given <= 3 * IN_FLIGHT
     assert len(crew.reports) == 2 * PAGES

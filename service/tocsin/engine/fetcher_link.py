@@ -186,7 +186,7 @@ class FetcherLink:
         while True:
             began_s, self._was_ready = self._clock.monotonic(), False
             self._killed_for = None
-            process = await self._starter.start()
+            process = await self._start_process(has_worked=ended_s is not None)
             self.pid = process.pid
             try:
                 await self._live(process, ended_s)
@@ -206,6 +206,18 @@ class FetcherLink:
             is_short = ended_s - began_s < _LONG_LIFE_S
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S) if is_short else _FIRST_PAUSE_S
             await self._clock.sleep(pause_s)
+
+    async def _start_process(self, *, has_worked: bool) -> FetcherProcess:
+        """Start one; where one has worked, a machine that has no room for it now can have some in a moment."""
+        while True:
+            try:
+                return await self._starter.start()
+            except ProcessError as exc:
+                if not has_worked:
+                    raise
+                values: JsonObject = {"fetcher": self.index, "error": str(exc)}
+                self._telemetry.emit(Happening("fetcher.missing", "error", values))
+                await self._clock.sleep(_LONGEST_PAUSE_S)
 
     async def _live(self, process: FetcherProcess, ended_s: float | None) -> None:
         """See one process through its life."""
