@@ -16,5 +16,6 @@ def phase_of(page_id: int) -> float:
     Sixteen neighbours come one after the other, each 1/65,536 of the span later: what is read and written for one of
     them is then at hand for the others. The next sixteen come far from them.
     """
-    place = (page_id >> NEIGHBOURS_BITS) * _MIX + ((page_id & (1 << NEIGHBOURS_BITS) - 1) << 32 - _STEP_BITS)
-    return (place & _ONE - 1) / _ONE
+    # One more: the first sixteen of a list are not at the very beginning.
+    group, place = (page_id >> NEIGHBOURS_BITS) + 1, page_id & (1 << NEIGHBOURS_BITS) - 1
+    return (group * _MIX + (place << 32 - _STEP_BITS) & _ONE - 1) / _ONE
