@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 SQL = queries("watchlist")
 
 
-def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant) -> list[int | None]:
-    """Add pages that are not watched yet, hosts and groups with them; returns ids, None for the others."""
+def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
+    """Add pages that are not watched yet, hosts and groups with them; returns ids, None for the others.
+
+    of  how many are added in all, these included: their first checks are spread by them all
+    """
     seen = {row[0] for row in db.execute(SQL["known"], {"urls": ids(page.url for page in pages)})}
     (last,) = db.execute(SQL["last_id"]).fetchone()
     # Pages that were removed count too: what matters is the order of magnitude.
-    window = window_us(last + len(pages))
+    window = window_us(last + of)
     added: list[int | None] = []
     rows = []
     for page in pages:

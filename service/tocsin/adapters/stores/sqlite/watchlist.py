@@ -32,7 +32,7 @@ class WatchRole(SteppingRole):
         added: list[int | None] = []
 
         def insert(db: sqlite3.Connection, step: Sequence[NewPage]) -> int:
-            added.extend(insert_pages(db, step, now))
+            added.extend(insert_pages(db, step, now, of=len(pages) - len(added)))
             return len(step)
 
         pace = self._paces["add"]
