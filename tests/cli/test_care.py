@@ -245,6 +245,24 @@ def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: 
     assert not any(record["wrong"] for record in answer.records)
 
 
+def test_the_doctor_reads_a_large_store_whole_only_where_it_is_asked_to(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db:
+        db.execute("update pages set state_id = null")
+        db.commit()
+    small = installation.call("doctor", "--no-settings")
+    monkeypatch.setattr("tocsin.cli.examination.READ_BYTES", 1000)
+
+    large = installation.call("doctor", "--no-settings")
+    thorough = installation.call("doctor", "--no-settings", "--thorough")
+
+    told = ["".join(record["finding"] for record in answer.records) for answer in (small, large, thorough)]
+    assert ["The store is damaged" in findings for findings in told] == [True, False, True]
+    assert ["was not read whole" in findings for findings in told] == [False, True, False]
+
+
 def test_the_doctor_says_which_settings_have_no_effect_yet(installation: Installation) -> None:
     installation.configure('[http]\nlisten = "127.0.0.1:9000"\n')
 

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 @click.command("doctor", epilog="Example: tocsin doctor")
 @click.option("--settings/--no-settings", "with_settings", default=True, help="Show the settings in force.")
+@click.option("--thorough", is_flag=True, help="Read a large store whole, too, as tocsin store check does.")
 @output.json_option
 @click.pass_context
-def command(ctx: click.Context, *, with_settings: bool) -> int:
+def command(ctx: click.Context, *, with_settings: bool, thorough: bool) -> int:
     """Say what is wrong with this installation, and the mend; and show the settings in force with their origins.
+
+    A store of up to 64 MB is read whole for damage, too; a larger one only with --thorough.
 
     Secrets are masked. Exit status 1 if anything is wrong.
     """
     loaded = configuration(ctx)
-    examination = examine(loaded, now())
+    examination = examine(loaded, now(), thorough=thorough)
     if with_settings:
         _print_settings(loaded, examination)
     wrong = [finding for finding in examination.findings if finding.is_wrong]

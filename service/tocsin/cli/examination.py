@@ -21,6 +21,7 @@ from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from tocsin.configuration import Loaded
     from tocsin.model import Instant, JsonObject
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tocsin.settings import SinkSettings
 
 _MINUTE: Final = 60_000_000
+READ_BYTES: Final = 64 * 1024 * 1024
+"""Up to this size a store is read whole, which takes a second or two."""
+
 _WITHOUT_EFFECT: Final = ("http.",)
 """Settings that a later version heeds."""
 
@@ -40,14 +44,17 @@ class Examination(Struct):
     groups: dict[str, JsonObject]
 
 
-def examine(loaded: Loaded, now: Instant) -> Examination:
-    """Look at everything, and change nothing."""
-    return asyncio.run(_examine(loaded, now))
+def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examination:
+    """Look at everything, and change nothing.
+
+    thorough  read a store whole for damage, however large it is; else only one that takes a second or two
+    """
+    return asyncio.run(_examine(loaded, now, thorough=thorough))
 
 
-async def _examine(loaded: Loaded, now: Instant) -> Examination:
+async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
     found = Examination(list(_of_configuration(loaded)), {}, {})
-    await _of_store(loaded, now, found)
+    await _of_store(loaded, now, found, thorough=thorough)
     for name, sink in loaded.settings.sinks.items():
         found.findings += await examine_sink(name, sink, loaded.settings.network)
     if not loaded.settings.sinks:
@@ -72,7 +79,7 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
 
 
-async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
+async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> None:
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
     if not is_store_there(loaded.settings):
@@ -87,6 +94,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
         try:
             found.for_all, groups = await store.overrides()
             found.groups = dict(groups.values())
+            found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
             found.findings += await _of_rows(store, now)
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
@@ -97,8 +105,19 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination) -> None:
         found.findings.append(Finding(f"The store cannot be used: {exc}", "See what the words before say."))
 
 
+def _bytes_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Finding]:
+    if size > READ_BYTES and not thorough:
+        what = f"The store has {size / 1e6:,.0f} MB, and was not read whole for damage."
+        return [Finding(what, "That takes minutes: tocsin store check, or tocsin doctor --thorough", is_wrong=False)]
+    return [Finding(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
+
+
 async def _of_rows(store: Store, now: Instant) -> list[Finding]:
-    findings = [Finding(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
+    findings = []
     questions = [question for question in await store.questions() if question.answered_at is None]
     if questions:
         pages = sum(question.pages for question in questions)
