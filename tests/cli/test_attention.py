@@ -67,6 +67,17 @@ async def test_an_answer_to_one_page_leaves_the_others_asked_about(installation:
     assert (await call(installation, "attention", "list")).records[0]["pages"] == 1
 
 
+async def test_questions_are_listed_to_a_limit(installation: Installation, origin: Origin) -> None:
+    origin.pages["/broken"] = Page("", status=500)
+    await call(installation, "check", origin.url("/broken"))
+
+    limited = await call(installation, "attention", "list", "--limit", "1")
+    whole = await call(installation, "attention", "list", "--limit", "9")
+
+    assert [question["id"] for question in limited.records] == ["1"]
+    assert [question["id"] for question in whole.records] == ["1", "2"]
+
+
 async def test_dropping_pages_is_asked_for(installation: Installation, origin: Origin) -> None:
     refused = await call(installation, "attention", "answer", "1", "drop")
     looked = await call(installation, "attention", "answer", "1", "drop", "--dry-run")

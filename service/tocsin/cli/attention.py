@@ -29,6 +29,8 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 SCOPES: Final = ("page", "host-cause", "host", "cause")
 _MOST_PAGES: Final = 1000
 _SHOWN_PAGES: Final = 10
+_ON_TERMINAL: Final = 100
+_PIECE: Final = 100
 
 
 @click.group("attention", epilog="Example: tocsin attention list")
@@ -39,14 +41,15 @@ def command() -> None:
 @command.command("list", epilog="Example: tocsin attention list --rules")
 @click.option("--closed", is_flag=True, help="Also questions that were answered, or ended by themselves.")
 @click.option("--rules", is_flag=True, help="The answers that stay in force, instead.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 100.")
 @output.json_option
 @click.pass_context
-def list_(ctx: click.Context, *, closed: bool, rules: bool) -> None:
+def list_(ctx: click.Context, limit: int | None, *, closed: bool, rules: bool) -> None:
     """List what you are asked: pages of one host that fail for one cause are one question."""
     if rules:
         _print_rules(with_store(ctx, lambda store: store.rules()))
     else:
-        _print_questions(with_store(ctx, lambda store: store.questions(closed=closed)))
+        with_store(ctx, lambda store: _list(store, limit, closed=closed))
 
 
 @command.command("show", epilog="Example: tocsin attention show 77")
@@ -237,11 +240,24 @@ def to_record(question: QuestionRow) -> dict[str, Any]:
     }
 
 
-def _print_questions(questions: list[QuestionRow]) -> None:
-    if output.is_json():
-        for question in questions:
-            output.print_json(to_record(question))
+async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
+    """Print question by question to a program, one table to a person."""
+    if not output.is_json():
+        shown = limit or _ON_TERMINAL
+        questions = await store.questions(closed=closed, limit=shown + 1)
+        _print_questions(questions[:shown])
+        if len(questions) > shown:
+            output.note("There are more; give --limit, or pipe the list.")
         return
+    after, left = 0, limit
+    while questions := await store.questions(closed=closed, after_id=after, limit=min(_PIECE, left or _PIECE)):
+        output.print_json(*map(to_record, questions))
+        after = questions[-1].id
+        if left is not None and not (left := left - len(questions)):
+            break
+
+
+def _print_questions(questions: list[QuestionRow]) -> None:
     if not questions:
         output.say("Nothing is asked: every page could be received, or was answered for.")
         return

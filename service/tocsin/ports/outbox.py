@@ -37,8 +37,10 @@ class AttentionStore(Protocol):
     async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
         """Take back unannounced questions of these causes: it was our own outage. Their pages are due at retry_at."""
 
-    async def questions(self, *, closed: bool = False) -> list[QuestionRow]:
-        """Open questions, or also those that ended."""
+    async def questions(
+        self, *, closed: bool = False, after_id: int = 0, limit: int | None = None
+    ) -> list[QuestionRow]:
+        """Open questions, or also those that ended, in order of id, after this one."""
 
     async def question(self, question_id: int) -> QuestionRow | None:
         """One question."""

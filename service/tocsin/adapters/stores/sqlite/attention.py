@@ -65,9 +65,12 @@ class AttentionRole(SteppingRole):
 
         return await self._edit(write)
 
-    async def questions(self, *, closed: bool = False) -> list[QuestionRow]:
-        """Open questions, or also those that ended."""
-        return await self._read(lambda db: _questions(db, SQL["questions"], {"closed": closed}))
+    async def questions(
+        self, *, closed: bool = False, after_id: int = 0, limit: int | None = None
+    ) -> list[QuestionRow]:
+        """Open questions, or also those that ended, in order of id, after this one."""
+        place: dict[str, Any] = {"closed": closed, "after": after_id, "limit": -1 if limit is None else limit}
+        return await self._read(lambda db: _questions(db, SQL["questions"], place))
 
     async def question(self, question_id: int) -> QuestionRow | None:
         """One question."""

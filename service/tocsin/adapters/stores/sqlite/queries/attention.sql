@@ -74,7 +74,7 @@ and q.answered_at is null
 order by q.id;
 
 -- name: questions
-select {question} where :closed or q.closed_at is null order by q.id;
+select {question} where (:closed or q.closed_at is null) and q.id > :after order by q.id limit :limit;
 
 -- name: one_question
 select {question} where q.id = :question;
