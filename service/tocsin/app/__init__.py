@@ -1,22 +1,19 @@
-"""The composition root: the one place that knows settings, adapters and engine."""
+"""The composition root: the one place that knows settings, adapters and engine.
+
+What is asked of it here is loaded when it is asked for: a fetcher process needs no store, and a store no engine.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import os
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import uvloop
-
-from tocsin.app.assembly import assemble, open_store_for, user_agent
-from tocsin.app.once import CheckSummary, FetchedPage, check, fetch_page, test_sink
-from tocsin.app.service import run
-from tocsin.errors import TocsinError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from tocsin.app.agent import user_agent
+    from tocsin.app.assembly import assemble, open_store_for
+    from tocsin.app.executing import execute
+    from tocsin.app.once import CheckSummary, FetchedPage, check, fetch_page, test_sink
+    from tocsin.app.service import run
 
 __all__ = [
     "CheckSummary",
@@ -31,37 +28,17 @@ __all__ = [
     "user_agent",
 ]
 
-T = TypeVar("T")
-
-GC_THRESHOLDS = (20_000, 20, 50)
-TRIM_THRESHOLD_BYTES = 64 * 2**20
-_M_TRIM_THRESHOLD = -1
-
-
-def execute(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work on uvloop; of errors that several tasks raised at once, raise the first of ours."""
-    # What is loaded by now stays; and pages leave few cycles behind, so that looking for them seldom saves a fifth of
-    # the processor's time.
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
-    keep_freed_memory()
-    try:
-        return uvloop.run(work)
-    except BaseExceptionGroup as group:
-        first: BaseException | None = group.subgroup(TocsinError)
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        if first is None:
-            raise
-        raise first from group
+_PLACES = {
+    "agent": ("user_agent",),
+    "assembly": ("assemble", "open_store_for"),
+    "executing": ("execute",),
+    "once": ("CheckSummary", "FetchedPage", "check", "fetch_page", "test_sink"),
+    "service": ("run",),
+}
 
 
-def keep_freed_memory() -> None:
-    """Let glibc keep what is freed after a page for the next one: giving it back makes parsing take twice as long.
-
-    Where MALLOC_TRIM_THRESHOLD_ is set, that holds; other C libraries are left as they are.
-    """
-    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-        return
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
+def __getattr__(name: str) -> Any:
+    for place, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{place}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tocsin import __version__
 from tocsin.adapters.http.budget import room_for_bodies
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
@@ -17,6 +15,7 @@ from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.app.agent import user_agent
 from tocsin.app.fetching import Checking, put_together
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
@@ -47,16 +46,10 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings, Settings
 
 
-WORTH_A_PROCESS = 10_000
 OWN_BYTES = 512 * 2**20
 A_REQUEST_BYTES = 256 * 2**10
 TREE_BYTES = 64
 """What a byte of markup can take as a tree."""
-
-
-def user_agent(contact: str) -> str:
-    """What requests say that they come from."""
-    return f"Tocsin/{__version__} (+{contact})" if contact else f"Tocsin/{__version__}"
 
 
 @asynccontextmanager
@@ -73,27 +66,6 @@ async def open_store_for(settings: Settings, *, engine: bool, create: bool = Tru
         yield store
     finally:
         await store.close()
-
-
-def fetchers_of(settings: Settings, *, pages: int | None = None) -> int:
-    """Tell how many fetcher processes are to work: as set, or as many as there are cores to spare, at least one.
-
-    pages  so many are wanted by a one-shot check, None for a service: starting processes for a few costs more than it
-           brings
-    """
-    wanted = settings.fetch.fetchers
-    if wanted != "auto":
-        return wanted
-    if pages is not None and pages < WORTH_A_PROCESS:
-        return 0
-    return max(_cores() - 1, 1)
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def memory_of_a_fetcher(fetch: FetchSettings, count: int) -> int:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
-from tocsin.app.assembly import user_agent
+from tocsin.app.agent import user_agent
 from tocsin.app.once import FetchedPage
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight

@@ -16,7 +16,9 @@ from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.assembly import assemble, fetchers_of, open_sinks, open_store_for, user_agent
+from tocsin.app.agent import user_agent
+from tocsin.app.assembly import assemble, open_sinks, open_store_for
+from tocsin.app.dealing import fetchers_of
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight

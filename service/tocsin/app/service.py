@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tocsin.adapters.processes.early import EarlyStarter
+from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.assembly import assemble, fetchers_of, open_store_for
+from tocsin.app.dealing import fetchers_of
+from tocsin.app.executing import leave_loaded_alone
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
 from tocsin.events import Happening
@@ -42,14 +45,20 @@ async def run(load: Callable[[], Loaded]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
-    async with (
-        open_store_for(settings, engine=True) as store,
-        assemble(settings, store, telemetry, fetchers=fetchers_of(settings)) as engine,
-        asyncio.TaskGroup() as group,
-    ):
-        watching = group.create_task(_reload(load, loaded, engine, reloading, telemetry), name="reload")
-        await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
-        watching.cancel()
+    starter, fetchers = EarlyStarter(LocalStarter()), fetchers_of(settings)
+    async with starter.ahead(fetchers):
+        # They load their program while we load ours, and open the store.
+        from tocsin.app.assembly import assemble, open_store_for  # noqa: PLC0415 - see above
+
+        leave_loaded_alone()
+        async with (
+            open_store_for(settings, engine=True) as store,
+            assemble(settings, store, telemetry, fetchers=fetchers, starter=starter) as engine,
+            asyncio.TaskGroup() as group,
+        ):
+            watching = group.create_task(_reload(load, loaded, engine, reloading, telemetry), name="reload")
+            await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
+            watching.cancel()
 
 
 async def _reload(

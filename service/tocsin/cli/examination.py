@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
-from tocsin.app.assembly import fetchers_of
+from tocsin.app.dealing import fetchers_of
 from tocsin.cli.asking import count
 from tocsin.cli.crowding import find_crowding, to_findings
 from tocsin.cli.finding import Finding

@@ -1,0 +1,55 @@
+"""Runs asynchronous work, with the collector and the allocator set for it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import uvloop
+
+from tocsin.errors import TocsinError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+T = TypeVar("T")
+
+GC_THRESHOLDS = (20_000, 20, 50)
+TRIM_THRESHOLD_BYTES = 64 * 2**20
+_M_TRIM_THRESHOLD = -1
+
+
+def execute(work: Coroutine[Any, Any, T]) -> T:
+    """Run asynchronous work on uvloop; of errors that several tasks raised at once, raise the first of ours."""
+    leave_loaded_alone()
+    # Pages leave few cycles behind: looking for them seldom saves a fifth of the processor's time.
+    gc.set_threshold(*GC_THRESHOLDS)
+    keep_freed_memory()
+    try:
+        return uvloop.run(work)
+    except BaseExceptionGroup as group:
+        first: BaseException | None = group.subgroup(TocsinError)
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        if first is None:
+            raise
+        raise first from group
+
+
+def leave_loaded_alone() -> None:
+    """Let the collector pass over what is there by now: what is loaded stays."""
+    gc.freeze()
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep what is freed after a page for the next one: giving it back makes parsing take twice as long.
+
+    Where MALLOC_TRIM_THRESHOLD_ is set, that holds; other C libraries are left as they are.
+    """
+    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
+        return
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
