@@ -20,7 +20,7 @@ from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSe
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     import pytest
@@ -51,13 +51,15 @@ class NotedStarter(LocalStarter):
 class Crew:
     """What a test needs to look at a store that is checked by fetcher processes.
 
-    reports  of the checks that were written, in order
+    reports    of the checks that were written, in order
+    on_report  called when some have come
     """
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.starter, self.telemetry = NotedStarter(), RecordingTelemetry()
         self.reports: list[CheckReport] = []
+        self.on_report: Callable[[], None] = lambda: None
 
     @classmethod
     @asynccontextmanager
@@ -133,3 +135,4 @@ class Crew:
 
     def _committed(self, results: Sequence[CheckResult]) -> None:
         self.reports.extend(result.report for result in results)
+        self.on_report()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
 from tocsin.engine import fetcher_link
 from tocsin.errors import ProcessError
+from tocsin.settings import HostSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,6 +62,25 @@ async def test_a_fetcher_that_is_killed_is_replaced_and_every_page_is_checked_on
     assert sorted(report.url for report in crew.reports) == sorted(urls)
     assert {report.outcome for report in crew.reports} == {"first"}
     assert [values["why"] for values in crew.said("fetcher.replaced")] == ["it was ended by signal 9"] * 2
+
+
+async def test_T59_who_takes_the_place_of_a_dead_fetcher_leaves_its_hosts_their_delay(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    delay_s = 2.0
+    hosts = HostSettings(delay=timedelta(seconds=delay_s), robots="ignore")
+    urls = [site.url("/1"), site.url("/2")]
+    async with Crew.at(tmp_path, monkeypatch, *urls, hosts=hosts) as crew, asyncio.TaskGroup() as group:
+        came = asyncio.Event()
+        site.pages["/2"] = site.pages["/1"] = Page(html(created="1"))
+        crew.on_report = came.set
+        checking = group.create_task(crew.check())
+        await came.wait()
+        os.kill(crew.starter.started[0].pid, signal.SIGKILL)
+        await checking
+
+    first, second = (asked for asked in site.log if asked.path in {"/1", "/2"})
+    assert second.at - first.at >= delay_s
 
 
 @pytest.mark.parametrize("mark", ["kill", "hang", "swell"])
