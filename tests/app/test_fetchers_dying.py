@@ -17,7 +17,7 @@ from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
 from tocsin.engine import fetcher_link
 from tocsin.errors import ProcessError
-from tocsin.settings import HostSettings
+from tocsin.settings import HostRule, HostSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,7 +68,7 @@ async def test_T59_who_takes_the_place_of_a_dead_fetcher_leaves_its_hosts_their_
     tmp_path: Path, monkeypatch: Patch, site: Origin
 ) -> None:
     delay_s = 2.0
-    hosts = HostSettings(delay=timedelta(seconds=delay_s), robots="ignore")
+    hosts = HostSettings(delay=timedelta(seconds=delay_s), rules={FIRST: HostRule(robots="ignore")})
     urls = [site.url("/1"), site.url("/2")]
     async with Crew.at(tmp_path, monkeypatch, *urls, hosts=hosts) as crew, asyncio.TaskGroup() as group:
         came = asyncio.Event()
