@@ -12,6 +12,7 @@ import msgspec
 from tests.builders import URL, html
 from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.schedule import HOUR_US
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.checkers import Visits
@@ -129,7 +130,8 @@ async def engine_on(
 async def watch(store: Store, urls: Sequence[str]) -> None:
     watched = [watch_url(url) for url in urls]
     pages = [NewPage(url=one.url, given=one.given, host=one.host, shard=one.shard) for one in watched]
-    await store.add_pages(pages, SystemClock().now())
+    # So long ago that every first check is due by now, wherever its jitter puts it.
+    await store.add_pages(pages, SystemClock().now() - HOUR_US)
 
 
 def many(hosts: int, pages: int) -> list[str]:
