@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.app.crew import Crew
 from tests.builders import html
 from tests.engine.checking import Meddled
 from tests.origin import Origin, Page
+from tocsin.adapters.stores.sqlite.launch import ALL_TIMES
 from tocsin.adapters.system import SystemClock
 from tocsin.model import PageFilter
+from tocsin.ports.work import untold
 from tocsin.settings import FetchSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from tocsin.model import Claim, Instant
+    from tocsin.ports.work import OnSpread
 
 
 async def test_T63_pages_are_checked_while_what_is_overdue_is_being_found_and_then_that_is_checked_too(
@@ -52,3 +57,71 @@ async def test_T63_pages_are_checked_while_what_is_overdue_is_being_found_and_th
 
     assert len(crew.said("engine.spread")) == 1
     assert len(site.asked("/overdue")) == 2
+
+
+class Paced:
+    """A store where spreading, once it has moved all, goes on until it may end; and nobody is told of its end."""
+
+    def __init__(self, store: Any, may_end: asyncio.Event) -> None:
+        self._store, self._may_end = store, may_end
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def spread_overdue(
+        self, claim: Claim, now: Instant, *, at_launch: timedelta, cron: str, on_spread: OnSpread = untold
+    ) -> int:
+        """Move what is overdue."""
+
+        def told(due: dict[int, Instant] | None) -> None:
+            if due is not None:
+                on_spread(due)
+
+        moved: int = await self._store.spread_overdue(claim, now, at_launch=at_launch, cron=cron, on_spread=told)
+        await self._may_end.wait()
+        return moved
+
+
+async def test_T63_what_was_spread_is_checked_while_the_rest_is_being_spread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_asked = asyncio.Event()
+    async with Origin() as site:
+        site.pages["/"] = Page(html(created="1"))
+        async with Crew.at(tmp_path, monkeypatch, site.url("/"), fetch=FetchSettings(fetchers=0)) as crew:
+            await crew.check()
+
+            async def seen() -> None:
+                is_asked.set()
+
+            site.pages["/"] = Page(html(created="1"), wait=seen)
+            async with crew.engine() as engine, asyncio.timeout(30), asyncio.TaskGroup() as group:
+                stopping = asyncio.Event()
+                engine.runner._store = Paced(crew.store, is_asked)
+                group.create_task(engine.runner.serve(stopping, at_launch=timedelta(0), cron=""))
+                await is_asked.wait()
+                stopping.set()
+
+    assert len(site.asked("/")) == 2
+
+
+async def test_T63_before_anything_is_looked_for_what_is_overdue_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+    async with (
+        Crew.at(tmp_path, monkeypatch, fetch=FetchSettings(fetchers=0)) as crew,
+        crew.engine() as engine,
+        asyncio.timeout(30),
+    ):
+        stopping = asyncio.Event()
+
+        async def look() -> None:
+            shown.append(crew.store._shown)  # type: ignore[attr-defined]  # to look in
+            stopping.set()
+
+        engine.scheduler._store = Meddled(crew.store, "host_agenda", 1, look)
+        await engine.runner.serve(stopping, at_launch=timedelta(hours=1), cron="")
+
+    assert len(shown) == 1
+    assert shown[0] > ALL_TIMES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.builders import URL
+from tests.builders import URL, html
 from tests.engine.checking import Meddled, engine_on, run_until_asked
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
@@ -57,5 +57,26 @@ async def test_T54_what_was_off_by_the_configuration_is_checked_after_a_restart_
         assert engine.web.requests == []
     async with engine_on(tmp_path, [], requested=False) as engine:
         await run_until_asked(engine)
+
+        assert engine.web.asked(URL) == 1
+
+
+async def test_T54_pages_are_checked_while_those_are_looked_for_that_are_off_no_longer(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        is_asked, stopping = asyncio.Event(), asyncio.Event()
+
+        async def look() -> None:
+            await is_asked.wait()
+
+        engine.scheduler._store = Meddled(engine.store, "wake_off", 1, look)
+
+        async def asked(_request: Any) -> None:
+            is_asked.set()
+            stopping.set()
+
+        engine.web.page(URL, html(created="1"))
+        engine.web.before = asked
+        async with asyncio.timeout(20):
+            await engine.run(stopping)
 
         assert engine.web.asked(URL) == 1
