@@ -29,6 +29,7 @@ from benchmarks.bench.bare import get_all
 from benchmarks.bench.measure import environment, settings
 from benchmarks.bench.site import Kind, Site
 from tocsin import app
+from tocsin.app.executing import GC_THRESHOLDS
 from tocsin.configuration import load
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
@@ -190,7 +191,7 @@ def _as_the_program_runs() -> Iterator[None]:
     """Let the collector be as `app.execute` sets it; bare requests are measured with Python's own settings."""
     usual = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(*app.GC_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         yield
     finally:

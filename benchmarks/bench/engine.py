@@ -24,6 +24,7 @@ from benchmarks.bench.measure import Stopwatch, figure, run_child, settings, sto
 from tocsin import app
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import Assembly
+from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
 from tocsin.configuration import load
 from tocsin.model import NewPage
 from tocsin.ports import HopResponse
@@ -182,8 +183,8 @@ def main() -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     pages, rounds = (int(argument) for argument in sys.argv[1:3])
     gc.freeze()
-    gc.set_threshold(*app.GC_THRESHOLDS)
-    app.keep_freed_memory()
+    gc.set_threshold(*GC_THRESHOLDS)
+    keep_freed_memory()
     print(json.dumps(uvloop.run(run_engine(pages, rounds))))
 
 
