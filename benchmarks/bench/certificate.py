@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 HOW_TO_GET = "Debian, Ubuntu: apt install openssl"
 
 
+def find() -> str | None:
+    """Where openssl is."""
+    return shutil.which("openssl")
+
+
 class NoOpenssl(OSError):
     """There is nothing to make a certificate with."""
 
 
 def make_certificate(folder: Path, hosts: int = 1) -> str:
     """Write site.pem and site.key for 127.0.0.1 and on into a folder; returns the fingerprint (sha256, hexadecimal)."""
-    program = shutil.which("openssl")
+    program = find()
     if program is None:
         raise NoOpenssl(f"openssl is not there, and makes the site's certificate; {HOW_TO_GET}")
     certificate = folder / "site.pem"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.bench import nginx
+from benchmarks.bench import certificate, nginx
 from benchmarks.bench.client import Client
 from benchmarks.bench.corpus import DOCUMENTS
 from benchmarks.bench.measure import NotMeasured, figure
@@ -44,6 +44,8 @@ async def measure(sizes: Sizes) -> list[Figure]:
     """Check pages that are all sent whole, 5 % of them changed, in turns with bare requests for the same ones."""
     if nginx.find() is None:
         raise NotMeasured(f"only nginx serves it; {nginx.HOW_TO_GET}")
+    if certificate.find() is None:
+        raise NotMeasured(f"openssl makes the site's certificate; {certificate.HOW_TO_GET}")
     cpu: dict[str, list[float]] = defaultdict(list)
     seen: dict[str, str] = {}
     hosts = min(HOSTS, sizes.https_pages)

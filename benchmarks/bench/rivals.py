@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -52,7 +51,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
     Pages that did not change are sent as they were, which spares us reading them; what it costs where they come with
     other bytes stands in the note. To the others it is all the same.
     """
-    await _set_up(anew=sizes.rounds > 1)
+    await _set_up()
     cpu: dict[str, list[float]] = defaultdict(list)
     wall: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as name:
@@ -151,18 +150,13 @@ class Contest:
         return child
 
 
-async def _set_up(*, anew: bool) -> None:
-    """See that they are there, in the versions of the lock.
-
-    anew  make their environment, where it is not there or of another lock; else what is there is taken
-    """
-    said = "./dev rivals sets them up"
-    if anew:
-        process = await asyncio.create_subprocess_exec(
-            str(ROOT / "dev"), "rivals", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        said = (await process.communicate())[0].decode().strip()[-500:]
-    if not os.access(PROGRAMS / "python", os.X_OK):
+async def _set_up() -> None:
+    """See that they are there, in the versions of the lock; those of an older lock are taken where no others are."""
+    process = await asyncio.create_subprocess_exec(
+        str(ROOT / "dev"), "rivals", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said = (await process.communicate())[0].decode().strip()[-500:]
+    if not (PROGRAMS.parent / ".made").exists():
         raise NotMeasured(f"Scrapy, webchanges and urlwatch are not there; {said}")
 
 

@@ -35,11 +35,13 @@ class Row(NamedTuple):
     measure   gives its figures
     budget_s  how long it may take in the usual run; longer is told
     size_s    the same in the run of size; a row without one is no part of that run
+    is_own    it can be measured wherever the project's own tests run; else it needs programs of others
     """
 
     measure: Callable[[Sizes], Awaitable[list[Figure]]]
     budget_s: int | None = None
     size_s: int | None = None
+    is_own: bool = True
 
     def budget(self, *, size: bool) -> int | None:
         """How many seconds it may take in a run; None if it is no part of it."""
@@ -48,9 +50,9 @@ class Row(NamedTuple):
 
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
-    "rivals": Row(rivals.measure, 60),
+    "rivals": Row(rivals.measure, 60, is_own=False),
     "fetchers": Row(fetchers.measure, 50),
-    "https": Row(https.measure, 40),
+    "https": Row(https.measure, 40, is_own=False),
     "engine": Row(engine.measure, 20),
     "pages": Row(pages.measure, 20),
     "check": Row(checking.measure, 30),
@@ -60,7 +62,7 @@ ROWS: dict[str, Row] = {
     "disk": Row(size_disk.measure, 5, 60),
     "service": Row(size_running.measure, 20, 500),
     "flight": Row(memory.measure_held, None, 60),
-    "flight-tls": Row(memory.measure_held_tls, None, 90),
+    "flight-tls": Row(memory.measure_held_tls, None, 90, is_own=False),
     "growth": Row(memory.measure_growth, None, 400),
     "edits": Row(size_editing.measure, None, 300),
     "backup": Row(backing.measure, 20),

@@ -18,8 +18,7 @@ from urllib.request import urlopen
 
 import msgspec
 
-from benchmarks.bench import nginx
-from benchmarks.bench.certificate import make_certificate
+from benchmarks.bench import certificate, nginx
 from benchmarks.bench.corpus import DOCUMENTS, documents, has_changed
 from benchmarks.bench.measure import Origin
 
@@ -151,20 +150,20 @@ def _write(path: Path, document: Document, version: int | None, token: int | Non
 
 @asynccontextmanager
 async def serve(*, pinned: bool = True, hosts: int = HOSTS) -> AsyncIterator[Site]:
-    """Run the site, with nginx if it is there.
+    """Run the site, with nginx if it is there, and openssl, which makes its certificate.
 
     pinned  to the first core; nginx always is, where there are two
     """
     async with AsyncExitStack() as stack:
         program = nginx.find()
-        if program is None:
+        if program is None or certificate.find() is None:
             origin = await stack.enter_async_context(Origin(pinned=pinned))
             ports = Ports(*[origin.port] * 5)
             yield Site("", ports, hosts)
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-site-")))
         ports = _free_ports()
-        site = Site(str(folder), ports, hosts, make_certificate(folder, hosts))
+        site = Site(str(folder), ports, hosts, certificate.make_certificate(folder, hosts))
         (folder / "pages" / "p").mkdir(parents=True)
         await asyncio.to_thread(site.publish, 0, token=0)
         await stack.enter_async_context(nginx.running(program, folder, ports))

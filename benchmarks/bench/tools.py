@@ -42,7 +42,13 @@ def tools() -> list[Tool]:
     return [
         Tool("nginx", nginx.find(), "-v", "the site is an origin of our own, in Python", nginx.HOW_TO_GET),
         Tool("wrk", shutil.which("wrk"), "-v", "what the server can do is not told", wrk.HOW_TO_GET),
-        Tool("openssl", shutil.which("openssl"), "version", "nothing is measured over https", certificate.HOW_TO_GET),
+        Tool(
+            "openssl",
+            certificate.find(),
+            "version",
+            "nothing is measured over https, nor with nginx",
+            certificate.HOW_TO_GET,
+        ),
     ]
 
 
