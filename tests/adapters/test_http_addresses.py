@@ -11,7 +11,7 @@ from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher, request
 from tocsin.adapters.http.lean import dialling
-from tocsin.adapters.http.resolver import JudgedResolver
+from tocsin.adapters.http.resolver import MOST_ADDRESSES, JudgedResolver, NameCache
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import NetworkSettings
@@ -111,3 +111,14 @@ async def test_a_proxy_that_is_allowed_is_not_asked_for_addresses_that_are_not()
                 await client.get(through(proxy.url(""), url))
 
     assert proxy.heads == []
+
+
+async def test_only_the_first_addresses_of_a_name_are_dialled_and_remembered() -> None:
+    async with NameServer() as server:
+        server.names["many.test"] = [f"127.0.1.{n}" for n in range(1, 20)] + [f"fd00::{n}" for n in range(1, 20)]
+        names = NameCache(1.0, servers=[server.address])
+        found = await names.addresses("many.test")
+        await names.close()
+
+    assert sum(":" in address for address in found) == MOST_ADDRESSES
+    assert len(found) == 2 * MOST_ADDRESSES

@@ -24,6 +24,8 @@ LONGEST_KEPT_S = 300
 SHORTEST_KEPT_S = 5
 FAILURE_KEPT_S = 30
 MOST_NAMES = 20_000
+MOST_ADDRESSES = 8
+"""Of a name, in each family: whoever runs a name server could have us dial thousands, and remember them."""
 _FINAL = (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
 
 
@@ -159,9 +161,17 @@ def _result(host: str, address: str, port: int) -> ResolveResult:
 
 
 def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
-    """The addresses of an answer, each once, in its order."""
+    """The addresses of an answer, each once, in its order: the first ones of each family."""
     found = (node.addr[0] for node in answer.nodes)
-    return tuple(dict.fromkeys(text.decode("ascii") if isinstance(text, bytes) else text for text in found))
+    left = {True: MOST_ADDRESSES, False: MOST_ADDRESSES}
+    kept: dict[str, None] = {}
+    for text in found:
+        address = text.decode("ascii") if isinstance(text, bytes) else text
+        is_v6 = ":" in address
+        if address not in kept and left[is_v6]:
+            left[is_v6] -= 1
+            kept[address] = None
+    return tuple(kept)
 
 
 def _failure(host: str, error: aiodns.error.DNSError) -> NameNotResolved:
