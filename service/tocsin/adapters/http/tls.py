@@ -111,6 +111,8 @@ def fingerprint_of(certificate: bytes) -> str:
 
 def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLContext:
     context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
+    # Each would be a whole handshake at the server's word, as often as it likes; TLS 1.3 knows none.
+    context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(("http/1.1",))
     context.sslobject_class = connection
     return context
