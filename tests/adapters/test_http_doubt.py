@@ -13,6 +13,7 @@ import pytest
 from tests.fakes import settle
 from tests.origin import RawOrigin, Talk, endless
 from tests.wire import fetcher, request, short
+from tocsin.adapters.http.lean import session
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
@@ -52,7 +53,11 @@ async def test_a_doubtful_answer_is_taken_and_its_connection_is_not_reused(answe
     assert origin.connections == 2
 
 
-async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_next_request() -> None:
+@pytest.mark.parametrize("rested_s", [0.0, 60.0])
+async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_next_request(
+    rested_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "RESTED_S", rested_s)
     sent, asked = threading.Event(), 0
 
     def serve(listening: socket.socket) -> None:

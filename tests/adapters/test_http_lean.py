@@ -195,6 +195,38 @@ async def test_the_rest_of_an_error_is_not_waited_for(monkeypatch: pytest.Monkey
     assert (answer.status, answer.wire_bytes) == (404, 5)
 
 
+async def test_whoever_sends_nothing_but_tls_is_not_listened_to_for_ever() -> None:
+    serving = server_tls()
+    serving.num_tickets = 3000
+    async with RawOrigin(HELLO, tls=serving) as origin, fetcher(tls=client_tls()) as client:
+        with pytest.raises(FetchFailed) as caught:
+            await client.get(request(origin.url()))
+        await settle()
+
+        assert client.shared().connections == 0
+    assert caught.value.kind in {FailureKind.TLS, FailureKind.PROTOCOL}
+
+
+async def test_a_server_that_answers_and_never_reads_is_not_waited_for() -> None:
+    over = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(10)
+        writer.write(HELLO.replace(b"OK", b"OK\r\nConnection: close"))
+        await over.wait()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=server_tls())
+    async with server, fetcher(tls=client_tls()) as client:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        await client.get(request(url, headers=(("X", "y" * 20_000_000),)))
+        await settle()
+        left = client.shared().connections
+        over.set()
+
+    assert left == 0
+
+
 @pytest.mark.parametrize(
     ("url", "asked"),
     [

@@ -165,3 +165,31 @@ def test_a_handshake_that_fails_drops_its_session() -> None:
         connection.shake()
 
     assert sessions.get(key) is None
+
+
+def test_what_is_wrong_behind_encrypted_bytes_takes_nothing_from_them() -> None:
+    context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = server_tls().wrap_bio(incoming, outgoing, server_side=True)
+    connection, room = Sealed(SessionKey(context, "127.0.0.1", 443), None), memoryview(bytearray(100))
+    while not connection.shake():
+        incoming.write(connection.pending())
+        with suppress(ssl.SSLWantReadError):
+            server.do_handshake()
+        connection.take(outgoing.read())
+    incoming.write(connection.pending())
+    server.do_handshake()
+    server.write(b"hello")
+
+    connection.take(outgoing.read() + b"HTTP/1.1 200 OK")
+
+    assert bytes(room[: connection.read_into(room)]) == b"hello"
+    with pytest.raises(ssl.SSLError):
+        connection.read_into(room)
+
+
+@pytest.mark.parametrize("accepted", [{}, {"a.example": SHOWN}])
+def test_a_server_cannot_have_hands_shaken_again_and_again(accepted: dict[str, str]) -> None:
+    context = TlsContexts(accepted, client_tls()).of("https://a.example/")
+
+    assert context.options & ssl.OP_NO_RENEGOTIATION

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import ssl
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 ROOM_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0
+MOST_MUTE_BYTES: Final = 256 * 1024
+"""Of TLS that brought nothing of HTTP: a server can send tickets and the like as long as it wants to."""
 _AT_ONCE_BYTES: Final = 32 * 1024
 """Are decrypted: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
 
@@ -55,7 +58,9 @@ class Connection(asyncio.BufferedProtocol):
         "_began",
         "_budget",
         "_is_session_kept",
+        "_mute_bytes",
         "_phase",
+        "_poll",
         "_pool",
         "_reader",
         "_request",
@@ -87,13 +92,26 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[HopResponse] | None = None
         self._shaken: asyncio.Future[None] | None = None
+        self._poll: select.poll | None = None
         self.has_spoken = self.is_over = self._is_session_kept = False
         self.idle_since = 0.0
+        self._mute_bytes = 0
 
     @property
     def is_sealed(self) -> bool:
         """It is encrypted."""
         return self.sealed is not None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing waits in its socket: no bytes that nobody asked for, and no end."""
+        transport = self._transport
+        if self.is_over or transport is None or transport.is_closing():
+            return False
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(transport.get_extra_info("socket"), select.POLLIN)
+        return not self._poll.poll(0)
 
     def ask(self, head: bytes, request: HopRequest, began: float, now: float) -> asyncio.Future[HopResponse]:
         """Send a request.
@@ -157,7 +175,8 @@ class Connection(asyncio.BufferedProtocol):
     def close(self) -> None:
         """End it, politely where it is encrypted."""
         sealed, transport = self.sealed, self._transport
-        if sealed is None or transport is None or self.is_over:
+        if sealed is None or transport is None or self.is_over or transport.get_write_buffer_size():
+            # Whoever does not even read what we asked would keep us waiting until it does.
             self.abort()
             return
         sealed.end()
@@ -207,12 +226,14 @@ class Connection(asyncio.BufferedProtocol):
         self._pool.standing.discard(self)
 
     def _unseal(self, sealed: Sealed, data: memoryview) -> None:
+        self._mute_bytes += len(data)
         try:
             for at in range(0, len(data), _AT_ONCE_BYTES):
                 sealed.take(data[at : at + _AT_ONCE_BYTES])
                 if not sealed.is_open:
                     self._shake()
                 while sealed.is_open and not self.is_over and (count := sealed.read_into(self._room.plain)):
+                    self._mute_bytes = 0
                     self._take(self._room.plain[:count])
         except ssl.SSLError as exc:
             self._lost(f"the connection was lost: {one_line(exc)}")
@@ -220,6 +241,8 @@ class Connection(asyncio.BufferedProtocol):
         self._flush()
         if sealed.was_ended:
             self._lost(None)
+        elif self._mute_bytes > MOST_MUTE_BYTES:
+            self._fail(Broken("more bytes of TLS than any handshake takes, and nothing in them"))
 
     def _shake(self) -> None:
         sealed, shaken = self.sealed, self._shaken

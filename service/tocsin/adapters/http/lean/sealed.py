@@ -119,12 +119,18 @@ class Sealed:
     def read_into(self, room: memoryview) -> int:
         """Decrypt what is there into this room; returns how many bytes came, 0 where no more can."""
         filled = 0
-        with suppress(ssl.SSLWantReadError):
+        try:
             while filled < len(room):
                 count = self._tls.read(len(room) - filled, room[filled:])
                 if not count:
                     break
                 filled += count
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLError:
+            # What is wrong behind something takes nothing from it; asked again, TLS says so again.
+            if not filled:
+                raise
         return filled
 
     def write(self, data: bytes) -> None:

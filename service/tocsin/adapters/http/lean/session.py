@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tocsin.ports import HopRequest, HopResponse
 
 ANY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
+RESTED_S: Final = 0.05
+"""What belongs to the last answer, or was sent with it, has come by then: else the loop is given its turns to read."""
 _USER_INFO: Final = re.compile(r"(?<=://)[^/?#]*@")
 
 
@@ -63,7 +65,9 @@ class LeanSession:
             head = self._origins.head(origin, target, request)
             pool = self._pool(private=request.private)
             connection = pool.take(origin)
-            if connection is not None and await _is_quiet(connection):
+            if connection is not None and (
+                (connection.idle_since + RESTED_S <= began and connection.is_quiet) or await _becomes_quiet(connection)
+            ):
                 with suppress(Stale):
                     # That is the race of every kept connection, no failure of the page: it stays one set of requests
                     # (T59). Source: RFC 9112, 9.3.1.
@@ -110,23 +114,32 @@ class LeanSession:
         with watching as watch:
             connection = await pool.dial(origin, watch)
         try:
-            is_quiet = await _is_quiet(connection)
+            await _let_it_read()
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if not is_quiet:
+        if connection.is_over:
             # What a server says before it is asked is no answer.
             how = "spoke before it was asked" if connection.has_spoken else "closed the connection before it answered"
             raise Disconnected(f"the server {how}")
         return connection
 
 
-async def _is_quiet(connection: Connection) -> bool:
-    """Let the loop read what waits in a connection, and say whether nothing did that ends it.
+async def _becomes_quiet(connection: Connection) -> bool:
+    """Let the loop read what waits in a kept connection; returns whether that was nothing that ends it.
 
-    It was its end, or bytes that nobody asked for: nothing sent over it could be told from their answer.
+    It was its end, or bytes that nobody asked for: nothing sent over it could be told from their answer. What is read
+    of TLS alone, such as a new ticket, ends nothing.
     """
-    # What is found in this turn of the loop is read in the next, at the latest; to ask the kernel costs as much.
+    await _let_it_read()
+    if connection.is_quiet:
+        return True
+    connection.close()
+    return False
+
+
+async def _let_it_read() -> None:
+    """Let the loop read what waits in its connections."""
+    # What is found in this turn of the loop is read in the next, at the latest.
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    return not connection.is_over
