@@ -1,7 +1,7 @@
 """A fetcher process to which marked pages are poison. The product has no branch for this.
 
 A page's body says what happens while it is assessed: <!--kill-->, <!--hang--> or <!--swell-->. Where its path ends in
-/die, the process is killed as soon as the page has come, before anybody could say which one it was.
+/die, the process ends as soon as the page has come, before anybody could say which one it was.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) ->
 async def _receive(self: Receiver, *given: Any, **named: Any) -> Received:
     received = await _really_receive(self, *given, **named)
     if received.final_url.endswith("/die"):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(3)
     return received
 
 

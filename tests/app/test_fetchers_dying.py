@@ -16,8 +16,9 @@ from tests.origin import Origin, Page
 from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
 from tocsin.engine import fetcher_link
+from tocsin.engine.suspects import STRIKES
 from tocsin.errors import ProcessError
-from tocsin.settings import HostRule, HostSettings
+from tocsin.settings import FetchSettings, HostRule, HostSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -81,6 +82,29 @@ async def test_T59_who_takes_the_place_of_a_dead_fetcher_leaves_its_hosts_their_
 
     first, second = (asked for asked in site.log if asked.path in {"/1", "/2"})
     assert second.at - first.at >= delay_s
+
+
+async def test_a_page_that_is_waited_for_is_not_blamed_for_a_fetcher_that_somebody_killed(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    arrived, never = asyncio.Queue[None](), asyncio.Event()
+
+    async def wait() -> None:
+        arrived.put_nowait(None)
+        if len(site.asked("/slow")) <= STRIKES:
+            await never.wait()
+
+    site.pages["/slow"] = Page(html(created="1"), wait=wait)
+    fetch = FetchSettings(fetchers=1)
+    async with Crew.at(tmp_path, monkeypatch, site.url("/slow"), fetch=fetch) as crew, asyncio.TaskGroup() as group:
+        checking = group.create_task(crew.check())
+        for _ in range(STRIKES):
+            await arrived.get()
+            os.kill(crew.starter.started[-1].pid, signal.SIGKILL)
+        await checking
+        never.set()
+
+    assert [report.outcome for report in crew.reports] == ["first"]
 
 
 @pytest.mark.parametrize("mark", ["kill", "hang", "swell"])

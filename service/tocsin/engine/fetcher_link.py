@@ -202,7 +202,7 @@ class FetcherLink:
             if stillborn >= MOST_STILLBORN:
                 mend = "what it said stands above; fetch.fetchers = 0 works without such processes"
                 raise ProcessError(f"fetcher {self.index}: {stillborn} in a row ended at their start, {why}; {mend}")
-            self._bury(process, why)
+            self._bury(process, why, was_murdered=was_murdered)
             is_short = ended_s - began_s < _LONG_LIFE_S
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S) if is_short else _FIRST_PAUSE_S
             await self._clock.sleep(pause_s)
@@ -296,11 +296,14 @@ class FetcherLink:
             return self._killed_for
         return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"
 
-    def _bury(self, process: FetcherProcess, why: str) -> None:
+    def _bury(self, process: FetcherProcess, why: str, *, was_murdered: bool) -> None:
         """Find out what it died of, and keep what it had in hand for the next one."""
         named = process.named()
         in_hand = {work.page_id: work for work in self._given.values() if work.page_id}
-        aside = self._suspects.has_killed(named, in_hand)
+        aside = None
+        if named is not None or not was_murdered:
+            # Whom somebody else has killed while it read no page did not die of those that it waited for.
+            aside = self._suspects.has_killed(named, in_hand)
         values: JsonObject = {"fetcher": self.index, "pid": process.pid, "why": why, "pages": len(in_hand)}
         if named is not None:
             values["page_id"] = named
