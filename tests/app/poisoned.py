@@ -1,25 +1,31 @@
 """A fetcher process to which marked pages are poison. The product has no branch for this.
 
 A page's body says what happens while it is assessed: <!--kill-->, <!--hang--> or <!--swell-->. Where its path ends in
-/die, the process ends as soon as the page has come, before anybody could say which one it was.
+/die, the process ends as soon as the page has come, before anybody could say which one it was. <!--kill-renderer-->
+kills it while it reads what the main process is to read of a rendered page.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from typing import TYPE_CHECKING, Any
 
 from tocsin.app.fetcher import main
+from tocsin.engine import fetcher
+from tocsin.engine.assess import assess
 from tocsin.engine.conclude import Conclusion
 from tocsin.engine.receive import Receiver
 
 if TYPE_CHECKING:
+    from tocsin.engine.assess import Assessment
     from tocsin.engine.receive import Received
     from tocsin.model import CheckResult
 
 _really_received = Conclusion.received
 _really_receive = Receiver.receive
+_really_assess = assess
 
 
 def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) -> CheckResult:
@@ -41,7 +47,15 @@ async def _receive(self: Receiver, *given: Any, **named: Any) -> Received:
     return received
 
 
+def _assess(url: str, body: bytes, *rest: Any, **named: Any) -> Assessment:
+    if b"<!--kill-renderer-->" in body:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return _really_assess(url, body, *rest, **named)
+
+
 if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    vars(fetcher)["assess"] = _assess
     Conclusion.received = _received  # type: ignore[method-assign]  # that is what this module is for
     Receiver.receive = _receive  # type: ignore[method-assign]
     main()

@@ -127,6 +127,21 @@ async def test_a_page_that_killed_two_fetchers_is_set_aside_and_asked_about(
     assert (question.cause, question.pages) == ("crashed", 1)
 
 
+async def test_T58_a_page_that_kills_where_it_is_rendered_is_told_of_without_a_rendering(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    changed = '<meta name=topper-major content="2026-01-01 {}"><!--kill-renderer--><h1>A'
+    site.pages["/a"] = [Page(changed.format("")), Page(changed.format("2026-02-02"))]
+    async with Crew.at(tmp_path, monkeypatch, site.url("/a")) as crew:
+        await crew.check()
+        await crew.check()
+        alerts = await crew.store.alerts(limit=10)
+
+    (told,) = [alert.event["data"] for alert in alerts if alert.type == "tocsin.page.changed.v1"]
+    assert told["rendering"]["error"]["kind"] == "crashed"
+    assert [values["url"] for values in crew.said("fetcher.replaced")] == [site.url("/a")] * 2
+
+
 async def test_a_page_that_kills_before_it_could_be_named_is_found_among_the_others(
     tmp_path: Path, monkeypatch: Patch, site: Origin
 ) -> None:

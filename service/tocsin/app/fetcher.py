@@ -31,6 +31,7 @@ async def work(stream: int, tag: int) -> None:
     start, rest = first[0], first[1:]
     assert isinstance(start, Start)  # noqa: S101 - the first message always is
     clock, chance, desk = SystemClock(), SystemChance(), FetcherDesk(start.log)
+    mark = open_name_tag(tag).write
     policies = Policies(start.rules.pages)
     gates = LearningGates(start.rules.hosts, clock, desk, asked_s=start.replaced_s)
     policies.adopt(start.rules.for_all, start.rules.groups)
@@ -60,7 +61,7 @@ async def work(stream: int, tag: int) -> None:
             peers=desk,
             hop_elsewhere=desk.hop,
             is_ours=lambda host: owner_of(host, start.count) == start.index,
-            mark=open_name_tag(tag).write,
+            mark=mark,
         )
         working = FetcherWork(
             channel,
@@ -73,6 +74,7 @@ async def work(stream: int, tag: int) -> None:
             gates=gates,
             in_flight=parts.in_flight,
             clock=clock,
+            mark=mark,
         )
         await working.run(rest)
 

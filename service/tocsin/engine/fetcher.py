@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from tocsin.engine.assess import assess
 from tocsin.engine.containment import contained
+from tocsin.engine.copies import find_copies
 from tocsin.engine.correspondence import CROSSING, failed_of
 from tocsin.engine.host_queues import HostQueues
 from tocsin.engine.receive import Elsewhere
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from tocsin.engine.receive import Receiver
     from tocsin.engine.rendering import HttpRenderer
     from tocsin.engine.visit import Visitor
-    from tocsin.model import PageTask
-    from tocsin.ports import Clock, Fetcher
+    from tocsin.model import PageTask, RenderJob
+    from tocsin.ports import Clock, Fetcher, Rendered
     from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
     from tocsin.ports.processes import Channel
 
@@ -51,7 +53,10 @@ class EndOfWork(Exception):
 
 
 class FetcherWork:
-    """Works until the stream ends; what it has in hand then is given up."""
+    """Works until the stream ends; what it has in hand then is given up.
+
+    mark  is told of which page the bytes are worked on, and 0 when that is done
+    """
 
     def __init__(
         self,
@@ -66,10 +71,11 @@ class FetcherWork:
         gates: Gates,
         in_flight: InFlight,
         clock: Clock,
+        mark: Callable[[int], None],
     ) -> None:
         self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
         self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
-        self._clock = clock
+        self._clock, self._mark = clock, mark
         self._queues = HostQueues(self._visit, gates, in_flight)
 
     async def run(self, first: Sequence[ToFetcher] = ()) -> None:
@@ -132,12 +138,26 @@ class FetcherWork:
                 return await self._carry_on(question)
             case RenderLeg():
                 with contained(question.job.task.url, self._desk):
-                    return RenderedPage(await self._renderer.render(question.job, question.so_far))
+                    rendered = await self._renderer.render(question.job, question.so_far)
+                    self._rehearse(question.job, rendered)
+                    return RenderedPage(rendered)
             case Hop():
                 with contained(question.request.url, self._desk):
                     return Hopped(await self._receiver.hop(question.request, self._fetcher.shared()))
             case _:
                 raise AssertionError("only the main process answers this")
+
+    def _rehearse(self, job: RenderJob, rendered: Rendered) -> None:
+        """Read what the main process is to read of the body: a page that kills kills this one, and is known by it."""
+        if job.copy_url is not None:
+            return
+        page = (rendered.body, rendered.content_type)
+        self._mark(job.page_id)
+        try:
+            assess(rendered.final_url, *page, None, None, headers=rendered.headers)
+            find_copies(job.task.url, rendered.final_url, *page, rendered.headers)
+        finally:
+            self._mark(0)
 
     async def _carry_on(self, leg: CheckLeg) -> Checked | Failed:
         if leg.fresh:
