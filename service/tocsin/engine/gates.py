@@ -34,7 +34,7 @@ class Gates:
     """
 
     def __init__(self, settings: HostSettings, clock: Clock, *, asked_s: float | None = None) -> None:
-        self._settings = settings
+        self._settings, self._usual = settings, politeness_of(settings, "")
         self._clock = clock
         self._asked_s = NEVER_S if asked_s is None else asked_s
         self._hosts: dict[str, Host] = {}
@@ -74,14 +74,14 @@ class Gates:
     def politeness(self, host: str) -> Politeness:
         """What the settings say for this host."""
         gate = self._hosts.get(host)
-        return gate.politeness if gate else politeness_of(self._settings, host)
+        return gate.politeness if gate else self._politeness_of(host)
 
     def at_once(self, host: str, within_s: float, most: int) -> int:
         """Tell how many may come to this host together, so that the last one's turn comes within this time.
 
         At least one, which then finds out how long the site wants to be left between requests.
         """
-        gate = self._hosts.get(host) or Host(politeness_of(self._settings, host))
+        gate = self._hosts.get(host) or Host(self._politeness_of(host))
         politeness = gate.politeness
         if gate.delay_s and gate.crawl_delay_s is None and politeness.robots == "obey" and not politeness.has_own_delay:
             return 1
@@ -89,13 +89,13 @@ class Gates:
 
     def most_at_once(self, within_s: float, most: int) -> int:
         """Tell how many that can be at any host without a rule of its own, once its site was asked what it wants."""
-        return _fitting(HostGate(politeness_of(self._settings, "")), within_s, most)
+        return _fitting(HostGate(self._usual), within_s, most)
 
     def configure(self, settings: HostSettings) -> None:
         """Go on with other settings; who waits already waits by them, too."""
-        self._settings = settings
+        self._settings, self._usual = settings, politeness_of(settings, "")
         for host, gate in self._hosts.items():
-            gate.politeness = politeness_of(settings, host)
+            gate.politeness = self._politeness_of(host)
             _wake(gate)
 
     def __len__(self) -> int:
@@ -148,8 +148,12 @@ class Gates:
         if gate is None:
             if len(self._hosts) >= self._sweep_at:
                 self._forget_idle()
-            gate = self._hosts[host] = Host(politeness_of(self._settings, host), self._asked_s)
+            gate = self._hosts[host] = Host(self._politeness_of(host), self._asked_s)
         return gate
+
+    def _politeness_of(self, host: str) -> Politeness:
+        # Without rules every host is owed the same: hosts come and go by the thousand.
+        return politeness_of(self._settings, host) if self._settings.rules else self._usual
 
     def _forget_idle(self) -> None:
         now = self._clock.monotonic()

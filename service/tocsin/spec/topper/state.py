@@ -62,7 +62,7 @@ class PageState(Struct, frozen=True, gc=False):
     @property
     def declares(self) -> tuple[str, ...]:
         """The names of the fields that are present, in order."""
-        return tuple(field for field, value in zip(FIELDS, self.values, strict=True) if value is not None)
+        return tuple([field for field, value in zip(FIELDS, self.values, strict=True) if value is not None])
 
     @property
     def is_subject(self) -> bool:
