@@ -155,6 +155,12 @@ def sync_log(db: sqlite3.Connection) -> None:
             os.close(log)
 
 
+def begin_anew(db: sqlite3.Connection) -> None:
+    """Take back what this transaction has written, and begin it again."""
+    db.execute("rollback")
+    db.execute("begin immediate")
+
+
 @contextmanager
 def snapshot(db: sqlite3.Connection) -> Iterator[None]:
     """Read several things as they were at one instant."""

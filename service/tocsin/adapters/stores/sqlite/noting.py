@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
-from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why
+from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why, ruled_of
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML
 from tocsin.model import CheckOutcome
@@ -29,6 +29,7 @@ _UNCHANGED = CheckOutcome.UNCHANGED.value
 _CHANGES = frozenset({"minor", "major"})
 
 _SAME = pack_outcome(_UNCHANGED)
+_SAME_RULED = ruled_of(_UNCHANGED)
 _why = lru_cache(maxsize=1024)(pack_why)
 
 
@@ -56,8 +57,8 @@ def is_same(result: CheckResult) -> bool:
 def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
     """Write checks that found all as it was, one row each.
 
-    Writes none of them, and says so, where a page is not there, not as its check knew it, or has become somebody's
-    concern meanwhile.
+    Says so where a page is not there, not as its check knew it, or has become somebody's concern meanwhile: what was
+    written then must be taken back.
     """
     spared: list[Row] = []
     equal: list[Row] = []
@@ -69,17 +70,12 @@ def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
             spared.append(_same_row(result, state))
         else:
             equal.append((*_origin(state), *_same_row(result, state)))
-    db.execute("savepoint same")
     noted = 0
     if spared:
         noted += db.executemany(SQL["note_same"], spared).rowcount
     if equal:
         noted += db.executemany(SQL["note_same_anew"], equal).rowcount
-    are_noted = noted == len(results)
-    if not are_noted:
-        db.execute("rollback to same")
-    db.execute("release same")
-    return are_noted
+    return noted == len(results)
 
 
 def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None, attempts: str | None) -> Row:
@@ -129,7 +125,7 @@ def _same_row(result: CheckResult, state: NewState) -> Row:
         _why(result.next_why),
         result.checked_at,
         result.set_at,
-        pack_report(report),
+        pack_report(report, _SAME_RULED),
         _SAME,
         result.conditional_run,
         flags_of(result),

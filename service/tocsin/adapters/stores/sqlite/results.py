@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct
 
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, write_fields
+from tocsin.adapters.stores.sqlite.connection import begin_anew
 from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sqlite.outbox import publish
@@ -106,6 +107,10 @@ def write_results(
     require(db, claim)
     hosts = {result.host_id for result in batch.results}
     are_noted = note_same(db, batch.same) if batch.same else True
+    if not are_noted:
+        # Rare enough: with a savepoint, every batch would keep a copy of each leaf that it changes.
+        begin_anew(db)
+        require(db, claim)
     others = batch.others if are_noted else batch.results
     # Of each page the results before are written, if anybody ever hands over two.
     are_distinct = len({result.page_id for result in others}) == len(others)
