@@ -115,7 +115,8 @@ class FetcherLink:
         try:
             return await answered
         finally:
-            self._waiting.pop(-number, None)
+            if (unsent := self._waiting.pop(-number, None)) is not None:
+                self._withdrawn.discard(unsent.page_id)
             self._take_back(-number)
 
     def tell(self, message: ToFetcher) -> None:
@@ -133,7 +134,7 @@ class FetcherLink:
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these of its pages, nor for those that are redirected to it."""
-        in_hand = {work.page_id for held in (self._waiting, self._given) for work in held.values()}
+        in_hand = {work.page_id for held in (self._waiting, self._given) for work in held.values() if _is_check(work)}
         self._withdrawn |= page_ids & in_hand
         self.tell(Withdraw(list(page_ids)))
 
@@ -315,7 +316,13 @@ class FetcherLink:
         for key, work in list(self._waiting.items()):
             if work.page_id and work.page_id == aside:
                 del self._waiting[key]
+                self._withdrawn.discard(work.page_id)
                 self._set_aside(work)
+
+
+def _is_check(work: Work) -> bool:
+    """Say whether this is a check, or a part of one; whoever renders asks before each request."""
+    return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckLeg)
 
 
 def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:

@@ -1,0 +1,134 @@
+"""One fetcher process as the main process sees it, over a process that does nothing by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, cast
+
+from tests.builders import URL, task
+from tests.fakes import START, ManualClock, RecordingTelemetry, settle
+from tocsin.engine.fetcher_link import FetcherLink
+from tocsin.engine.suspects import Suspects
+from tocsin.ports.messages import Ask, Begin, CheckLeg, Ready, SetSoFar, Start, Withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from tocsin.ports.messages import FromFetcher, ToFetcher
+
+PAGE = 7
+START_MESSAGE = cast("Start", "the start")
+
+
+class Scripted:
+    """A process, and what starts it; says what it is told to, and keeps what it is sent."""
+
+    pid = 1
+
+    def __init__(self) -> None:
+        self.sent: list[ToFetcher] = []
+        self.says: asyncio.Queue[Sequence[FromFetcher]] = asyncio.Queue()
+
+    async def start(self) -> Scripted:
+        return self
+
+    async def send(self, messages: Sequence[ToFetcher]) -> None:
+        self.sent += messages
+
+    async def receive(self) -> Sequence[FromFetcher]:
+        return await self.says.get()
+
+    def named(self) -> int | None:
+        return None
+
+    def resident_bytes(self) -> int | None:
+        return None
+
+    def kill(self) -> None:
+        self.says.put_nowait([])
+
+    async def end(self, grace_s: float) -> int:  # noqa: ARG002 - it ends at once
+        return 0
+
+
+@asynccontextmanager
+async def linked(process: Scripted) -> AsyncIterator[FetcherLink]:
+    clock = ManualClock()
+    link = FetcherLink(
+        0,
+        process,
+        Suspects(clock),
+        start=lambda _replaced_s: START_MESSAGE,
+        ended=lambda _ends: None,
+        heard=lambda _link, _message: None,
+        set_aside=lambda _work: None,
+        most=10,
+        most_bytes=1,
+        clock=clock,
+        telemetry=RecordingTelemetry(),
+    )
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(link.run())
+        await settle()
+        yield link
+        running.cancel()
+
+
+def leg() -> CheckLeg:
+    return CheckLeg(SetSoFar(URL, START, (URL,)), task(page_id=PAGE), None, START, 0, fresh=False)
+
+
+async def test_what_waits_is_sent_when_the_process_is_ready() -> None:
+    process = Scripted()
+    async with linked(process) as link:
+        link.begin([task(page_id=PAGE)])
+        await settle()
+        before = list(process.sent)
+        process.says.put_nowait([Ready()])
+        await settle()
+
+    assert before == [START_MESSAGE]
+    assert process.sent[1:] == [Begin([task(page_id=PAGE)])]
+
+
+async def test_T62_a_page_that_is_withdrawn_before_the_process_is_there_is_so_when_it_is() -> None:
+    process = Scripted()
+    async with linked(process) as link, asyncio.TaskGroup() as group:
+        asking = group.create_task(link.ask(leg()))
+        await settle()
+        link.withdraw({PAGE})
+        await settle()
+        process.sent.clear()
+        process.says.put_nowait([Ready()])
+        await settle()
+        asking.cancel()
+
+    assert process.sent == [Ask(1, leg()), Withdraw([PAGE])]
+
+
+async def test_T62_a_withdrawal_ends_with_what_it_was_about() -> None:
+    process = Scripted()
+    async with linked(process) as link, asyncio.TaskGroup() as group:
+        asking = group.create_task(link.ask(leg()))
+        await settle()
+        link.withdraw({PAGE})
+        asking.cancel()
+        await settle()
+        process.sent.clear()
+        link.begin([task(page_id=PAGE)])
+        process.says.put_nowait([Ready()])
+        await settle()
+
+    assert process.sent == [Begin([task(page_id=PAGE)])]
+
+
+async def test_the_room_is_what_is_not_in_hand() -> None:
+    process = Scripted()
+    async with linked(process) as link:
+        link.begin([task(page_id=1), task(page_id=2)])
+        process.says.put_nowait([Ready()])
+        await settle()
+        link.begin([task(page_id=3)])
+
+        assert link.room() == 7
