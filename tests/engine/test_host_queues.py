@@ -7,12 +7,16 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.builders import task
-from tests.fakes import ManualClock
+from tests.fakes import ManualClock, ScriptedFetcher, answer
 from tocsin.engine.gates import Gates
 from tocsin.engine.host_queues import HostQueues
 from tocsin.engine.in_flight import InFlight
-from tocsin.settings import HostSettings
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.receive import PageRequest, Receiver
+from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -145,3 +149,18 @@ async def test_a_host_whose_pages_are_done_begins_anew() -> None:
         await site.begin(*pages(2))
 
         assert site.begun == [1, 2]
+
+
+@pytest.mark.parametrize(("target", "stood"), [("http://a.test/there", []), ("http://b.test/there", [0])])
+async def test_a_page_stands_aside_before_another_host_is_asked(target: str, stood: list[int]) -> None:
+    web, clock, page = ScriptedFetcher(), ManualClock(), "http://a.test/page"
+    web.on(page, answer(page, status=302, headers=[("location", target)]))
+    web.page(target, "<title>there</title>")
+    gates = Gates(HostSettings(delay=timedelta(0)), clock)
+    receiver = Receiver(gates, None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
+    asked: list[int] = []
+
+    request = PageRequest(page, "a.test", PageSettings(), stand_aside=lambda: asked.append(web.asked(target)))
+    await receiver.receive(request, web)
+
+    assert asked == stood

@@ -261,3 +261,16 @@ async def test_T43_a_clock_that_was_set_back_is_warned_of_once() -> None:
         await site.visit(state=stored(START + DAY, created="1"))
 
     assert site.telemetry.names().count("clock.back") == 1
+
+
+@pytest.mark.parametrize(("answers", "stood"), [((answer(URL, BODY),), []), ((DOWN, answer(URL, BODY)), [(1, 0)])])
+async def test_only_a_page_that_failed_stands_aside_and_does_so_before_its_pause(
+    answers: tuple[Any, ...], stood: list[tuple[int, int]]
+) -> None:
+    site = Setting()
+    site.web.on(URL, *answers)
+    asked: list[tuple[int, int]] = []
+
+    await site.visitor.visit(task(), lambda: asked.append((site.web.asked(URL), len(site.clock.slept))))
+
+    assert asked == stood
