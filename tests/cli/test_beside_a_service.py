@@ -26,19 +26,24 @@ async def origin() -> AsyncIterator[Origin]:
 async def service(installation: Installation) -> AsyncIterator[subprocess.Popen[bytes]]:
     """A service on the installation's store, which has begun its work."""
     process = installation.start("run")
-    await until(process, b"engine.started")
-    yield process
-    process.terminate()
-    await asyncio.to_thread(process.communicate)
+    try:
+        await until(process, b"engine.started")
+        yield process
+    finally:
+        # Also one that did not begin is waited for, and its pipes are closed.
+        process.terminate()
+        await asyncio.to_thread(process.communicate)
 
 
 async def until(process: subprocess.Popen[bytes], word: bytes) -> bytes:
-    """Read the log up to a line with this word; the end of the log is an error."""
+    """Read the log up to a line with this word; the end of the log is an error, which shows it."""
     assert process.stderr is not None
+    seen: list[bytes] = []
     while line := await asyncio.to_thread(process.stderr.readline):
         if word in line:
             return line
-    raise AssertionError(word)
+        seen.append(line)
+    raise AssertionError(b"".join([b"no line has ", word, b":\n", *seen]).decode())
 
 
 async def call(installation: Installation, *arguments: str, stdin: str | None = None) -> Answer:
@@ -80,7 +85,8 @@ async def test_what_needs_the_store_alone_names_the_service_that_holds_it(
 async def test_a_service_ends_with_0_on_either_signal(service: subprocess.Popen[bytes], number: signal.Signals) -> None:
     service.send_signal(number)
 
-    assert await asyncio.to_thread(service.wait) == 0
+    _, said = await asyncio.to_thread(service.communicate)
+    assert service.returncode == 0, said.decode()
 
 
 async def test_a_bad_configuration_leaves_the_old_one_in_force(
