@@ -122,13 +122,15 @@ async def end_of(answer: bytes) -> End:
             got = await client.get(request(origin.url(), total_s=2.0))
         except FetchError as exc:
             return (type(exc), exc.kind)
-        await client.get(request(origin.url()))
+        then = await client.get(request(origin.url()))
+        assert (then.headers, then.body) == ((("content-length", "2"),), b"hi")
         return (got.status, got.headers, got.body, got.wire_bytes, got.cut, origin.connections)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(ANSWERS | MUTATED)
 @example(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+@example(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Encoding: br\r\n\r\n")
 @example(b"HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Encoding: br\r\n\r\n")
 @example(b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\nhello")
 def test_both_ways_come_to_the_same_end(answer: bytes) -> None:
