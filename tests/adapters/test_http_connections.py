@@ -11,7 +11,7 @@ from tests.fakes import settle
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
 from tests.wire import fetcher, request
-from tocsin.adapters.http import pool
+from tocsin.adapters.http import limits, pool
 from tocsin.adapters.http.lean import pool as lean_pool
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
@@ -275,7 +275,7 @@ async def test_connections_that_were_closed_are_not_counted() -> None:
 
 async def test_what_lies_idle_is_bounded(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
     each = lean_pool.PLAIN_IDLE_BYTES if transport == "lean" else pool.PLAIN_IDLE_BYTES
-    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 10 * each)
+    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 10 * each)
     async with Origin() as origin, fetcher() as client:
         for number in range(2, 42):
             host = f"127.0.0.{number}"

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import settle
 from tests.origin import Origin, Page, RawOrigin, hang
 from tests.wire import client_tls, fetcher, request, server_tls
-from tocsin.adapters.http import pool as limits
+from tocsin.adapters.http import limits
 from tocsin.adapters.http.lean import connection as lean_connection
 from tocsin.adapters.http.lean import pool
 from tocsin.adapters.http.lean.pool import LeanPool

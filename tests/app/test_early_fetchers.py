@@ -55,8 +55,9 @@ async def test_what_was_started_early_and_is_not_needed_is_ended() -> None:
 @pytest.mark.parametrize(
     ("program", "without"),
     [
-        ("tocsin.app.fetcher", {"aiosqlite", "sqlite3", "click", "tocsin.app.assembly", "tocsin.engine.scheduler"}),
+        ("tocsin.app.fetcher", {"aiohttp", "aiosqlite", "sqlite3", "click", "tocsin.engine.scheduler"}),
         ("tocsin.app.service", {"aiohttp", "aiosqlite", "turbohtml", "tocsin.app.assembly"}),
+        ("tocsin.app.assembly", {"aiohttp", "click", "tocsin.adapters.http.fetcher"}),
     ],
 )
 def test_what_a_program_does_not_need_at_its_start_is_not_loaded(program: str, without: set[str]) -> None:

@@ -7,12 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.http.budget import room_for_bodies
-from tocsin.adapters.http.fetcher import HttpFetcher
-from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
-from tocsin.adapters.sinks.context import SinkContext
-from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
@@ -266,6 +262,8 @@ async def assemble(
         agent = user_agent(settings.instance.contact)
         fetcher: Fetcher | None = None
         if not fetchers:
+            from tocsin.adapters.http.fetcher import HttpFetcher  # noqa: PLC0415 - fetcher processes have their own
+
             fetcher = await stack.enter_async_context(
                 HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
             )
@@ -293,6 +291,12 @@ async def assemble(
 
 async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:
     """Open the sinks that are configured, or only one of them; the stack closes them."""
+    if not settings.sinks:
+        return []
+    from tocsin.adapters.http.guarded import GuardedSessions  # noqa: PLC0415 - whoever has no sinks needs no aiohttp
+    from tocsin.adapters.sinks.context import SinkContext  # noqa: PLC0415 - as above
+    from tocsin.adapters.sinks.registry import open_sink  # noqa: PLC0415 - as above
+
     agent = user_agent(settings.instance.contact)
     sessions = await stack.enter_async_context(
         GuardedSessions(settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))

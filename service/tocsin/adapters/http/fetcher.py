@@ -12,15 +12,15 @@ from tocsin.adapters.http.lean.connection import Room
 from tocsin.adapters.http.lean.head import Origins
 from tocsin.adapters.http.lean.sealed import TlsSessions
 from tocsin.adapters.http.lean.session import LeanSession
-from tocsin.adapters.http.proxied import AiohttpSession
 from tocsin.adapters.http.resolver import NameCache
 from tocsin.adapters.http.tls import TlsContexts
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
     from types import TracebackType
 
+    from tocsin.adapters.http.proxied import AiohttpSession
     from tocsin.ports import HopRequest, HopResponse, Session
     from tocsin.settings import FetchSettings, NetworkSettings
 
@@ -28,29 +28,32 @@ if TYPE_CHECKING:
 class HttpSession:
     """Implements `ports.Session`: one session with its own connections (T59).
 
-    lean     serves what needs no proxy; None: the other one serves everything
-    proxied  serves the rest
+    lean          serves what needs no proxy; None: the other one serves everything
+    open_proxied  opens what serves the rest
     """
 
-    def __init__(self, lean: LeanSession | None, proxied: AiohttpSession) -> None:
-        self._lean, self._proxied = lean, proxied
+    def __init__(self, lean: LeanSession | None, open_proxied: Callable[[], AiohttpSession]) -> None:
+        self._lean, self._open_proxied = lean, open_proxied
+        self._proxied: AiohttpSession | None = None
 
     def get(self, request: HopRequest) -> Coroutine[Any, Any, HopResponse]:
         """Make one request; see `ports.Session`."""
         if request.proxy is None and self._lean is not None:
             return self._lean.get(request)
+        if self._proxied is None:
+            self._proxied = self._open_proxied()
         return self._proxied.get(request)
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._lean is not None:
-            await self._lean.close()
-        await self._proxied.close()
+        for session in (self._lean, self._proxied):
+            if session is not None:
+                await session.close()
 
     @property
     def connections(self) -> int:
         """How many connections stand, busy or idle."""
-        return self._proxied.connections + (self._lean.connections if self._lean is not None else 0)
+        return sum(session.connections for session in (self._lean, self._proxied) if session is not None)
 
 
 class HttpFetcher:
@@ -133,10 +136,15 @@ class HttpFetcher:
         names, sweep = self._names, self._sweep
         if names is None or sweep is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
-        proxied = AiohttpSession(names, sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls)
+
+        def open_proxied() -> AiohttpSession:
+            from tocsin.adapters.http.proxied import AiohttpSession  # noqa: PLC0415 - 11 MB that few fetchers need
+
+            return AiohttpSession(names, sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls)
+
         if not self._lean:
-            return HttpSession(None, proxied)
+            return HttpSession(None, open_proxied)
         lean = LeanSession(
             names, sweep, self._policy, self._budget, origins=self._origins, room=self._room, sessions=sessions
         )
-        return HttpSession(lean, proxied)
+        return HttpSession(lean, open_proxied)

@@ -9,7 +9,8 @@ import aiohttp
 
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.handler import HandledConnector
-from tocsin.adapters.http.resolver import AddressRefused, JudgedResolver, NameCache, refusal
+from tocsin.adapters.http.judged import JudgedResolver
+from tocsin.adapters.http.resolver import AddressRefused, NameCache, refusal
 from tocsin.adapters.http.tls import TlsContexts
 
 if TYPE_CHECKING:

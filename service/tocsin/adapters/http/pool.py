@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from tocsin.adapters.http import limits
 from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.exact import ExactRequest
 from tocsin.adapters.http.handler import ConnectionHandler, HandledConnector
-from tocsin.adapters.http.resolver import AddressRefused, JudgedResolver, refusal
+from tocsin.adapters.http.judged import JudgedResolver
+from tocsin.adapters.http.resolver import AddressRefused, refusal
 
 if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import DeadlineSweep
     from tocsin.adapters.http.resolver import NameCache
 
-KEPT_IDLE_S = 15.0
-MOST_IDLE_BYTES = 64 * 2**20
 TLS_IDLE_BYTES = 200 * 1024
 PLAIN_IDLE_BYTES = 32 * 1024
 _LONGEST_HEADER_BYTES = 32 * 1024
@@ -63,7 +63,7 @@ class ConnectionPool:
                 resolver=JudgedResolver(names, policy),
                 use_dns_cache=False,  # NameCache is one, bounded and by the answers' own times
                 limit=0,  # the engine bounds what is in flight, and does not wait for a place in here
-                keepalive_timeout=KEPT_IDLE_S,
+                keepalive_timeout=limits.KEPT_IDLE_S,
                 socket_factory=self._open,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -114,12 +114,12 @@ class ConnectionPool:
     def _is_idle_enough(self) -> bool:
         """Say whether what stands idle takes all the memory that it may: nothing more is to be kept."""
         kept = self._encrypted.most_bytes() + self._plain.most_bytes()
-        if kept <= MOST_IDLE_BYTES:
+        if kept <= limits.MOST_IDLE_BYTES:
             return False
         standing = self.connections
         kept = self._encrypted.most_bytes() + self._plain.most_bytes()
         idle = max(standing - len(self._sweep), 0)
-        return standing > 0 and kept * idle / standing > MOST_IDLE_BYTES
+        return standing > 0 and kept * idle / standing > limits.MOST_IDLE_BYTES
 
 
 class _Standing:

@@ -15,9 +15,9 @@ from tocsin.adapters.http.decoding import ACCEPTED
 from tocsin.adapters.http.lean.head import ACCEPT
 from tocsin.adapters.http.lean.session import ANY_ADDRESS
 from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.proxied_errors import translated
 from tocsin.adapters.http.receiving import receive_body
 from tocsin.adapters.http.resolver import refusal
-from tocsin.adapters.http.translation import translated
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
 from tocsin.ports import HopRequest, HopResponse

@@ -8,7 +8,7 @@ import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tocsin.adapters.http import pool as limits
+from tocsin.adapters.http import limits
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import Watch
