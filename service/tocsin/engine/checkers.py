@@ -86,10 +86,11 @@ class Visits:
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
         """Make no request for these pages."""
+        group: asyncio.TaskGroup = self._group
         for task in tasks:
             now = self._clock.now()
             conclude = self._conclusions.of(task, self._policies.of(task), now)
-            self._group.create_task(self._hand_in(put_off(conclude, task.url, now)))
+            group.create_task(self._hand_in(put_off(conclude, task.url, now)))
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these pages."""
