@@ -72,6 +72,18 @@ def test_a_host_whose_time_changes_for_ever_takes_no_more() -> None:
     assert len(agenda.take(2**62, most=100)) == 7
 
 
+def test_what_was_seen_before_a_sweep_hides_no_host_that_came_after_it() -> None:
+    agenda = Agenda()
+    agenda.put(2, 0)
+    agenda.put(2, 1)
+    assert agenda.next_due() == 1
+
+    agenda._sweep()
+    agenda.put(1, 0)
+
+    assert agenda.next_due() == 0
+
+
 HOSTS = st.integers(1, 12) | st.integers(1, 2**32 - 1)
 TIMES = st.integers(-10, 10) | st.integers(0, 5 * SLOT_US) | st.integers(-(2**62), 2**62)
 

@@ -17,6 +17,7 @@ _LEAF: Final = 1 << _LEAF_BITS
 _HOST_BITS: Final = 32
 _HOST: Final = (1 << _HOST_BITS) - 1
 _ABSENT: Final = -(2**63)
+_NOTHING: Final = (0, 0, 0, _ABSENT)
 _FEW: Final = 10_000
 
 
@@ -39,7 +40,7 @@ class Agenda:
         self._slots: list[int] = []
         self._entries = 0
         self._open: int | None = None
-        self._looked_up = (0, 0, 0, _ABSENT)
+        self._looked_up = _NOTHING
 
     def __len__(self) -> int:
         return self._count
@@ -151,11 +152,14 @@ class Agenda:
     def _drop_slot(self) -> array[int]:
         hosts = self._later.pop(heapq.heappop(self._slots))
         self._entries -= len(hosts)
+        self._looked_up = _NOTHING
         return hosts
 
     def _sweep(self) -> None:
         """Forget the times before."""
         self._near, self._later, self._slots, self._entries, self._open = [], {}, [], 0, None
+        # A slot that is made anew may be as long by and by as it was when it was looked through.
+        self._looked_up = _NOTHING
         for host_id, due in self._all():
             self._enter(host_id, due)
 
