@@ -137,9 +137,9 @@ async def test_the_site_lets_requests_wait_until_it_is_told_to_answer() -> None:
             body: bytes = answer.read()
             return body
 
-    async with SizeSite() as site:
+    async with SizeSite() as site, asyncio.TaskGroup() as group:
         await site.ask("hold")
-        asking = asyncio.create_task(asyncio.to_thread(get, f"http://127.0.0.1:{site.port}/1"), name="asking")
+        asking = group.create_task(asyncio.to_thread(get, f"http://127.0.0.1:{site.port}/1"), name="asking")
         while not (await site.ask("stats"))["held"]:
             assert not asking.done()
         await site.ask("release")
