@@ -120,6 +120,10 @@ async def test_T63_before_anything_is_looked_for_what_is_overdue_is_left_out(
             shown.append(crew.store._shown)  # type: ignore[attr-defined]  # to look in
             stopping.set()
 
+        async def wait() -> None:
+            await stopping.wait()
+
+        engine.runner._store = Meddled(crew.store, "spread_overdue", 1, wait)
         engine.scheduler._store = Meddled(crew.store, "host_agenda", 1, look)
         await engine.runner.serve(stopping, at_launch=timedelta(hours=1), cron="")
 
