@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.migrations import migrations
+from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations
 from tocsin.errors import StoreError, StoreLocked, StoreOutdated, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
 from tocsin.shipped import shipped
@@ -141,6 +141,13 @@ async def test_several_commands_may_make_a_store_at_once(path: Path) -> None:
 
     for store in stores:
         await store.close()
+
+
+def test_a_store_that_is_being_made_is_found_empty_or_whole(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as maker, closing(sqlite3.connect(path)) as other:
+        found = [other.execute("pragma user_version").fetchone()[0] for _ in apply_migrations(maker, str(path))]
+
+    assert found == [0, NEWEST]
 
 
 async def test_migrating_beside_an_engine_is_refused(path: Path) -> None:

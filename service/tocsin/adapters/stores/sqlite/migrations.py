@@ -72,7 +72,10 @@ def demand_current(db: sqlite3.Connection, path: str) -> None:
 
 
 def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, int]]:
-    """Apply what is missing, a transaction each; yields (done, all) before the first and after each."""
+    """Apply what is missing, a transaction each; yields (done, all) before the first and after each.
+
+    A new store is made in one: whoever opens it meanwhile finds either nothing or the whole.
+    """
     known = migrations()
     version = version_of(db, path)
     _refuse_newer(path, version, known[-1].number)
@@ -80,16 +83,23 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     yield 0, len(missing)
     for name, takes, function in _FUNCTIONS:
         db.create_function(name, takes, function, deterministic=True)
-    for done, migration in enumerate(missing, 1):
+    done = 0
+    for together in [missing] if version == 0 else [[migration] for migration in missing]:
         with _unreferenced(db), transaction(db, durable=True):
-            # Somebody else may have come first while we waited for the lock.
-            if version_of(db, path) < migration.number:
-                for statement in migration.statements:
-                    db.execute(statement)
-                _demand_references(db, path)
-                db.execute(f"pragma application_id = {APPLICATION_ID}")
-                db.execute(f"pragma user_version = {migration.number}")
+            for migration in together:
+                # Somebody else may have come first while we waited for the lock.
+                if version_of(db, path) < migration.number:
+                    _apply(db, path, migration)
+        done += len(together)
         yield done, len(missing)
+
+
+def _apply(db: sqlite3.Connection, path: str, migration: Migration) -> None:
+    for statement in migration.statements:
+        db.execute(statement)
+    _demand_references(db, path)
+    db.execute(f"pragma application_id = {APPLICATION_ID}")
+    db.execute(f"pragma user_version = {migration.number}")
 
 
 @contextmanager
