@@ -6,9 +6,11 @@ Nothing is pinned but nginx: the processes of the service and the site share all
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import tempfile
 import time
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,7 +73,7 @@ async def _run(site: Site, fetchers: int, pages: int) -> Run:
         folder = Path(name)
         await _watch(site, folder, pages)
         async with Service(folder, in_flight=IN_FLIGHT, fetchers=fetchers) as service:
-            await _until(site, service, site.seen().requests + pages)
+            await _until(site, service, site.seen().requests + pages // 2)
             usage, seen, began = service.usage(), site.seen().requests, time.perf_counter()
             await _until(site, service, seen + pages)
             spent, done, ended = service.usage(), site.seen().requests, time.perf_counter()
@@ -82,11 +84,15 @@ async def _run(site: Site, fetchers: int, pages: int) -> Run:
 
 
 async def _watch(site: Site, folder: Path, pages: int) -> None:
+    """Watch pages that are all due at once: first checks would be spread, and the service would wait for them."""
     found = [watch_url(site.url(number, "unconditional")) for number in range(pages)]
     new = [NewPage(page.url, page.url, page.host, page.shard) for page in found]
+    now = time.time_ns() // 1000
     async with await open_store(f"sqlite:{folder}/store.db", engine=True) as store:
         for start in range(0, pages, _SOME):
-            await store.add_pages(new[start : start + _SOME], 0)
+            await store.add_pages(new[start : start + _SOME], now)
+    with closing(sqlite3.connect(folder / "store.db")) as db, db:
+        db.execute("update pages set next_at = ?", (now,))
 
 
 async def _until(site: Site, service: Service, requests: int) -> None:

@@ -96,7 +96,7 @@ class Sizes(NamedTuple):
     backup_s: float
     rival_pages: int = 600
     https_pages: int = 500
-    fetched: int = 4000
+    fetched: int = 12_000
     watched: tuple[int, ...] = (10_000,)
     checks: int = 5000
     growth: int = 1_000_000
