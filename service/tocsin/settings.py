@@ -49,6 +49,14 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     tries: Annotated[int, Meta(ge=0, le=100)] = 2
     retry_refused: bool = False
     report: tuple[Literal["unchanged", "too-soon"], ...] = ()
+    signals: Literal["auto", "all", "none"] = "auto"
+    signal_rules: tuple[str, ...] = ()
+    look_at: str = ""
+    ignore: str = ""
+    suspects: Literal["hold", "accept"] = "hold"
+    adaptive: bool = False
+    every_min: timedelta = timedelta(hours=1)
+    every_max: timedelta = timedelta(days=30)
     headers: dict[str, str] = field(default_factory=dict)
     auth: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
@@ -113,6 +121,21 @@ class QuestionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     gather: timedelta = timedelta(seconds=60)
 
 
+class SignalSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """When the same change on many pages of one host is told once: as many pages, gathered for how long."""
+
+    storm_pages: Annotated[int, Meta(ge=0, le=1_000_000)] = 3
+    gather: timedelta = timedelta(seconds=60)
+
+
+class SnapshotSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of pages' texts is kept, to show differences; `per_page` 0 keeps none."""
+
+    keep: timedelta = timedelta(days=90)
+    per_page: Annotated[int, Meta(ge=0, le=10_000)] = 10
+    total: Bytes = 2**30
+
+
 class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The render queue: `limit` slots, of which `resume_at` must be free before deferred pages go on (T55, T56)."""
 
@@ -162,6 +185,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     hosts: HostSettings = HostSettings()
     network: NetworkSettings = NetworkSettings()
     questions: QuestionSettings = QuestionSettings()
+    signals: SignalSettings = SignalSettings()
+    snapshots: SnapshotSettings = SnapshotSettings()
     render: RenderSettings = RenderSettings()
     delivery: DeliverySettings = DeliverySettings()
     sinks: dict[str, SinkSettings] = field(default_factory=dict)

@@ -33,6 +33,8 @@ SPANS: Final[dict[str, Range]] = {
     "pages.min_gap": (_NONE, _YEAR),
     "pages.refresh_cap": (_NONE, 10 * _YEAR),
     "pages.durational_threshold": (_SECOND, 10 * _YEAR),
+    "pages.every_min": (_SECOND, 10 * _YEAR),
+    "pages.every_max": (_SECOND, 10 * _YEAR),
     "fetch.deadlines.dns": (10 * _MS, _HOUR),
     "fetch.deadlines.connect": (10 * _MS, _HOUR),
     "fetch.deadlines.tls": (10 * _MS, _HOUR),
@@ -44,12 +46,14 @@ SPANS: Final[dict[str, Range]] = {
     "hosts.rules.*.delay": (_NONE, _DAY),
     "hosts.rules.*.retry_after_max": (_NONE, 30 * _DAY),
     "questions.gather": (_NONE, _DAY),
+    "signals.gather": (_NONE, _DAY),
+    "snapshots.keep": (_NONE, 100 * _YEAR),
     "delivery.give_up": (_SECOND, _YEAR),
     "sinks.*.timeout": (10 * _MS, _HOUR),
 }
 """From and to, both allowed; keys without an entry take ANY_SPAN."""
 
-SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire"})
+SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire", "snapshots.total"})
 """Whole numbers that are written as sizes."""
 
 LARGEST_SIZE: Final = 2**40

@@ -30,6 +30,7 @@ from tocsin.model.common import (
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
+from tocsin.model.signals import Beside, Known, Listing, Noise, Pace, Snapshot
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "AlertDraft",
     "AlertRow",
     "Attempt",
+    "Beside",
     "CheckOutcome",
     "CheckReport",
     "CheckResult",
@@ -52,9 +54,13 @@ __all__ = [
     "Instant",
     "Instruction",
     "JsonObject",
+    "Known",
     "KnownCopy",
+    "Listing",
     "NewPage",
     "NewState",
+    "Noise",
+    "Pace",
     "PageFilter",
     "PageRow",
     "PageTask",
@@ -65,6 +71,7 @@ __all__ = [
     "RenderingRow",
     "RuleRow",
     "SinkState",
+    "Snapshot",
     "StoredState",
     "TableRow",
     "Validators",

@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
 from tocsin.model.copies import CopyLink
+from tocsin.model.signals import Beside, Known, Listing, Snapshot
 
 
 class Claim(Struct, frozen=True, gc=False):
@@ -56,6 +57,8 @@ class PageTask(Struct, frozen=True, gc=False):
     noindex         the page wants its text kept out of indexes, and
     nofollow        its links not followed: what it said when it was last read
     body_bytes      of the answer last stored, on the wire: what a 304 saves
+    suspected       something else stood in its place last time, and the user was told
+    beside          what is known of it beside its state; None: nothing
     """
 
     page_id: int
@@ -83,6 +86,8 @@ class PageTask(Struct, frozen=True, gc=False):
     noindex: bool = False
     nofollow: bool = False
     body_bytes: int = 0
+    suspected: bool = False
+    beside: Beside | None = None
 
 
 class NewState(Struct, frozen=True, gc=False):
@@ -108,6 +113,7 @@ class VerdictRow(Struct, frozen=True, gc=False):
 
     data          the event's data but for the rendering (see events.py)
     awareness     awareness is due: the page is to be rendered and the alert given
+    storm_key     names the change where other pages of the host may have the very same; None for any other
     """
 
     at: Instant
@@ -117,6 +123,7 @@ class VerdictRow(Struct, frozen=True, gc=False):
     basis: str
     data: JsonObject
     awareness: bool
+    storm_key: bytes | None = None
 
 
 class Failure(Struct, frozen=True, gc=False):
@@ -153,6 +160,7 @@ class CheckReport(Struct, frozen=True):
 
     bytes        on the wire, of all its answers
     saved_bytes  that a 304 spared
+    signals      beside the twelve fields that changed, by name
     """
 
     url: str
@@ -172,6 +180,7 @@ class CheckReport(Struct, frozen=True):
     error: tuple[str, str] | None = None
     problem: str | None = None
     saved_bytes: int = 0
+    signals: tuple[str, ...] = ()
 
 
 class CheckResult(Struct, frozen=True):
@@ -195,6 +204,10 @@ class CheckResult(Struct, frozen=True):
     instruction   what the visit was told; one that was given meanwhile is for the next visit
     based_on      the last storing of the state that was compared with, None if there was none; where the page has
                   another one by now, the result is not written, and the page is due again
+    suspected     something else stands in the page's place
+    known         what is known of the page now beside its state; None: nothing new
+    snapshot      the page's text, where it is another one than before
+    listing       what the page, a feed or sitemap, says of other pages; None where it was not read
     """
 
     page_id: int
@@ -223,3 +236,7 @@ class CheckResult(Struct, frozen=True):
     instruction: Instruction | None = None
     based_on: Instant | UnsetType | None = UNSET
     copies: tuple[CopyLink, ...] | None = None
+    suspected: bool = False
+    known: Known | None = None
+    snapshot: Snapshot | None = None
+    listing: Listing | None = None

@@ -1,0 +1,95 @@
+"""What is known of a page beside its state: its signals, its noise, and how often it changes."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tocsin.model.common import Instant
+
+
+class Noise(Struct, frozen=True, gc=False, array_like=True):
+    """Something of a page that changes from check to check.
+
+    key      names the place, or the signal, on every page of the host
+    what     how people recognise it: the signal's name, or where it stands and a bit of its text
+    changes  in how many readings it differed from the one before, and
+    quiet    how many readings in a row it has not since
+    since    when it was muted; None: not yet
+    """
+
+    key: int
+    what: str
+    changes: int
+    quiet: int = 0
+    since: Instant | None = None
+
+
+class Pace(Struct, frozen=True, gc=False, array_like=True):
+    """What checks found of a page's changes, as an estimator of change rates needs it.
+
+    checks   that could tell whether it had changed
+    changes  that they found
+    spent_us the time that lay between those checks, in all
+    """
+
+    checks: float = 0.0
+    changes: float = 0.0
+    spent_us: float = 0.0
+
+
+class Known(Struct, frozen=True, gc=False, array_like=True):
+    """What was read of a page last, beside its twelve fields; written as one value, since nothing asks for parts of it.
+
+    read_as   by which readers, and with which selectors: what others read cannot be compared with it
+    values    of its signals, by name; one that the page does not have is absent
+    content   the fingerprint of its text (`spec.signals.content`); None: never read
+    noise     what changes from check to check, muted or not yet
+    versions  digests of its last contents, the newest last: what comes back is not new
+    flaps     how often it went back to one of them in a row
+    pace      None where nobody asked for adaptive checking
+    """
+
+    read_as: str
+    values: dict[str, str]
+    content: bytes | None = None
+    noise: tuple[Noise, ...] = ()
+    versions: tuple[int, ...] = ()
+    flaps: int = 0
+    pace: Pace | None = None
+
+
+class Beside(Struct, frozen=True, gc=False):
+    """What stands beside a page's state when it is checked.
+
+    known       None where none of it was ever read
+    listed      what feeds and sitemaps on the watch list say of the page's last change, by the signal's name
+    heard       keys of noise that the user wants to hear of, muted never
+    host_muted  keys of noise that were muted for all pages of the host
+    """
+
+    known: Known | None = None
+    listed: dict[str, str] = {}
+    heard: tuple[int, ...] = ()
+    host_muted: tuple[int, ...] = ()
+
+
+class Snapshot(Struct, frozen=True, gc=False):
+    """A page's main text as it was, a block a line.
+
+    digest  of the text: equal texts are kept once, whatever page they are of
+    packed  the text in UTF-8, compressed by `spec.signals.texts`
+    """
+
+    digest: bytes
+    packed: bytes
+    at: Instant = 0
+
+
+class Listing(Struct, frozen=True, gc=False):
+    """What a feed or sitemap on the watch list says of pages: (URL as watched, its date as written) each.
+
+    name     of the signal: "feed" or "sitemap"
+    """
+
+    name: str
+    entries: tuple[tuple[str, str], ...]

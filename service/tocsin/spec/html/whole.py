@@ -1,0 +1,130 @@
+"""A page parsed whole, once, for all who read more of it than its meta elements: signals, content, suspicion.
+
+Lighter than `tree`: nodes are the parser's own, and only what somebody asks for becomes a Python object.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import turbohtml
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.complexity import refuse_too_complex
+from tocsin.spec.html.decoding import decode
+from tocsin.spec.html.document import outside_templates, to_meta
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
+from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.page import Kind, find_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tocsin.spec.html.meta import Meta
+
+_MOST_TEXT = 10_000_000
+
+
+class Node(Protocol):
+    """An element of a parsed page."""
+
+    @property
+    def tag(self) -> str:
+        """Its name, in lower case."""
+
+    @property
+    def text(self) -> str:
+        """All text below it, as written."""
+
+    @property
+    def parent(self) -> Any:
+        """What it stands in."""
+
+    def attr(self, name: str) -> str | None:
+        """Give an attribute's value as written; None without it, or where it has none."""
+
+
+class Whole:
+    """A page parsed whole, scripting off. XHTML is read as HTML reads it, which sees the same but for `<script/>`.
+
+    kind      how it is read
+    encoding  the name of its encoding, in lower case
+    document  the parser's own, for what reads HTML itself
+    """
+
+    def __init__(self, kind: Kind, encoding: str, document: turbohtml.Document) -> None:
+        """Take a parsed page; `parse_whole` makes it."""
+        self.kind, self.encoding, self.document = kind, encoding, document
+
+    @cached_property
+    def has_templates(self) -> bool:
+        """Whether some of its elements are in none of its text: the content of templates."""
+        return self.document.find("template") is not None
+
+    @cached_property
+    def metas(self) -> tuple[Meta, ...]:
+        """Its meta elements, in tree order."""
+        return tuple([to_meta(node.attr) for node in self.elements("meta")])
+
+    @cached_property
+    def title(self) -> str:
+        """The text of its title, white space folded; "" if there is none."""
+        return next((fold_space(node.text) for node in self.elements("title")), "")
+
+    def elements(self, *tags: str) -> Sequence[Node]:
+        """Give the elements of these names in tree order, without those of templates."""
+        return self._outside(self.document.iter_elements(tags))
+
+    def select(self, selector: str) -> Sequence[Node]:
+        """Give the elements that a CSS selector matches, in tree order, without those of templates.
+
+        Raises ValueError where it is no selector.
+        """
+        return self._outside(self.document.select(selector))
+
+    def scripts(self, type_: str) -> Iterator[str]:
+        """Give the text of each script of a type, in lower case, in tree order."""
+        for node in self.elements("script"):
+            if (node.attr("type") or "").strip().lower() == type_:
+                yield node.text
+
+    def _outside(self, nodes: Any) -> Sequence[Node]:
+        return list(outside_templates(nodes)) if self.has_templates else list(nodes)
+
+
+def parse_whole(
+    body: bytes,
+    content_type: str | None,
+    *,
+    nosniff: bool = False,
+    found: tuple[Kind, tuple[str, ...]] | None = None,
+) -> Whole | None:
+    """Parse a page whole by its kind and encoding, whatever its bytes are; None for what is no page.
+
+    content_type  the value of the first HTTP header, None if there was none
+    nosniff       the server forbids to guess, see `is_nosniff`
+    found         what `find_kind` says of it, if somebody asked before
+    Raises TooComplex for a page that no parser may be given.
+    """
+    kind, _ = found or find_kind(body, content_type, nosniff=nosniff)
+    if kind is Kind.OTHER:
+        return None
+    encoding = (find_xml_encoding if kind is Kind.XHTML else find_encoding)(body, content_type)
+    text = decode(body, encoding)
+    if len(text) > _MOST_TEXT:
+        raise TooComplex(f"more than {_MOST_TEXT} letters; split the page")
+    markup = text.encode()
+    refuse_too_complex(markup, markup.count(b"<"))
+    return Whole(kind, encoding, turbohtml.parse(text, positions=False))
+
+
+def check_selector(selector: str) -> str | None:
+    """Say what is wrong with a CSS selector; None if nothing is, or if it is empty."""
+    if not selector.strip():
+        return None
+    try:
+        turbohtml.parse("<p>").select(selector)
+    except ValueError as exc:
+        return str(exc)
+    return None

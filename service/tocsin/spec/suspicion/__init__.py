@@ -1,0 +1,1 @@
+"""Pages that stand where another page was: challenges, consent and login forms, errors that come as 200."""
