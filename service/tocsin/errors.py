@@ -10,7 +10,8 @@ TocsinError
 │   ├── StoreLocked          another engine holds it
 │   ├── StoreTooNew          written by a newer version of the program
 │   ├── StoreOutdated        migrations are missing
-│   └── StaleClaim           somebody else owns the work now
+│   ├── StaleClaim           somebody else owns the work now
+│   └── DamagedText          a page's text that was kept cannot be read any more
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
@@ -84,6 +85,13 @@ class StoreOutdated(StoreError):
 
 class StaleClaim(StoreError):
     """The work was claimed anew by somebody else; the results of the old claim are refused."""
+
+
+class DamagedText(StoreError):
+    """A page's text that was kept cannot be read any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"a text that was kept is damaged ({why}); `tocsin store check` says how the store is")
 
 
 class FetchError(TocsinError):
