@@ -1,0 +1,76 @@
+"""What changes from check to check is learnt as noise, and muted; what has become quiet is heard again. Pure.
+
+Learnt is only from what may be noise at all: signals, and the places that a content names (short blocks, figures, boxes
+that rotate).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from xxhash import xxh3_64_intdigest
+
+from tocsin.model import Noise
+from tocsin.spec.signals.values import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from tocsin.model import Beside, Instant
+
+MUTED_AT: Final = 3
+"""So many readings in a row must differ from the one before; the first two are told, if they are more than noise."""
+HEARD_AT: Final = 5
+"""After so many readings in a row without a change, a muted place is heard again."""
+HOST_MUTES_AT: Final = 5
+"""What is muted on so many pages of a host is muted on all of them."""
+MOST: Final = 64
+"""Places that are remembered of one page; the longest quiet ones are forgotten first."""
+
+_POSITIVE: Final = 2**63 - 1
+_SIGNAL: Final = "signal "
+
+
+def signal_place(name: str) -> Place:
+    """Give the place that a signal is learnt by."""
+    return Place(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
+
+
+def muted_keys(beside: Beside | None) -> frozenset[int]:
+    """Give the keys of all that is muted for a page: its own, and its host's, but for what the user wants to hear."""
+    if beside is None:
+        return frozenset()
+    own = (each.key for each in beside.known.noise if each.since is not None) if beside.known is not None else ()
+    return frozenset((*own, *beside.host_muted)).difference(beside.heard)
+
+
+def muted_signals(names: Iterable[str], keys: Collection[int]) -> frozenset[str]:
+    """Give the signals among these that are muted."""
+    return frozenset(name for name in names if signal_place(name).key in keys) if keys else frozenset()
+
+
+def learn(noise: tuple[Noise, ...], differing: Iterable[Place], now: Instant) -> tuple[Noise, ...]:
+    """Learn from one reading of a page that could be compared with the one before.
+
+    noise      learnt so far
+    differing  the places that differ from the reading before, muted ones too
+    """
+    here = {place.key: place for place in differing}
+    learnt = [each for known in noise if (each := _go_on(known, here.pop(known.key, None), now)) is not None]
+    learnt.extend(Noise(place.key, place.what, 1) for place in here.values())
+    if len(learnt) > MOST:
+        learnt = sorted(learnt, key=lambda each: (each.since is None, each.quiet, -each.changes))[:MOST]
+    return tuple(learnt)
+
+
+def _go_on(known: Noise, place: Place | None, now: Instant) -> Noise | None:
+    """Go on with what is known of a place; None: it is forgotten."""
+    if place is None:
+        quiet = known.quiet + 1
+        if known.since is None or quiet >= HEARD_AT:
+            return None
+        return msgspec.structs.replace(known, quiet=quiet)
+    changes = known.changes + 1
+    since = known.since if known.since is not None else now if changes >= MUTED_AT else None
+    return Noise(known.key, place.what, changes, 0, since)

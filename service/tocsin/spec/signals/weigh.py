@@ -1,0 +1,178 @@
+"""What signals come to: each compared with itself over time, one verdict, with its basis and how it came about.
+
+The specification's own verdict is decided before, and stays as it is: signals speak where it found nothing new, and
+say whether they bear it out where it did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from tocsin.spec.signals.rules import CONTENT, Rule, Says, rule_for
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from tocsin.spec.signals.values import ContentChange
+
+DECLARED: Final = "declared"
+INFERRED: Final = "inferred"
+CONTRADICTED: Final = "contradicted"
+
+OTHERWISE: Final = "S1"
+"""A declaration beside the specification's own changed."""
+EDITED: Final = "S2"
+"""The content changed."""
+SERVED: Final = "S3"
+"""What the server says of the page changed, and its content could not be compared."""
+USER: Final = "S4"
+"""A rule of the user decides."""
+GIVES_WAY: Final = "S5"
+"""What the server says gives way to the content, which was compared."""
+MUTED: Final = "S6"
+"""It changes from check to check, and is muted."""
+NEITHER: Final = "S7"
+"""It came or went: there is nothing to compare it with."""
+
+_STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
+_SERVER: Final = "server"
+
+
+class Heard(Struct, frozen=True):
+    """One signal that differs, and what that comes to.
+
+    previous, latest  its values; of the content, in words how it differs (latest)
+    says              major, minor or nothing
+    rule              by which of our rules, or the user's own as written
+    why               in words
+    """
+
+    signal: str
+    previous: str | None
+    latest: str | None
+    says: Says
+    rule: str
+    why: str
+
+
+class Weighed(Struct, frozen=True):
+    """What all signals of a check come to.
+
+    says   major, minor, or nothing that is new
+    basis  of the verdict: declared, inferred or contradicted
+    rule   that decided; None where nothing is new
+    heard  what differs, in the order of the signals, the content last
+    """
+
+    says: Says
+    basis: str
+    rule: str | None
+    heard: tuple[Heard, ...] = ()
+
+
+def weigh(
+    before: Mapping[str, str],
+    latest: Mapping[str, str],
+    content: ContentChange | None,
+    *,
+    sources: Mapping[str, str],
+    declares: bool,
+    rules: Collection[Rule] = (),
+    muted: Collection[str] = (),
+) -> Weighed:
+    """Weigh the signals of a page whose twelve fields say nothing new.
+
+    before, latest  values by name, read alike
+    content         how the content differs; None where it could not be compared
+    sources         of all signals, in their order: "author", "list" or "server" by name
+    declares        the page's twelve fields say when or how often it changed
+    rules           of the user
+    muted           signals that change from check to check
+    """
+    by_content = rule_for(CONTENT, rules, content.share if content is not None and content.is_change else 0.0)
+    is_heeded = by_content is None or by_content.says != "nothing"
+    heard = [
+        _hear(name, before.get(name), latest.get(name), rules, muted, source, is_compared=content is not None)
+        for name, source in sources.items()
+        if before.get(name) != latest.get(name)
+    ]
+    if content is not None and content.is_change:
+        heard.append(_hear_content(content, by_content))
+    loudest = max(heard, key=lambda each: _STRENGTH[each.says], default=None)
+    if loudest is None or loudest.says == "nothing":
+        return Weighed("nothing", DECLARED, None, tuple(heard))
+    speaking = {each.signal for each in heard if each.says != "nothing"}
+    is_declared = any(sources.get(name, _SERVER) != _SERVER for name in speaking)
+    has_declarations = declares or any(
+        source != _SERVER and name in latest and name not in muted for name, source in sources.items()
+    )
+    is_edited = CONTENT in speaking
+    if is_declared:
+        is_doubted = content is not None and is_heeded and not content.is_change
+        basis = CONTRADICTED if is_doubted else DECLARED
+    else:
+        basis = CONTRADICTED if is_edited and has_declarations else INFERRED
+    return Weighed(loudest.says, basis, loudest.rule, tuple(heard))
+
+
+def basis_of_declared(content: ContentChange | None) -> str:
+    """Give the basis of a change that the twelve fields declare.
+
+    content  how the content differs; None where it could not be compared
+    """
+    return CONTRADICTED if content is not None and not content.is_change else DECLARED
+
+
+def in_words(change: ContentChange) -> str:
+    """Say how much of a content changed."""
+    percent = "less than 1" if change.share < 0.01 else str(round(change.share * 100))  # noqa: PLR2004 - a percent
+    parts = [f"{change.added} new" if change.added else "", f"{change.removed} gone" if change.removed else ""]
+    counts = " and ".join(part for part in parts if part) or "other figures"
+    return f"{counts} of {change.blocks} blocks, {percent} % of the text"
+
+
+def _hear(
+    name: str,
+    previous: str | None,
+    latest: str | None,
+    rules: Collection[Rule],
+    muted: Collection[str],
+    source: str,
+    *,
+    is_compared: bool,
+) -> Heard:
+    says, rule, why = _judge(name, previous, latest, rules, muted, source, is_compared=is_compared)
+    return Heard(name, previous, latest, says, rule, why)
+
+
+def _judge(
+    name: str,
+    previous: str | None,
+    latest: str | None,
+    rules: Collection[Rule],
+    muted: Collection[str],
+    source: str,
+    *,
+    is_compared: bool,
+) -> tuple[Says, str, str]:
+    if previous is None or latest is None:
+        return "nothing", NEITHER, f"{name} {'came' if previous is None else 'went'}: there is nothing to compare"
+    said = rule_for(name, rules)
+    if said is not None:
+        return said.says, USER, f"{name} changed; your rule: {said.text}"
+    if name in muted:
+        return "nothing", MUTED, f"{name} changes from check to check, and is muted"
+    if source != _SERVER:
+        return "minor", OTHERWISE, f"{name} changed"
+    if is_compared:
+        return "nothing", GIVES_WAY, f"{name} changed, but gives way to the content"
+    return "minor", SERVED, f"{name} changed"
+
+
+def _hear_content(change: ContentChange, said: Rule | None) -> Heard:
+    words = in_words(change)
+    if said is None:
+        return Heard(CONTENT, None, words, "minor", EDITED, f"the content changed: {words}")
+    return Heard(CONTENT, None, words, said.says, USER, f"the content changed: {words}; your rule: {said.text}")

@@ -1,0 +1,177 @@
+"""What signals come to: the verdict, its basis, and how it came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.spec.signals.rules import parse_rules
+from tocsin.spec.signals.values import ContentChange
+from tocsin.spec.signals.weigh import Weighed, basis_of_declared, in_words, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SOURCES = {
+    "json-ld.modified": "author",
+    "json-ld.version": "author",
+    "sitemap": "list",
+    "header.etag": "server",
+}
+NAMES = (*SOURCES, "content")
+SAME = ContentChange(is_change=False, blocks=40)
+EDIT = ContentChange(is_change=True, share=0.03, blocks=40, added=1, removed=1)
+REWRITE = ContentChange(is_change=True, share=0.8, blocks=40, added=30, removed=31)
+
+
+def weighed(
+    before: Mapping[str, str],
+    latest: Mapping[str, str],
+    content: ContentChange | None = SAME,
+    *,
+    declares: bool = False,
+    rules: tuple[str, ...] = (),
+    muted: tuple[str, ...] = (),
+) -> Weighed:
+    return weigh(
+        before, latest, content, sources=SOURCES, declares=declares, rules=parse_rules(rules, NAMES), muted=muted
+    )
+
+
+def test_where_nothing_differs_nothing_is_said() -> None:
+    found = weighed({"header.etag": '"a"'}, {"header.etag": '"a"'})
+
+    assert found == Weighed("nothing", "declared", None)
+
+
+def test_a_declaration_and_the_content_together_are_declared() -> None:
+    found = weighed({"json-ld.modified": "2026-01-01"}, {"json-ld.modified": "2026-01-02"}, EDIT)
+
+    assert (found.says, found.basis, found.rule) == ("minor", "declared", "S1")
+    assert [each.signal for each in found.heard] == ["json-ld.modified", "content"]
+
+
+def test_a_declaration_without_a_content_to_compare_is_declared() -> None:
+    found = weighed({"sitemap": "2026-01-01"}, {"sitemap": "2026-01-02"}, None)
+
+    assert (found.says, found.basis) == ("minor", "declared")
+
+
+def test_a_declaration_that_the_content_does_not_bear_out_is_contradicted() -> None:
+    found = weighed({"json-ld.modified": "2026-01-01"}, {"json-ld.modified": "2026-01-02"}, SAME)
+
+    assert (found.says, found.basis) == ("minor", "contradicted")
+
+
+def test_a_content_of_a_page_that_declares_nothing_is_inferred() -> None:
+    found = weighed({}, {}, EDIT)
+
+    assert (found.says, found.basis, found.rule) == ("minor", "inferred", "S2")
+
+
+def test_a_content_whose_page_declares_no_change_is_contradicted() -> None:
+    found = weighed({"json-ld.modified": "2026-01-01"}, {"json-ld.modified": "2026-01-01"}, EDIT)
+
+    assert (found.says, found.basis) == ("minor", "contradicted")
+
+
+def test_a_content_is_contradicted_by_the_twelve_fields_too() -> None:
+    assert weighed({}, {}, EDIT, declares=True).basis == "contradicted"
+
+
+def test_an_entity_tag_gives_way_to_a_content_that_was_compared() -> None:
+    found = weighed({"header.etag": '"a"'}, {"header.etag": '"b"'}, SAME)
+
+    assert found.says == "nothing"
+    assert [(each.signal, each.rule) for each in found.heard] == [("header.etag", "S5")]
+
+
+def test_an_entity_tag_speaks_where_there_is_no_content() -> None:
+    found = weighed({"header.etag": '"a"'}, {"header.etag": '"b"'}, None)
+
+    assert (found.says, found.basis, found.rule) == ("minor", "inferred", "S3")
+
+
+def test_a_signal_that_came_or_went_says_nothing() -> None:
+    came = weighed({}, {"json-ld.modified": "2026-01-01"})
+    went = weighed({"json-ld.modified": "2026-01-01"}, {})
+
+    assert (came.says, went.says) == ("nothing", "nothing")
+    assert [each.rule for each in (*came.heard, *went.heard)] == ["S7", "S7"]
+
+
+def test_a_muted_signal_says_nothing() -> None:
+    found = weighed({"json-ld.modified": "2026-01-01"}, {"json-ld.modified": "2026-01-02"}, muted=("json-ld.modified",))
+
+    assert (found.says, found.heard[0].rule) == ("nothing", "S6")
+
+
+def test_a_muted_signal_is_no_declaration_that_could_contradict() -> None:
+    values = {"json-ld.modified": "2026-01-01"}
+
+    assert weighed(values, values, EDIT, muted=("json-ld.modified",)).basis == "inferred"
+
+
+@pytest.mark.parametrize(
+    ("rules", "content", "says"),
+    [
+        (("json-ld.version: major",), SAME, "major"),
+        (("json-ld.version: ignore",), SAME, "nothing"),
+        (("content by 30 %: major",), EDIT, "minor"),
+        (("content by 30 %: major",), REWRITE, "major"),
+        (("content: ignore", "json-ld.version: ignore"), EDIT, "nothing"),
+    ],
+)
+def test_a_rule_of_the_user_decides(rules: tuple[str, ...], content: ContentChange, says: str) -> None:
+    found = weighed({"json-ld.version": "3"}, {"json-ld.version": "4"}, content, rules=rules)
+
+    assert found.says == says
+    assert any(each.rule == "S4" for each in found.heard) or content is EDIT
+
+
+def test_a_rule_lets_an_entity_tag_speak_beside_a_content() -> None:
+    found = weighed({"header.etag": '"a"'}, {"header.etag": '"b"'}, SAME, rules=("etag: minor",))
+
+    assert (found.says, found.basis, found.rule) == ("minor", "inferred", "S4")
+
+
+def test_a_content_that_the_user_ignores_contradicts_nothing() -> None:
+    found = weighed(
+        {"json-ld.modified": "2026-01-01"}, {"json-ld.modified": "2026-01-02"}, SAME, rules=("content: ignore",)
+    )
+
+    assert found.basis == "declared"
+
+
+def test_a_declared_change_is_contradicted_only_by_a_content_that_was_compared() -> None:
+    assert [basis_of_declared(content) for content in (None, EDIT, SAME)] == ["declared", "declared", "contradicted"]
+
+
+def test_a_change_is_told_in_words() -> None:
+    assert in_words(EDIT) == "1 new and 1 gone of 40 blocks, 3 % of the text"
+    assert in_words(ContentChange(is_change=True, share=0.001, blocks=9)) == (
+        "other figures of 9 blocks, less than 1 % of the text"
+    )
+
+
+values = st.dictionaries(st.sampled_from(tuple(SOURCES)), st.sampled_from(("1", "2")))
+
+
+@given(before=values, latest=values, content=st.sampled_from((None, SAME, EDIT, REWRITE)), declares=st.booleans())
+def test_a_verdict_is_as_loud_as_its_loudest_signal(
+    before: dict[str, str], latest: dict[str, str], content: ContentChange | None, *, declares: bool
+) -> None:
+    found = weighed(before, latest, content, declares=declares)
+
+    assert (found.says != "nothing") == any(each.says != "nothing" for each in found.heard)
+    assert (found.rule is None) == (found.says == "nothing")
+
+
+@given(same=values, content=st.sampled_from((None, SAME)), declares=st.booleans())
+def test_what_equals_itself_is_never_a_change(
+    same: dict[str, str], content: ContentChange | None, *, declares: bool
+) -> None:
+    assert weighed(same, dict(same), content, declares=declares).says == "nothing"
