@@ -91,3 +91,11 @@ def test_a_setting_of_a_command_line_that_cannot_be_used_names_its_option(given:
 def test_a_number_too_large_is_refused_with_the_largest() -> None:
     with pytest.raises(SettingsError, match=r"--minor-threshold: .*a whole number from 1 to 1000000"):
         parse_page_settings({"minor_threshold": "99999999999999999999999"})
+
+
+@pytest.mark.parametrize("key", ["look_at", "ignore"])
+def test_selectors_are_checked_when_they_are_set(key: str) -> None:
+    assert parse_page_settings({key: "main, #price"}) == {key: "main, #price"}
+    assert parse_page_settings({key: ""}) == {key: ""}
+    with pytest.raises(SettingsError, match='CSS selectors such as "main, #price"'):
+        parse_page_settings({key: "main >>> p["})

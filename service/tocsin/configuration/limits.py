@@ -144,6 +144,14 @@ def check_proxy(text: str) -> str | None:
     )
 
 
+def check_selectors(text: str) -> str | None:
+    """Say what is allowed if `text` is no list of CSS selectors; empty means none."""
+    from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
+
+    wrong = check_selector(text)
+    return None if wrong is None else f'CSS selectors such as "main, #price" ({wrong})'
+
+
 def check_certificate(text: str) -> str | None:
     """Say what is allowed if `text` is no fingerprint of a certificate."""
     allowed = '"sha256:" and 64 hexadecimal digits, as the message of the refused certificate shows them'
@@ -180,6 +188,8 @@ TEXTS: Final[dict[str, Check]] = {
     "instance.time_zone": check_time_zone,
     "store.url": check_store,
     "pages.cron": check_cron,
+    "pages.look_at": check_selectors,
+    "pages.ignore": check_selectors,
     "pages.auth": check_line,
     "pages.proxy": check_proxy,
     "hosts.rules.*.certificate": check_certificate,
