@@ -2,6 +2,18 @@ CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
   update hosts set empty = 1 where id = old.host_id and not exists (select 1 from pages where host_id = old.host_id);
+  delete from learnt where page_id = old.id;
+  delete from snapshots where page_id = old.id;
+  update listings set entries = null, to_do = 1 where page_id = old.id;
+end;
+CREATE TRIGGER snapshots_gone after delete on snapshots begin
+  delete from texts where id = old.text_id and not exists (select 1 from snapshots where text_id = old.text_id);
+end;
+CREATE TRIGGER texts_gone after delete on texts begin
+  update store set text_bytes = text_bytes - length(old.packed);
+end;
+CREATE TRIGGER texts_kept after insert on texts begin
+  update store set text_bytes = text_bytes + length(new.packed);
 end;
 CREATE TABLE alerts (
   id          text primary key,                  -- ULID
@@ -56,7 +68,19 @@ CREATE TABLE hosts (
   revision  integer not null default 0,          -- of the last edit by somebody other than the engine
   gate_at   integer,                             -- not before: a Retry-After that outlives the process
   robots    text                                 -- JSON by origin: what robots.txt said, and until when
-, empty integer not null default 0) strict;
+, empty integer not null default 0, noise blob) strict;
+CREATE TABLE learnt (
+  page_id  integer primary key,
+  known    blob,                                 -- as codec.write_known packs it
+  listed   text,                                 -- JSON {signal: {id of the page that lists it: value}}
+  heard    text                                  -- JSON array: keys of noise that the user wants to hear of
+) strict;
+CREATE TABLE listings (
+  page_id  integer primary key,
+  name     text not null,                        -- of the signal: "feed" or "sitemap"
+  entries  blob,                                 -- what is to be taken over, as codec.write_entries packs it
+  to_do    integer not null default 1            -- there is something to be taken over, or its page is gone
+) strict;
 CREATE TABLE "pages" (
   id               integer primary key autoincrement,  -- never used again: alerts name it
   key              integer not null,             -- url_key(url)
@@ -149,6 +173,15 @@ CREATE TABLE rules (
   instruction  text not null,
   created_at   integer not null
 ) strict;
+CREATE TABLE sightings (
+  host_id     integer not null,
+  key         blob not null,
+  page_id     integer not null,
+  at          integer not null,
+  runs_until  integer not null,
+  verdict_id  integer not null,
+  primary key (host_id, key, page_id)
+) strict, without rowid;
 CREATE TABLE sinks (
   name      text primary key,
   failures  integer not null default 0,
@@ -156,6 +189,12 @@ CREATE TABLE sinks (
   disabled  integer not null default 0,
   error     text
 ) strict, without rowid;
+CREATE TABLE snapshots (
+  id       integer primary key,
+  page_id  integer not null,
+  at       integer not null,
+  text_id  integer not null references texts (id)
+) strict;
 CREATE TABLE sqlite_sequence(name,seq);
 CREATE TABLE "states" (
   id          integer primary key,
@@ -175,6 +214,24 @@ CREATE TABLE store (
   settings      text not null default '{}',      -- set at run time for all pages
   sinks         text not null default '[]',      -- names of the sinks that alerts are written for
   installed_at  integer not null
+, text_bytes integer not null default 0) strict;
+CREATE TABLE storms (
+  id            integer primary key autoincrement,
+  host_id       integer not null references hosts (id),
+  key           blob not null,                   -- names the change
+  outcome       text not null,                   -- of its verdicts: of the one with which it was one
+  basis         text not null,
+  excerpt       text,                            -- what changed, JSON, as that verdict has it
+  opened_at     integer not null,
+  runs_until    integer not null,                -- a verdict of the same key until then belongs to it
+  announce_at   integer not null,
+  announced_at  integer,
+  released_at   integer                          -- the user wants an alert for each of its pages
+) strict;
+CREATE TABLE texts (
+  id      integer primary key,
+  digest  blob not null unique,
+  packed  blob not null
 ) strict;
 CREATE TABLE verdicts (
   id         integer primary key,
@@ -188,7 +245,7 @@ CREATE TABLE verdicts (
   data       text not null,                      -- the event's data but for the rendering, JSON
   awareness  integer not null,                   -- an alert is due
   alert_id   text                                -- the alert that was given
-) strict;
+, storm_id integer) strict;
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 CREATE INDEX copies_by_target on copies (target, made_at desc, url);
@@ -200,6 +257,8 @@ CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
+CREATE INDEX learnt_listed on learnt (page_id) where listed is not null;
+CREATE INDEX listings_to_do on listings (page_id) where to_do = 1;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
@@ -217,7 +276,14 @@ CREATE INDEX renders_in_turn on renders (major desc, since);
 CREATE INDEX rules_by_page on rules (page_id) where page_id is not null;
 CREATE INDEX rules_of_cause on rules (cause) where scope = 'cause';
 CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
+CREATE INDEX sightings_by_end on sightings (runs_until);
+CREATE INDEX snapshots_by_age on snapshots (at);
+CREATE INDEX snapshots_of_page on snapshots (page_id, at);
+CREATE INDEX snapshots_of_text on snapshots (text_id);
 CREATE INDEX states_before on states (page_id, id) where last_at is not null;
 CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
+CREATE INDEX storms_of_host on storms (host_id, key, runs_until);
+CREATE INDEX storms_unannounced on storms (announce_at) where announced_at is null;
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);
+CREATE INDEX verdicts_of_storm on verdicts (storm_id, page_id) where storm_id is not null;
 CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;
