@@ -19,6 +19,7 @@ create index learnt_listed on learnt (page_id) where listed is not null;
 create table listings (
   page_id  integer primary key,
   name     text not null,                        -- of the signal: "feed" or "sitemap"
+  at       integer not null,                     -- when it was read
   entries  blob,                                 -- what is to be taken over, as codec.write_entries packs it
   to_do    integer not null default 1            -- there is something to be taken over, or its page is gone
 ) strict;
@@ -70,7 +71,7 @@ create table storms (
 create index storms_of_host on storms (host_id, key, runs_until);
 create index storms_unannounced on storms (announce_at) where announced_at is null;
 alter table verdicts add column storm_id integer;  -- it belongs to this storm, which is told instead of it
-create index verdicts_of_storm on verdicts (storm_id, page_id) where storm_id is not null;
+create index verdicts_of_storm on verdicts (storm_id, page_id, at) where storm_id is not null;
 
 -- Changes that may become a storm, as long as they count.
 create table sightings (

@@ -78,6 +78,7 @@ CREATE TABLE learnt (
 CREATE TABLE listings (
   page_id  integer primary key,
   name     text not null,                        -- of the signal: "feed" or "sitemap"
+  at       integer not null,                     -- when it was read
   entries  blob,                                 -- what is to be taken over, as codec.write_entries packs it
   to_do    integer not null default 1            -- there is something to be taken over, or its page is gone
 ) strict;
@@ -285,5 +286,5 @@ CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX storms_of_host on storms (host_id, key, runs_until);
 CREATE INDEX storms_unannounced on storms (announce_at) where announced_at is null;
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);
-CREATE INDEX verdicts_of_storm on verdicts (storm_id, page_id) where storm_id is not null;
+CREATE INDEX verdicts_of_storm on verdicts (storm_id, page_id, at) where storm_id is not null;
 CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;
