@@ -30,7 +30,7 @@ from tocsin.model.common import (
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.signals import Beside, Known, Listing, Noise, Pace, Snapshot
+from tocsin.model.signals import Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "FailureKind",
     "FieldValues",
     "HistoryEntry",
+    "HostNoise",
     "HostPages",
     "Instant",
     "Instruction",

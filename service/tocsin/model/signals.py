@@ -24,6 +24,22 @@ class Noise(Struct, frozen=True, gc=False, array_like=True):
     since: Instant | None = None
 
 
+class HostNoise(Struct, frozen=True, gc=False, array_like=True):
+    """Something that changes from check to check on pages of one host.
+
+    key, what  as in `Noise`
+    pages      the first pages on which it was muted, no more than it takes to mute it on all
+    muted_at   when it was muted on all pages of the host; None: not yet
+    heard      the user wants to hear of it on all of them
+    """
+
+    key: int
+    what: str
+    pages: tuple[int, ...] = ()
+    muted_at: Instant | None = None
+    heard: bool = False
+
+
 class Pace(Struct, frozen=True, gc=False, array_like=True):
     """What checks found of a page's changes, as an estimator of change rates needs it.
 
