@@ -1,1 +1,27 @@
 """What a page says of its changes beside the twelve fields: one file a signal, registered in `SIGNALS`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tocsin.spec.signals import entity_tag, json_ld, last_modified, listed, microdata, open_graph, times
+
+if TYPE_CHECKING:
+    from tocsin.spec.signals.signal import Signal
+
+SIGNALS: Final[tuple[Signal, ...]] = (
+    json_ld.MODIFIED,
+    json_ld.VERSION,
+    microdata.MODIFIED,
+    open_graph.UPDATED,
+    times.MODIFIED,
+    last_modified.META,
+    listed.FEED,
+    listed.SITEMAP,
+    last_modified.HEADER,
+    entity_tag.HEADER,
+)
+"""In the order in which they are told everywhere."""
+
+SOURCES: Final[dict[str, str]] = {signal.name: signal.source for signal in SIGNALS}
+"""Who says so, by the signal's name."""

@@ -1,0 +1,134 @@
+"""Values as signals are compared by: the instant where the text names one, else the text itself."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from html import unescape
+from typing import Final
+
+from tocsin.spec.links.http_dates import read_http_date
+
+LONGEST: Final = 200
+"""Letters of a value; no date is as long, and what is written behind them tells nothing more."""
+_READ: Final = 2000
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = f"(?P<name>{'|'.join(_MONTHS)})"
+_CLOCK: Final = "(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2})(?::(?P<second>[0-9]{1,2})(?:[.,:](?P<fraction>[0-9]+))?)?"
+# The name of a zone counts nothing beside an offset; alone only those of UTC do, for others name several.
+_ZONE: Final = (
+    "(?:(?P<utc>Z{1,2}|UTC|GMT|UT)|(?:GMT|UTC)?(?P<sign>[+-])(?P<east>[0-9]{2}):?(?P<south>[0-9]{2})?(?: ?[A-Z]{2,5})?)"
+)
+_NOTE: Final = r"(?: \([^()]*\))?"
+_ISO: Final = (
+    "(?P<year>[0-9]{4})(?P<dash>[-/])(?P<month>[0-9]{1,2})(?P=dash)(?P<day>[0-9]{1,2})"
+    f"(?:[T @]{{1,2}}{_CLOCK} ?{_ZONE}?)?"
+)
+_BASIC: Final = (
+    "(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})"
+    "(?:[T ]?(?P<hour>[0-9]{2}):?(?P<minute>[0-9]{2}):?(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?"
+    f" ?{_ZONE}?)?"
+)
+_RFC_2822: Final = (
+    f"(?:[a-z]{{3,9}},? )?(?P<day>[0-9]{{1,2}})[ -]{_MONTH}[a-z]{{0,6}}[ -](?P<year>[0-9]{{4}}),? {_CLOCK}"
+    f" ?{_ZONE}?{_NOTE}"
+)
+_SCRIPT: Final = f"[a-z]{{3}},? {_MONTH} (?P<day>[0-9]{{1,2}}),? (?P<year>[0-9]{{4}}) {_CLOCK} ?{_ZONE}?{_NOTE}"
+"""Fri Nov 01 2019 10:00:00 GMT+0100 (and the zone in words)"""
+_SHELL: Final = f"[a-z]{{3}} {_MONTH} (?P<day>[0-9]{{1,2}}) {_CLOCK} ?{_ZONE}? (?P<year>[0-9]{{4}})"
+"""Fri Nov 1 10:00:00 UTC 2019"""
+_FORMS: Final = tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in (_ISO, _BASIC, _RFC_2822, _SCRIPT, _SHELL))
+_EPOCH: Final = re.compile(r"(?P<seconds>-?[0-9]{9,10})(?:\.[0-9]+)?|(?P<thousandths>[0-9]{12,13})", re.ASCII)
+_NEVER: Final = frozenset({"0001-01-01T00:00:00", "1970-01-01T00:00:00", "0001-01-01", "1970-01-01"})
+"""What programs write for a date that they do not have."""
+_NOTHING: Final = frozenset(
+    {"", "-", "--", "0", "0;0", "n/a", "na", "none", "null", "nil", "nan", "undefined", "unknown", "false", "true"}
+)
+_LEAP_SECOND: Final = 60
+_MOST_DIGITS: Final = 9
+
+
+def to_value(written: str | None) -> str | None:
+    """Read when something changed: RFC 3339 in UTC, without a zone where none is told, else the text as written.
+
+    None for an empty text, and for what stands where a date should. Dates are read as standards write them: whether
+    06/05/2019 is of May or of June no page says, so it stays as it is, and is compared all the same.
+    """
+    text = to_text(written)
+    if text is None or not any(map(str.isnumeric, text)):
+        return None
+    if text.startswith(("0000", "-0001")):
+        return None
+    read = _read_form(text) or _read_epoch(text)
+    if read is None and (instant := read_http_date(text)) is not None:
+        read = f"{instant:%Y-%m-%dT%H:%M:%S}Z"
+    if read is None:
+        return text[:LONGEST]
+    return None if read.rstrip("Z") in _NEVER else read
+
+
+def to_text(written: str | None) -> str | None:
+    """Fold a text, references that were written twice undone; None for an empty one and for placeholders."""
+    if written is None:
+        return None
+    text = written[:_READ]
+    if "&" in text:
+        text = unescape(text)
+    text = " ".join(text.split())
+    if text.lower() in _NOTHING or text.startswith(("{{", "<%", "${")):
+        return None
+    return text[:LONGEST]
+
+
+def _read_form(text: str) -> str | None:
+    for form in _FORMS:
+        match = form.fullmatch(text)
+        if match is not None:
+            return _to_utc(match)
+    return None
+
+
+def _to_utc(match: re.Match[str]) -> str | None:
+    """Write what a form matched; None where the calendar has no such day, or the day no such time."""
+    parts = match.groupdict()
+    name, hour, second = parts.get("name"), parts["hour"], int(parts["second"] or 0)
+    month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"])
+    try:
+        there = datetime(  # noqa: DTZ001 - its zone is what is read next
+            int(parts["year"]),
+            month,
+            int(parts["day"]),
+            int(hour or 0),
+            int(parts["minute"] or 0),
+            second - 1 if second == _LEAP_SECOND else second,  # which has no name in Python
+        )
+        if hour is None:
+            return f"{there.year:04}-{there:%m-%d}"
+        zone = _zone_of(match)
+        at = there if zone is None else there.replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    fraction = (parts["fraction"] or "")[:_MOST_DIGITS].rstrip("0")
+    written = f"{at.year:04}-{at:%m-%dT%H:%M:%S}{'.' if fraction else ''}{fraction}"
+    return written if zone is None else f"{written}Z"
+
+
+def _zone_of(match: re.Match[str]) -> tzinfo | None:
+    """Give the zone that was written; None where none was.
+
+    Raises ValueError for one that no place has.
+    """
+    if match["sign"] is None:
+        return None if match["utc"] is None else UTC
+    offset = timedelta(hours=int(match["east"]), minutes=int(match["south"] or 0))
+    return timezone(-offset if match["sign"] == "-" else offset)
+
+
+def _read_epoch(text: str) -> str | None:
+    """Read seconds or thousandths since 1970; eight digits are a day, fourteen a day and its time."""
+    match = _EPOCH.fullmatch(text)
+    if match is None:
+        return None
+    seconds = int(match["seconds"]) if match["seconds"] else int(match["thousandths"]) // 1000
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}Z"

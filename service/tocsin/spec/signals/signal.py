@@ -1,0 +1,62 @@
+"""What a signal is, and what it is read from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from tocsin.spec.signals.linked import NO_LINKED, Linked, read_linked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tocsin.spec.html.whole import Node, Whole
+
+Source: TypeAlias = Literal["author", "server", "list"]
+
+_MARKED: Final = '[itemprop*="dateModified" i],[property*="dateModified" i],[property*=":modified" i]'
+
+
+class Signal(NamedTuple):
+    """Something that tells when a page changed, beside the twelve fields; compared with itself over time only.
+
+    name    as rules of the user name it
+    source  who says so: the page's author, its server, or a list that names the page
+    what    it is, in one line for people
+    read    gives its value, None where the page does not have it
+    """
+
+    name: str
+    source: Source
+    what: str
+    read: Callable[[Seen], str | None]
+
+
+class Seen:
+    """One answer, with what several signals read of it, read once.
+
+    whole    the page; None for what is none
+    headers  of the answer, names in lower case
+    listed   what feeds and sitemaps say of the page, by the signal's name
+    url      the page's
+    """
+
+    def __init__(
+        self, whole: Whole | None, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], url: str
+    ) -> None:
+        """Take what was received."""
+        self.whole, self.headers, self.listed, self.url = whole, headers, listed, url
+
+    @cached_property
+    def linked(self) -> Linked:
+        """The nodes of its JSON-LD."""
+        return NO_LINKED if self.whole is None else read_linked(self.whole)
+
+    @cached_property
+    def marked(self) -> Sequence[Node]:
+        """The elements that may have microdata's or RDFa's name for the time of a page's last change."""
+        return () if self.whole is None else self.whole.select(_MARKED)
+
+    def header(self, name: str) -> str | None:
+        """Give the value of the first header of a name; None without it."""
+        return next((value for each, value in self.headers if each == name), None)
