@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from math import log2
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim
 
 from tocsin.configuration import show_span
+from tocsin.engine.pace import interval_s, rate
 from tocsin.errors import SettingsError
 from tocsin.model import phase_of
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
+    from tocsin.model.signals import Pace
     from tocsin.settings import PageSettings
 
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PLACES: Final = 4
+"""A paced interval is rounded to so many steps for each doubling, and its checks stand on a grid of such a part of it."""
+_UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
 
 
 def next_check(
@@ -31,6 +37,8 @@ def next_check(
     stored_at: Instant | None = None,
     refresh_s: int | None = None,
     too_soon: bool = False,
+    pace: Pace | None = None,
+    fresh_s: int | None = None,
 ) -> tuple[Instant, str]:
     """Tell when a page is due again, and why, in words.
 
@@ -40,6 +48,8 @@ def next_check(
     stored_at  when the state before the next one was stored: what a declared refresh runs from (T43)
     refresh_s  the refresh that the page declares
     too_soon   the last check came before that refresh was over: the page is due exactly then
+    pace       what is known of its changes, and
+    fresh_s    how long its server says that the answer stays true: for adaptive checking
     Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
     """
     # One more: at the gap's very end no request may be made yet (T21).
@@ -52,6 +62,8 @@ def next_check(
         return max(fresh, gap), f"the page's refresh of {counted_s} s was not over"
     if pages.cron:
         at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
+    elif pages.adaptive:
+        at, why = _next_of_pace(page_id, now, pages, pace, fresh_s)
     else:
         at = _next_of_grid(page_id, now, _micros(pages.every))
         why = _every(pages.every)
@@ -63,9 +75,12 @@ def next_check(
 
 
 def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") -> timedelta:
-    """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after."""
+    """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after.
+
+    Of adaptive pages, what nobody knows of them: `every`, within their bounds. Most pages change less often than that.
+    """
     if not pages.cron:
-        return pages.every
+        return max(pages.every_min, min(pages.every, pages.every_max)) if pages.adaptive else pages.every
     first = _occurrence_after(now // 60_000_000, pages.cron, time_zone)
     return (_occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
 
@@ -80,6 +95,49 @@ def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
     offset = int(phase_of(page_id) * every)
     earliest = now + every // 2
     return earliest + (offset - earliest) % every
+
+
+def _next_of_pace(
+    page_id: int, now: Instant, pages: PageSettings, pace: Pace | None, fresh_s: int | None
+) -> tuple[Instant, str]:
+    """Find the next check of a page whose interval follows from its changes, within its bounds.
+
+    The interval is rounded to steps, and the page keeps its own place within a quarter of it. So it comes at exact
+    intervals while nothing new is learnt, and pages that came together once (after an outage) drift apart.
+    """
+    every_s = pages.every.total_seconds()
+    least, most = _micros(pages.every_min), _micros(max(pages.every_min, pages.every_max))
+    wish = _micros(pages.every)
+    said = "nothing known yet"
+    if pace is not None and (pace.found or pace.dated or pace.quiet_s):
+        wish = round(wish * 2.0 ** (round(log2(interval_s(pace, every_s) / every_s) * _PLACES) / _PLACES))
+        said = _found(pace, every_s)
+    held = ""
+    if fresh_s is not None and wish < (fresh := min(fresh_s * 1_000_000, _micros(pages.every))):
+        wish, held = fresh, ", as its server says"
+    if wish <= least:
+        wish, held = least, ", not more often"
+    elif wish >= most:
+        wish, held = most, ", not less often"
+    grid = max(min(wish // _PLACES, most - least), 1)
+    earliest = min(max(now + wish - grid // 2, now + least), now + most - grid + 1)
+    at = earliest + (int(phase_of(page_id) * grid) - earliest) % grid
+    return at, f"adaptive: {said}; every {_about(wish / 1e6)}{held}"
+
+
+def _found(pace: Pace, every_s: float) -> str:
+    """Say what is known of a page's changes; rounded, so that not every page has words of its own."""
+    checks, changes = max(round(pace.checks), 1), round(pace.found + pace.dated)
+    often = f", about one in {_about(1 / rate(pace, every_s))}" if changes else ""
+    return f"{changes} changes in {checks} checks{often}"
+
+
+def _about(span_s: float) -> str:
+    """Write a span as people say it, in whole numbers of one unit."""
+    for unit_s, from_s, name in _UNITS:
+        if span_s >= from_s:
+            return f"{round(span_s / unit_s)}{name}"
+    return f"{round(span_s)}s"
 
 
 def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:

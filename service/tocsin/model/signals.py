@@ -41,16 +41,20 @@ class HostNoise(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Pace(Struct, frozen=True, gc=False, array_like=True):
-    """What checks found of a page's changes, as an estimator of change rates needs it.
+    """What checks found of a page's changes, as its rate is estimated from; old evidence counts less and less.
 
-    checks   that could tell whether it had changed
-    changes  that they found
-    spent_us the time that lay between those checks, in all
+    checks  that could tell whether the page had changed since the one before
+    found   changes that nobody knows more of than that they came between two checks, and
+    found_s the time between those checks, in all
+    dated   changes whose last date the page declares
+    quiet_s time in which it surely did not change: before checks that found nothing, and after declared dates
     """
 
     checks: float = 0.0
-    changes: float = 0.0
-    spent_us: float = 0.0
+    found: float = 0.0
+    found_s: float = 0.0
+    dated: float = 0.0
+    quiet_s: float = 0.0
 
 
 class Known(Struct, frozen=True, gc=False, array_like=True):
