@@ -8,7 +8,18 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from datetime import timedelta
 
-    from tocsin.model import HistoryEntry, HostPages, Instant, JsonObject, NewPage, PageFilter, PageRow, TableRow
+    from tocsin.model import (
+        Beside,
+        HistoryEntry,
+        HostNoise,
+        HostPages,
+        Instant,
+        JsonObject,
+        NewPage,
+        PageFilter,
+        PageRow,
+        TableRow,
+    )
 
     OnStep = Callable[[int], None]
     """Is told after each transaction of a long edit how many pages that was about."""
@@ -98,6 +109,32 @@ class RoundStore(Protocol):
 
     async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
         """What pages of a host that are due at some time set of their schedule: (group, settings, pages) each."""
+
+
+class SignalStore(Protocol):
+    """What is known of pages beside their states."""
+
+    async def learnt(self, url: str) -> tuple[int, Beside] | None:
+        """What is known of a page beside its state, with its id; None where the page is not watched."""
+
+    async def noise_of_host(self, host: str) -> list[HostNoise]:
+        """What changes from check to check on pages of a host: what is muted first, then by how many pages share it."""
+
+    async def hear(self, page_id: int, keys: Sequence[int], *, muted: bool) -> None:
+        """Let the user hear of these places of a page, muted or not; or mute them again as they are learnt.
+
+        keys  of `Noise`; a page that is not watched is left out
+        """
+
+    async def hear_host(self, host: str, keys: Sequence[int], *, muted: bool) -> None:
+        """The same for these places on all pages of a host; those that nothing is known of are left out."""
+
+    async def take_listings(self, now: Instant) -> int:
+        """Take over what feeds and sitemaps say of other pages, a step at a time; returns of how many it was news.
+
+        A page of which one of them says something else than before is due soon. What a feed or sitemap said that is
+        watched no more is forgotten.
+        """
 
 
 class TableStore(Protocol):

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tocsin.ports.keeping import RoundStore, StoreCare, TableStore, WatchList
+from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.work import RenderStore, WorkStore
 
 
-class Store(WorkStore, RenderStore, AttentionStore, AlertStore, WatchList, RoundStore, TableStore, StoreCare, Protocol):
+class Store(
+    WorkStore,
+    RenderStore,
+    AttentionStore,
+    AlertStore,
+    WatchList,
+    RoundStore,
+    SignalStore,
+    TableStore,
+    StoreCare,
+    Protocol,
+):
     """All of it; one adapter implements the whole."""

@@ -10,6 +10,7 @@ from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_instruction, to_json, write_fields
 from tocsin.adapters.stores.sqlite.connection import begin_anew
 from tocsin.adapters.stores.sqlite.copies import remember_copies
+from tocsin.adapters.stores.sqlite.learnt import remember
 from tocsin.adapters.stores.sqlite.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -117,6 +118,7 @@ def write_results(
     written = list(batch.same) if are_noted else []
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, gather_us=gather_us, mode=mode)
+    remember(db, written)
     note_reports(db, [result for result in written if result.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:

@@ -16,6 +16,7 @@ from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_fi
 from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
 from tocsin.adapters.stores.sqlite.rounds import RoundRole
+from tocsin.adapters.stores.sqlite.signals import SignalRole
 from tocsin.adapters.stores.sqlite.table import TableRole
 from tocsin.adapters.stores.sqlite.watchlist import WatchRole
 from tocsin.adapters.stores.sqlite.work import WorkRole
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-class SqliteStore(WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, TableRole, CareRole):
+class SqliteStore(
+    WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, SignalRole, TableRole, CareRole
+):
     """A store in one SQLite file; implements ports.Store. Made by `open_store`.
 
     It writes through one connection and reads through another, each on a thread of its own.

@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.codec import (
     read_object,
     read_pair,
 )
+from tocsin.adapters.stores.sqlite.knowledge import beside_of
 from tocsin.adapters.stores.sqlite.packing import unpack_digest
 from tocsin.errors import StoreError
 from tocsin.model import PageTask, StoredState, Validators
@@ -18,7 +19,7 @@ from tocsin.model import PageTask, StoredState, Validators
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW = 1, 2, 4, 8, 16
+DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED = 1, 2, 4, 8, 16, 32
 """Bits of pages.flags."""
 
 
@@ -29,6 +30,7 @@ def to_task(row: Sequence[Any]) -> PageTask:
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
         digest, attempts, flags, question_id, rule, request_id, body_bytes,
+        known, listed, heard, noise,
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
@@ -64,4 +66,6 @@ def to_task(row: Sequence[Any]) -> PageTask:
         noindex=flags & NOINDEX != 0,
         nofollow=flags & NOFOLLOW != 0,
         body_bytes=body_bytes,
+        suspected=flags & SUSPECTED != 0,
+        beside=beside_of(known, listed, heard, noise),
     )
