@@ -24,7 +24,7 @@ CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACES: Final = 4
-"""A paced interval is rounded to so many steps for each doubling, and its checks stand on a grid of such a part of it."""
+"""Paced intervals are rounded to so many steps a doubling, and their checks stand on a grid of such a part of them."""
 _UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
 
 
@@ -77,10 +77,10 @@ def next_check(
 def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") -> timedelta:
     """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after.
 
-    Of adaptive pages, what nobody knows of them: `every`, within their bounds. Most pages change less often than that.
+    Adaptive pages count with `every`: most change less often, and are asked for less often than that.
     """
     if not pages.cron:
-        return max(pages.every_min, min(pages.every, pages.every_max)) if pages.adaptive else pages.every
+        return pages.every
     first = _occurrence_after(now // 60_000_000, pages.cron, time_zone)
     return (_occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
 
