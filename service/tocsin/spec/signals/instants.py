@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Final
 
@@ -45,8 +45,11 @@ _NEVER: Final = frozenset({"0001-01-01T00:00:00", "1970-01-01T00:00:00", "0001-0
 _NOTHING: Final = frozenset(
     {"", "-", "--", "0", "0;0", "n/a", "na", "none", "null", "nil", "nan", "undefined", "unknown", "false", "true"}
 )
+_START: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC, as all that is written
 _LEAP_SECOND: Final = 60
 _MOST_DIGITS: Final = 9
+_HOURS: Final = 24
+_MINUTES: Final = 60
 
 
 def to_value(written: str | None) -> str | None:
@@ -62,7 +65,7 @@ def to_value(written: str | None) -> str | None:
         return None
     read = _read_form(text) or _read_epoch(text)
     if read is None and (instant := read_http_date(text)) is not None:
-        read = f"{instant:%Y-%m-%dT%H:%M:%S}Z"
+        read = f"{instant.replace(tzinfo=None).isoformat()}Z"
     if read is None:
         return text[:LONGEST]
     return None if read.rstrip("Z") in _NEVER else read
@@ -91,38 +94,38 @@ def _read_form(text: str) -> str | None:
 
 def _to_utc(match: re.Match[str]) -> str | None:
     """Write what a form matched; None where the calendar has no such day, or the day no such time."""
-    parts = match.groupdict()
-    name, hour, second = parts.get("name"), parts["hour"], int(parts["second"] or 0)
-    month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"])
+    month = _MONTHS.index(match["name"].lower()) + 1 if "name" in match.re.groupindex else int(match["month"])
+    second = int(match["second"] or 0)
     try:
-        there = datetime(  # noqa: DTZ001 - its zone is what is read next
-            int(parts["year"]),
+        at = datetime(  # noqa: DTZ001 - its zone is subtracted by hand
+            int(match["year"]),
             month,
-            int(parts["day"]),
-            int(hour or 0),
-            int(parts["minute"] or 0),
+            int(match["day"]),
+            int(match["hour"] or 0),
+            int(match["minute"] or 0),
             second - 1 if second == _LEAP_SECOND else second,  # which has no name in Python
         )
-        if hour is None:
-            return f"{there.year:04}-{there:%m-%d}"
-        zone = _zone_of(match)
-        at = there if zone is None else there.replace(tzinfo=zone).astimezone(UTC)
+        if match["hour"] is None:
+            return at.date().isoformat()
+        if match["sign"] is not None:
+            at -= _offset_of(match)
     except (ValueError, OverflowError):
         return None
-    fraction = (parts["fraction"] or "")[:_MOST_DIGITS].rstrip("0")
-    written = f"{at.year:04}-{at:%m-%dT%H:%M:%S}{'.' if fraction else ''}{fraction}"
-    return written if zone is None else f"{written}Z"
+    fraction = (match["fraction"] or "")[:_MOST_DIGITS].rstrip("0")
+    is_zoned = match["sign"] is not None or match["utc"] is not None
+    return f"{at.isoformat()}{'.' if fraction else ''}{fraction}{'Z' if is_zoned else ''}"
 
 
-def _zone_of(match: re.Match[str]) -> tzinfo | None:
-    """Give the zone that was written; None where none was.
+def _offset_of(match: re.Match[str]) -> timedelta:
+    """Give the offset that was written, east positive.
 
     Raises ValueError for one that no place has.
     """
-    if match["sign"] is None:
-        return None if match["utc"] is None else UTC
-    offset = timedelta(hours=int(match["east"]), minutes=int(match["south"] or 0))
-    return timezone(-offset if match["sign"] == "-" else offset)
+    hours, minutes = int(match["east"]), int(match["south"] or 0)
+    if hours >= _HOURS or minutes >= _MINUTES:
+        raise ValueError(hours, minutes)
+    offset = timedelta(hours=hours, minutes=minutes)
+    return -offset if match["sign"] == "-" else offset
 
 
 def _read_epoch(text: str) -> str | None:
@@ -131,4 +134,4 @@ def _read_epoch(text: str) -> str | None:
     if match is None:
         return None
     seconds = int(match["seconds"]) if match["seconds"] else int(match["thousandths"]) // 1000
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}Z"
+    return f"{(_START + timedelta(seconds=seconds)).isoformat()}Z"

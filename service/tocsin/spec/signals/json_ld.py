@@ -16,11 +16,11 @@ _WHOLE_TO: Final = 2.0**53
 
 
 def _modified(seen: Seen) -> str | None:
-    return to_value(_written(read_property(seen.linked, "dateModified", seen.url)))
+    return to_value(_written(read_property(seen.linked, "dateModified")))
 
 
 def _version(seen: Seen) -> str | None:
-    return to_text(_written(read_property(seen.linked, "version", seen.url)))
+    return to_text(_written(read_property(seen.linked, "version")))
 
 
 def _written(value: object) -> str | None:

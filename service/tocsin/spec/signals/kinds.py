@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def kind_of(types: Iterable[object]) -> int:
 
     types  short names or full URLs, in any case
     """
-    return min((_kind(name) for name in types if isinstance(name, str)), default=BESIDE)
+    return min((_kind(name[-_LONGEST_NAME:]) for name in types if isinstance(name, str)), default=BESIDE)
 
 
 def name_of(word: str) -> str:
@@ -41,6 +42,7 @@ def name_of(word: str) -> str:
     return _BEFORE_NAME.sub("", word[-_LONGEST_NAME:].strip())
 
 
+@lru_cache(maxsize=512)
 def _kind(name: str) -> int:
     short = name_of(name).lower()
     if short in _ARTICLES:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from tocsin.spec.signals.kinds import ARTICLE, BESIDE, PAGE, WORK, kind_of
+from tocsin.spec.signals.kinds import BESIDE, WORK, kind_of
 from tocsin.spec.signals.loose_json import read_json
 
 if TYPE_CHECKING:
@@ -21,26 +21,33 @@ _MOST_LETTERS: Final = 1_000_000
 _MOST_NODES: Final = 500
 _ALL: Final = 'script[type*="ld+json" i]'
 _WANTED: Final = ("dateModified", "version")
-_PREFIXES: Final = ("", "schema:", "http://schema.org/", "https://schema.org/")
+_PREFIXES: Final = ("schema:", "http://schema.org/", "https://schema.org/")
+_LONGEST_URL: Final = 2000
+_URL: Final = re.compile(r"\s*+(?:https?:)?//(?:www\.)?(?P<host>[^/?#\s]*+)(?P<path>[^?#\s]*+)", re.IGNORECASE)
 _OF_PAGE: Final = ("mainEntityOfPage", "url", "@id")
 
 
 class Linked(Struct, frozen=True):
-    """What the JSON-LD of a page says.
+    """What the JSON-LD of a page says of the page itself.
 
-    nodes     that stand at the top, in their order
+    mains     its nodes that are the page, and what they say that they are about, in the order in which they are asked
     problems  in words
     """
 
-    nodes: tuple[Object, ...] = ()
+    mains: tuple[Object, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 NO_LINKED: Final = Linked()
 
 
-def read_linked(whole: Whole) -> Linked:
-    """Read the JSON-LD of a page, unless it names nothing that anybody asks for; takes linear time, never raises."""
+def read_linked(whole: Whole, url: str) -> Linked:
+    """Read the JSON-LD of a page, unless it names nothing that anybody asks for; takes linear time, never raises.
+
+    The page is the first article and the first page among the nodes at the top. Nodes that name the page's own URL go
+    before others, and both before works of other kinds. What is neither is beside the page, and so is a second
+    article: their dates are not the page's.
+    """
     texts = [node.text for node in whole.select(_ALL)]
     if not any(wanted in text for text in texts for wanted in _WANTED):
         return NO_LINKED
@@ -57,39 +64,33 @@ def read_linked(whole: Whole) -> Linked:
             problems.append(f"JSON-LD script {place} is no JSON, and read as far as possible: {problem}")
         for value in values:
             nodes.extend(_top(value))
-    return Linked(tuple(nodes[:_MOST_NODES]), tuple(problems))
+    del nodes[_MOST_NODES:]
+    mains = tuple([each for node in _mains(nodes, url) for each in (node, *_within(node, nodes))])
+    return Linked(mains, tuple(problems))
 
 
-def read_property(linked: Linked, name: str, url: str) -> object:
-    """Give a property of the node that is the page: of the first article, or the first page, whichever says it first.
-
-    Nodes that name the page's own URL go before others, and both before works of other kinds. What is neither is
-    beside the page, and so is a second article: their dates are not the page's.
-    None if none of them says it.
-    """
-    for node in _mains(linked.nodes, url):
-        for each in (node, *_within(node, linked.nodes)):
-            value = _get(each, name)
-            if value not in (None, "", [], {}):
-                return value
+def read_property(linked: Linked, name: str) -> object:
+    """Give a property of the node that is the page, of the first that says it; None if none does."""
+    for node in linked.mains:
+        value = _get(node, name)
+        if value not in (None, "", [], {}):
+            return value
     return None
 
 
 def _mains(nodes: Sequence[Object], url: str) -> list[Object]:
-    """Give the nodes that may be the page: the first of each kind, in the order in which they are asked."""
+    """Give the nodes that are the page: the first of each kind, articles and pages in their order, then works."""
+    kinds = [kind_of(_list(_get(node, "@type"))) for node in nodes]
+    found = [(place, kind) for place, kind in enumerate(kinds) if kind != BESIDE]
     own = _address(url)
-    first: dict[int, tuple[bool, int, Object]] = {}
-    for place, node in enumerate(nodes):
-        kind = kind_of(_list(_get(node, "@type")))
-        if kind == BESIDE:
-            continue
-        rank = (bool(own) and own not in _addresses(node), place, node)
-        if kind not in first or rank[:2] < first[kind][:2]:
-            first[kind] = rank
-    ranked = sorted((rank for kind, rank in first.items() if kind in (ARTICLE, PAGE)), key=lambda rank: rank[:2])
-    if WORK in first:
-        ranked.append(first[WORK])
-    return [node for _, _, node in ranked]
+    if own and len(found) > 1:
+        # The sorting is stable: nodes that name the page go before others, and keep their order.
+        found.sort(key=lambda each: own not in _addresses(nodes[each[0]]))
+    first: dict[int, int] = {}
+    for place, kind in found:
+        first.setdefault(kind, place)
+    works = first.pop(WORK, None)
+    return [nodes[place] for place in (*first.values(), *([] if works is None else [works]))]
 
 
 def _within(node: Object, nodes: Sequence[Object]) -> Iterator[Object]:
@@ -119,10 +120,11 @@ def _top(value: Any) -> Iterator[Object]:
 
 def _get(node: Object, name: str) -> Any:
     """Give a property, whatever prefix it is written with."""
-    if name in node or name.startswith("@"):
-        value = node.get(name, node.get("type") if name == "@type" else None)
-    else:
-        value = next((node[f"{prefix}{name}"] for prefix in _PREFIXES if f"{prefix}{name}" in node), None)
+    value = node.get(name)
+    if value is None and name == "@type":
+        return node.get("type")
+    if value is None and not name.startswith("@"):
+        value = next((node[written] for prefix in _PREFIXES if (written := f"{prefix}{name}") in node), None)
     return value.get("@value") if isinstance(value, dict) and "@value" in value else value
 
 
@@ -139,12 +141,8 @@ def _addresses(node: Object) -> set[str]:
 
 def _address(url: str) -> str:
     """Give what two URLs of one page have in common: scheme, `www.`, query, fragment and last slash do not count."""
-    try:
-        parts = urlsplit(url[:2000].strip())
-        host = (parts.hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
-    return f"{host}{parts.path.rstrip('/')}" if host else ""
+    match = _URL.match(url[:_LONGEST_URL])
+    return "" if match is None else f"{match['host'].lower()}{match['path'].rstrip('/')}"
 
 
 def _list(value: Any) -> list[Any]:

@@ -17,6 +17,7 @@ _NAME: Final = "datemodified"
 _MAIN: Final = frozenset({"mainentity", "mainentityofpage", "maincontentofpage", "blogpost", "blogposts"})
 """Properties whose item is what the page is about, not something beside it."""
 _ITEMS: Final = "[itemscope]"
+_MARKED: Final = '[itemprop*="dateModified" i]'
 _MOST: Final = 100
 _NO_ITEM: Final = 4
 """A property that stands in no item: wrong, and frequent; it can only be the page's."""
@@ -36,8 +37,10 @@ def value_of(node: Node) -> str | None:
 
 
 def _modified(seen: Seen) -> str | None:
-    found = [node for node in seen.marked[:_MOST] if names_modified(node, "itemprop")]
-    if seen.whole is None or not found:
+    if seen.whole is None:
+        return None
+    found = [node for node in seen.whole.select(_MARKED)[:_MOST] if names_modified(node, "itemprop")]
+    if not found:
         return None
     mains = _mains(seen.whole.select(_ITEMS))
     ranked = []

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from tocsin.spec.signals.linked import NO_LINKED, Linked, read_linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tocsin.spec.html.whole import Node, Whole
+    from tocsin.spec.html.whole import Whole
 
 Source: TypeAlias = Literal["author", "server", "list"]
-
-_MARKED: Final = '[itemprop*="dateModified" i],[property*="dateModified" i],[property*=":modified" i]'
 
 
 class Signal(NamedTuple):
@@ -49,13 +47,8 @@ class Seen:
 
     @cached_property
     def linked(self) -> Linked:
-        """The nodes of its JSON-LD."""
-        return NO_LINKED if self.whole is None else read_linked(self.whole)
-
-    @cached_property
-    def marked(self) -> Sequence[Node]:
-        """The elements that may have microdata's or RDFa's name for the time of a page's last change."""
-        return () if self.whole is None else self.whole.select(_MARKED)
+        """Its JSON-LD."""
+        return NO_LINKED if self.whole is None else read_linked(self.whole, self.url)
 
     def header(self, name: str) -> str | None:
         """Give the value of the first header of a name; None without it."""
