@@ -1,0 +1,1 @@
+"""How one text differs from another: what people are shown of a change."""

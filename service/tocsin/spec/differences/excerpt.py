@@ -1,0 +1,128 @@
+"""The little of a difference that an event has room for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tocsin.spec.differences.pieces import ends_sentence, split_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tocsin.spec.differences.compare import Difference, Kind, Run
+
+MOST_LETTERS = 2000
+MOST_SENTENCES = 50
+_LONGEST = 500
+_AROUND = 100
+_GAP = "…"
+
+
+class _Sentence(NamedTuple):
+    """A sentence that changed: all from its letter `first` up to `last` differs, or lies between what differs."""
+
+    text: str
+    first: int
+    last: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is new, or gone."""
+        return not self.text[: self.first].strip() and not self.text[self.last :].strip()
+
+    def shown(self) -> tuple[str, bool]:
+        """Give it on one line, of a long one what differs; and whether some of that is left out."""
+        if len(self.text) <= _LONGEST:
+            return _folded(self.text), False
+        begin = max(self.first - _AROUND, 0)
+        end = min(self.last + _AROUND, begin + _LONGEST, len(self.text))
+        around = _folded(self.text[begin:end])
+        return f"{_GAP if begin else ''}{around}{_GAP if end < len(self.text) else ''}", end < self.last
+
+
+def excerpt(difference: Difference, letters: int = MOST_LETTERS) -> dict[str, Any]:
+    """Give the sentences that a difference adds and removes, in about so many letters for both.
+
+    {"added": [...], "removed": [...], "cut": bool}: each a sentence or a line, whichever is shorter, at most
+    `MOST_SENTENCES` of them; those that are new or gone as a whole come before those that changed within, of which both
+    lists have their version.
+    `cut` says that not all of it is there. What only moved is left out where anything else changed.
+    """
+    added, removed = (
+        [sentence.shown() for sentence in _ordered(difference.runs, kind)] for kind in ("added", "removed")
+    )
+    moved = {text for text, _ in added} & {text for text, _ in removed}
+    if any(text not in moved for text, _ in (*added, *removed)):
+        added, removed = ([shown for shown in side if shown[0] not in moved] for side in (added, removed))
+    # What one of them leaves of its half is the other one's.
+    wanted = sum(len(text) for text, _ in removed)
+    come, is_come_cut = _bounded(added, letters - min(letters // 2, wanted))
+    gone, is_gone_cut = _bounded(removed, letters - sum(map(len, come)))
+    return {"added": come, "removed": gone, "cut": is_come_cut or is_gone_cut}
+
+
+def _ordered(runs: Sequence[Run], kind: Kind) -> list[_Sentence]:
+    found = list(_changed(runs, kind))
+    return [each for each in found if each.is_whole] + [each for each in found if not each.is_whole]
+
+
+def _changed(runs: Sequence[Run], kind: Kind) -> Iterator[_Sentence]:
+    """Find the sentences that differ, of the text before (`removed`) or the latest (`added`)."""
+    text = "".join([run.text for run in runs if run.kind in ("same", kind)])
+    none = (len(text) + 1, len(text) + 1)
+    places = _places(runs, kind)
+    begin, end = next(places, none)
+    start = 0
+    for sentence in split_sentences(text):
+        stop = start + len(sentence)
+        first, last = len(sentence), -1
+        while begin < stop or begin == end == len(text) == stop:
+            if sentence[max(begin - start, 0) : end - start].strip() or _is_within(
+                sentence, begin - start, end - start
+            ):
+                first, last = min(first, max(begin - start, 0)), min(end, stop) - start
+            if end > stop:
+                break
+            begin, end = next(places, none)
+        if last >= 0:
+            yield _Sentence(sentence, first, last)
+        start = stop
+
+
+def _places(runs: Sequence[Run], kind: Kind) -> Iterator[tuple[int, int]]:
+    """Give where one text has what the other one has not; and, as a place without length, where it lacks something."""
+    place = 0
+    for number, run in enumerate(runs):
+        if run.kind == kind:
+            yield place, place + len(run.text)
+        elif run.kind != "same" and all(other.kind != kind for other in runs[max(number - 1, 0) : number + 2]):
+            yield place, place
+        if run.kind in ("same", kind):
+            place += len(run.text)
+
+
+def _is_within(sentence: str, begin: int, end: int) -> bool:
+    """Tell whether a place without length lies within a sentence, and not between it and another one."""
+    before = sentence[: max(begin, 0)]
+    if begin != end or not before.strip() or before.endswith("\n"):
+        return False
+    return bool(sentence[end:].strip()) or not ends_sentence(before)
+
+
+def _bounded(shown: Sequence[tuple[str, bool]], letters: int) -> tuple[list[str], bool]:
+    """Take as many as there is room for, and of the first one what there is room for."""
+    taken: list[str] = []
+    is_cut = False
+    for text, is_part in shown:
+        if len(text) > letters or len(taken) == MOST_SENTENCES:
+            if not taken and letters > 1:
+                taken.append(text[: letters - 1] + _GAP)
+            return taken, True
+        taken.append(text)
+        letters -= len(text)
+        is_cut |= is_part
+    return taken, is_cut
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,106 @@
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.excerpt import MOST_SENTENCES, excerpt
+
+WORDS = st.sampled_from(["The", "bell", "rings", "12", ". ", "! ", " ", "\n", "鐘。", "x" * 700])
+TEXTS = st.lists(WORDS, max_size=40).map("".join)
+
+
+def shown(before: str, latest: str, letters: int = 2000) -> dict[str, Any]:
+    return excerpt(compare_texts(before, latest, by="words"), letters)
+
+
+@given(TEXTS, TEXTS, st.integers(1, 3000))
+def test_an_excerpt_is_never_longer_than_it_may_be(before: str, latest: str, letters: int) -> None:
+    found = shown(before, latest, letters)
+
+    assert set(found) == {"added", "removed", "cut"}
+    assert sum(map(len, found["added"] + found["removed"])) <= letters
+    assert all(text.strip() for text in found["added"] + found["removed"])
+
+
+@given(TEXTS, TEXTS)
+def test_an_excerpt_is_empty_only_where_nothing_but_space_changed(before: str, latest: str) -> None:
+    found = shown(before, latest)
+
+    assert bool(found["added"] or found["removed"]) == ("".join(before.split()) != "".join(latest.split())) or (
+        before.split() != latest.split()
+    )
+
+
+def test_equal_texts_have_an_empty_excerpt() -> None:
+    assert shown("A bell. It rings.", "A bell. It rings.") == {"added": [], "removed": [], "cut": False}
+
+
+def test_a_sentence_that_changed_is_shown_whole_as_it_was_and_as_it_is() -> None:
+    found = shown("It rains. We open at nine. Come!", "It rains. We open at ten. Come!")
+
+    assert found == {"added": ["We open at ten."], "removed": ["We open at nine."], "cut": False}
+
+
+def test_a_word_that_went_leaves_its_sentence_in_both_lists() -> None:
+    found = shown("The house is red today\n", "The house is red\n")
+
+    assert found == {"added": ["The house is red"], "removed": ["The house is red today"], "cut": False}
+
+
+def test_a_sentence_that_went_leaves_its_neighbours_out() -> None:
+    assert shown("A bell. It rings.\n", "A bell.\n") == {"added": [], "removed": ["It rings."], "cut": False}
+
+
+def test_what_is_new_as_a_whole_comes_first() -> None:
+    found = shown("We open at nine. Come!\n", "We open at ten. Come! Bring your own bell.\n")
+
+    assert found["added"] == ["Bring your own bell.", "We open at ten."]
+
+
+def test_what_only_moved_is_left_out_where_anything_else_changed() -> None:
+    assert shown("one\ntwo\n", "two\none\nthree\n") == {"added": ["three"], "removed": [], "cut": False}
+    assert shown("one\ntwo\n", "two\none\n")["cut"] is False
+    assert shown("one\ntwo\n", "two\none\n")["added"] == shown("one\ntwo\n", "two\none\n")["removed"] != []
+
+
+def test_of_a_very_long_sentence_the_words_around_the_change_are_shown() -> None:
+    found = shown("x " * 600 + "old" + " y" * 600, "x " * 600 + "new" + " y" * 600)
+
+    (text,) = found["added"]
+    assert text.startswith("…x x")
+    assert " new y y" in text
+    assert text.endswith("y…")
+    assert len(text) < 500
+    assert not found["cut"]
+
+
+def test_a_very_long_sentence_that_is_all_new_is_cut_and_said_to_be() -> None:
+    found = shown("", "x " * 6000)
+
+    assert found["cut"]
+    assert 400 < len(found["added"][0]) <= 502
+
+
+def test_what_finds_no_room_is_left_out_and_said_to_be() -> None:
+    found = shown("", "".join(f"Sentence {number}. " for number in range(100)), letters=60)
+
+    assert found == {
+        "added": ["Sentence 0.", "Sentence 1.", "Sentence 2.", "Sentence 3.", "Sentence 4."],
+        "removed": [],
+        "cut": True,
+    }
+
+
+def test_many_little_sentences_are_not_all_shown() -> None:
+    found = shown("", "w. " * 300)
+
+    assert len(found["added"]) == MOST_SENTENCES
+    assert found["cut"]
+
+
+def test_both_sides_get_their_half_where_both_have_much_to_say() -> None:
+    found = shown("Old words here. " * 100, "".join(f"New {n}. " for n in range(200)), letters=200)
+
+    assert sum(map(len, found["removed"])) > 60
+    assert sum(map(len, found["added"])) > 60
