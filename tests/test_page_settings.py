@@ -99,3 +99,11 @@ def test_selectors_are_checked_when_they_are_set(key: str) -> None:
     assert parse_page_settings({key: ""}) == {key: ""}
     with pytest.raises(SettingsError, match='CSS selectors such as "main, #price"'):
         parse_page_settings({key: "main >>> p["})
+
+
+def test_rules_for_signals_are_checked_when_they_are_set() -> None:
+    given = "JSON-LD version: major, ignore ETag"
+
+    assert parse_page_settings({"signal_rules": given}) == {"signal_rules": ["JSON-LD version: major", "ignore ETag"]}
+    with pytest.raises(SettingsError, match="there is no signal 'json-ld.colour'"):
+        parse_page_settings({"signal_rules": "json-ld.colour: major"})

@@ -152,6 +152,18 @@ def check_selectors(text: str) -> str | None:
     return None if wrong is None else f'CSS selectors such as "main, #price" ({wrong})'
 
 
+def check_signal_rule(text: str) -> str | None:
+    """Say what is allowed if `text` is no rule for a signal."""
+    from tocsin.spec.signals import SOURCES  # noqa: PLC0415 - loads a parser, which few settings need
+    from tocsin.spec.signals.rules import CONTENT, parse_rule  # noqa: PLC0415 - the same
+
+    try:
+        parse_rule(text, (*SOURCES, CONTENT))
+    except ValueError as exc:
+        return f'rules such as "json-ld.version: major" or "content by 30 %: major" ({exc})'
+    return None
+
+
 def check_certificate(text: str) -> str | None:
     """Say what is allowed if `text` is no fingerprint of a certificate."""
     allowed = '"sha256:" and 64 hexadecimal digits, as the message of the refused certificate shows them'
@@ -188,6 +200,7 @@ TEXTS: Final[dict[str, Check]] = {
     "instance.time_zone": check_time_zone,
     "store.url": check_store,
     "pages.cron": check_cron,
+    "pages.signal_rules": check_signal_rule,
     "pages.look_at": check_selectors,
     "pages.ignore": check_selectors,
     "pages.auth": check_line,
