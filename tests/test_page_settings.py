@@ -105,5 +105,5 @@ def test_rules_for_signals_are_checked_when_they_are_set() -> None:
     given = "JSON-LD version: major, ignore ETag"
 
     assert parse_page_settings({"signal_rules": given}) == {"signal_rules": ["JSON-LD version: major", "ignore ETag"]}
-    with pytest.raises(SettingsError, match="there is no signal 'json-ld.colour'"):
+    with pytest.raises(SettingsError, match=r"there is no signal 'json-ld\.colour'"):
         parse_page_settings({"signal_rules": "json-ld.colour: major"})
