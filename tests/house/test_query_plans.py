@@ -104,6 +104,12 @@ def scans(steps: list[str]) -> list[str]:
         ("work", "tasks_of_shards", "SEARCH l USING INTEGER PRIMARY KEY"),
         ("learnt", "learnt_of", "pages_by_key"),
         ("listings", "pages_of", "pages_by_key"),
+        ("storms", "running", "storms_of_host"),
+        ("storms", "seen_elsewhere", "PRIMARY KEY"),
+        ("storms", "fold", "verdicts_of_storm"),
+        ("storms", "to_announce", "storms_unannounced"),
+        ("storms", "withheld", "verdicts_of_storm"),
+        ("storms", "give_awareness", "verdicts_of_storm"),
         ("listings", "listed", "learnt_listed"),
         ("listings", "hurry", "INTEGER PRIMARY KEY"),
         ("copies", "of_page", "copies_by_target"),
@@ -133,6 +139,7 @@ ALLOWED = {
         "listings.next",
         "renders.oldest_waiting",
         "renders.waiting",
+        "storms.storms",
         "work.any_requested",
     },
     "an index of few: open questions, rules, sinks, what is empty or was asked for by hand": {
@@ -148,6 +155,7 @@ ALLOWED = {
     },
     "sorts the few rows of one page, question or batch": {
         "copies.of_question",
+        "storms.verdicts_of",
         "renders.taken",
         "watchlist.history",
     },

@@ -31,6 +31,7 @@ from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.signals import Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot
+from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
@@ -74,6 +75,8 @@ __all__ = [
     "SinkState",
     "Snapshot",
     "StoredState",
+    "StormRow",
+    "StormVerdict",
     "TableRow",
     "Validators",
     "VerdictRow",

@@ -1,7 +1,7 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
-from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, TableStore, WatchList
+from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
 from tocsin.ports.store import Store
@@ -24,6 +24,7 @@ __all__ = [
     "Sink",
     "Store",
     "StoreCare",
+    "StormStore",
     "TableStore",
     "Telemetry",
     "WatchList",

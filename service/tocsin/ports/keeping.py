@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.model import (
+        AlertDraft,
         Beside,
         HistoryEntry,
         HostNoise,
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
         NewPage,
         PageFilter,
         PageRow,
+        StormRow,
+        StormVerdict,
         TableRow,
     )
 
@@ -134,6 +137,35 @@ class SignalStore(Protocol):
 
         A page of which one of them says something else than before is due soon. What a feed or sitemap said that is
         watched no more is forgotten.
+        """
+
+
+class StormStore(Protocol):
+    """Changes that many pages of a host have in common, each told once."""
+
+    async def storms_to_announce(self, now: Instant) -> list[StormRow]:
+        """Storms whose gathering has ended and that nobody was told of; those without a page are forgotten instead."""
+
+    async def announce_storm(self, storm_id: int, alert: AlertDraft, now: Instant) -> None:
+        """Write a storm's alert and mark it as told, in one transaction; one released meanwhile is not told."""
+
+    async def storms(self, *, limit: int, before: int | None = None) -> list[StormRow]:
+        """The latest storms, newest first; `before` is an id."""
+
+    async def storm(self, storm_id: int) -> StormRow | None:
+        """One storm."""
+
+    async def storm_verdicts(self, storm_id: int, *, after: tuple[int, int], limit: int) -> list[StormVerdict]:
+        """Its verdicts, in order of page and id, after this (page, id)."""
+
+    async def count_withheld(self, storm_id: int) -> int:
+        """How many of its verdicts have no alert of their own, and none to come."""
+
+    async def release_storm(self, storm_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        """Let each page of a storm have its alerts after all; returns how many pages. Raises UsageError.
+
+        Of many pages it is done a step at a time, as in `WatchList`; the same call once more goes on. Verdicts that
+        come later are told page by page.
         """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, TableStore, WatchList
+from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.work import RenderStore, WorkStore
 
@@ -17,6 +17,7 @@ class Store(
     WatchList,
     RoundStore,
     SignalStore,
+    StormStore,
     TableStore,
     StoreCare,
     Protocol,

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tocsin.errors import UsageError
+from tocsin.settings import SignalSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sqlite import SqliteStore
 
 GATHER = timedelta(seconds=60)
+STORMS = SignalSettings()
 BUSY = timedelta(seconds=10)
 
 
@@ -24,6 +26,7 @@ async def open_store(
     create: bool = True,
     history: bool = True,
     gather: timedelta = GATHER,
+    storms: SignalSettings = STORMS,
     busy: timedelta = BUSY,
     timer: Callable[[], float] = time.monotonic,
 ) -> SqliteStore:
@@ -34,6 +37,7 @@ async def open_store(
     create   make the store where there is none; else that is an error
     history  keep what is pruned from the table, until its retention ends
     gather   how long failures of one host and cause are gathered into one question
+    storms   when the same change on many pages of a host is told once
     busy     how long to wait for another process that writes
     timer    seconds, by which long edits keep their steps short
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
@@ -41,7 +45,14 @@ async def open_store(
     from tocsin.adapters.stores.sqlite import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
 
     return await open_sqlite(
-        _path_of(url), engine=engine, create=create, history=history, gather=gather, busy=busy, timer=timer
+        _path_of(url),
+        engine=engine,
+        create=create,
+        history=history,
+        gather=gather,
+        storms=storms,
+        busy=busy,
+        timer=timer,
     )
 
 

@@ -57,8 +57,12 @@ def take_jobs(db: sqlite3.Connection, claim: Claim, page_ids: Sequence[int]) -> 
         attempts = read_attempts(spent) if spent else ()
         tasks[page_id] = msgspec.structs.replace(tasks[page_id], attempts=attempts)
     pending: dict[int, list[PendingVerdict]] = defaultdict(list)
-    for page_id, verdict_id, at, outcome, data in db.execute(SQL["pending"], place):
-        pending[page_id].append(PendingVerdict(verdict_id, at, outcome, read_object(data)))
+    for page_id, verdict_id, at, outcome, data, storm_id in db.execute(SQL["pending"], place):
+        said = read_object(data)
+        if storm_id is not None:
+            # It may have waited for the user to ask for it, while others of the page were told.
+            said["storm"] = {"id": str(storm_id)}
+        pending[page_id].append(PendingVerdict(verdict_id, at, outcome, said))
     return [
         RenderJob(page_id, bool(major), since, tuple(pending[page_id]), tasks[page_id], bool(owed), copy_url)
         for page_id, major, since, owed, copy_url, _ in rows

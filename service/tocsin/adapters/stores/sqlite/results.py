@@ -20,6 +20,7 @@ from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
+from tocsin.adapters.stores.sqlite.storms import Storms, may_be_shared
 from tocsin.adapters.stores.sqlite.tasks import OWED
 from tocsin.model import CheckOutcome
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sqlite.noting import Row
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
+    from tocsin.settings import SignalSettings
 
 SQL = queries("work")
 OFF = "off"
@@ -97,14 +99,23 @@ class Batch(NamedTuple):
         )
 
 
-def write_results(
-    db: sqlite3.Connection, claim: Claim, batch: Batch, *, gather_us: int, mode: str | None, shown: Instant
-) -> dict[int, Instant | None]:
-    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim.
+class Terms(NamedTuple):
+    """What the writing of results goes by.
 
-    mode   the configuration's, if it is known
-    shown  what was due before waits
+    gather_us  how long a new question gathers failures
+    storms     when verdicts that pages share are told once
+    mode       the configuration's, if it is known
+    shown      what was due before waits
     """
+
+    gather_us: int
+    storms: SignalSettings
+    mode: str | None
+    shown: Instant
+
+
+def write_results(db: sqlite3.Connection, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
+    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim."""
     require(db, claim)
     hosts = {result.host_id for result in batch.results}
     are_noted = note_same(db, batch.same) if batch.same else True
@@ -117,18 +128,16 @@ def write_results(
     are_distinct = len({result.page_id for result in others}) == len(others)
     written = list(batch.same) if are_noted else []
     for part in [others] if are_distinct else [[result] for result in others]:
-        written += _write_others(db, part, gather_us=gather_us, mode=mode)
+        written += _write_others(db, part, terms)
     remember(db, written)
     note_reports(db, [result for result in written if result.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
         db.executemany(SQL["gate_hosts"], gates)
-    return due_of_hosts(db, hosts, shown)
+    return due_of_hosts(db, hosts, terms.shown)
 
 
-def _write_others(
-    db: sqlite3.Connection, results: Sequence[CheckResult], *, gather_us: int, mode: str | None
-) -> list[CheckResult]:
+def _write_others(db: sqlite3.Connection, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
     """Write results after a look at their pages; returns those that were."""
     if not results:
         return []
@@ -137,9 +146,9 @@ def _write_others(
     # A page that was removed meanwhile leaves no trace.
     known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
-    _note_checks(db, found, _turned_on(db, found, mode))
-    _write_verdicts(db, found)
-    _settle_the_rest(db, found, Questions(db, gather_us))
+    _note_checks(db, found, _turned_on(db, found, terms.mode))
+    _write_verdicts(db, found, terms.storms)
+    _settle_the_rest(db, found, Questions(db, terms.gather_us))
     return [result for result, _ in found]
 
 
@@ -220,28 +229,23 @@ def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState
     db.executemany(SQL["note_new"], shown)
 
 
-def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found]) -> None:
+def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found], settings: SignalSettings) -> None:
     """Write what comparisons found, and let pages wait for their awareness where it is due."""
-    verdicts = [(page, result.verdict) for result, page in found if result.verdict is not None]
-    rows = [
-        (
-            page.id,
-            page.state_id,
-            said.at,
-            said.outcome,
-            said.reason,
-            said.rule,
-            said.basis,
-            to_json(said.data),
-            said.awareness,
-        )
-        for page, said in verdicts
-    ]
-    if rows:
-        db.executemany(STATES["insert_verdict"], rows)
-    for page, said in verdicts:
+    rows: list[Row] = []
+    storms = Storms(db, settings)
+    for result, page in found:
+        said = result.verdict
+        if said is None:
+            continue
+        row = (page.id, page.state_id, said.at, said.outcome, said.reason, said.rule, said.basis, to_json(said.data))
+        if may_be_shared(result, settings):
+            storms.take(result, said, row)
+            continue
+        rows.append((*row, said.awareness))
         if said.awareness:
             want_render(db, page.id, since=said.at, major=said.outcome == "major")
+    if rows:
+        db.executemany(STATES["insert_verdict"], rows)
 
 
 def _settle_the_rest(db: sqlite3.Connection, found: Sequence[Found], questions: Questions) -> None:

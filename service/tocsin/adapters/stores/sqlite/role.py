@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import timedelta
 
+    from tocsin.settings import SignalSettings
+
 T = TypeVar("T")
 
 REVISIONS = queries("revisions")
@@ -33,6 +35,7 @@ class Options(Struct, frozen=True):
     identity: tuple[int, int] | None
     history: bool
     gather: timedelta
+    storms: SignalSettings
     busy: timedelta
     engine: bool = False
     timer: Callable[[], float] = time.monotonic

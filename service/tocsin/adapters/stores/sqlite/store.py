@@ -17,6 +17,7 @@ from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
 from tocsin.adapters.stores.sqlite.rounds import RoundRole
 from tocsin.adapters.stores.sqlite.signals import SignalRole
+from tocsin.adapters.stores.sqlite.storming import StormRole
 from tocsin.adapters.stores.sqlite.table import TableRole
 from tocsin.adapters.stores.sqlite.watchlist import WatchRole
 from tocsin.adapters.stores.sqlite.work import WorkRole
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
 
+    from tocsin.settings import SignalSettings
+
 
 class SqliteStore(
-    WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, SignalRole, TableRole, CareRole
+    WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, SignalRole, StormRole, TableRole, CareRole
 ):
     """A store in one SQLite file; implements ports.Store. Made by `open_store`.
 
@@ -61,6 +64,7 @@ async def open_sqlite(
     create: bool,
     history: bool,
     gather: timedelta,
+    storms: SignalSettings,
     busy: timedelta,
     timer: Callable[[], float],
 ) -> SqliteStore:
@@ -73,7 +77,7 @@ async def open_sqlite(
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
         await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
-        options = Options(path, identity_of(path), history, gather, busy, engine, timer)
+        options = Options(path, identity_of(path), history, gather, storms, busy, engine, timer)
         return SqliteStore(writer, reader, options, opened.pop_all())
 
 

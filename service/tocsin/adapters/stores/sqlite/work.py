@@ -13,7 +13,7 @@ from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
-from tocsin.adapters.stores.sqlite.results import Batch, write_results
+from tocsin.adapters.stores.sqlite.results import Batch, Terms, write_results
 from tocsin.adapters.stores.sqlite.role import REVISIONS, ids
 from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.adapters.stores.sqlite.tasks import to_task
@@ -104,9 +104,9 @@ class WorkRole(LaunchRole):
 
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
-        gather_us = to_us(self._options.gather)
-        batch = Batch.of(results)
-        work = partial(write_results, claim=claim, batch=batch, gather_us=gather_us, mode=self._mode, shown=self._shown)
+        batch, options = Batch.of(results), self._options
+        terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown)
+        work = partial(write_results, claim=claim, batch=batch, terms=terms)
         return await self._write(work, durable=batch.is_worth_a_flush)
 
     # Hosts ------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ where page_id in (select value from json_each(:ids)) and claim_id = :claim and e
 order by major desc, since, page_id;
 
 -- name: pending
-select page_id, id, at, outcome, data from verdicts indexed by verdicts_pending
+select page_id, id, at, outcome, data, storm_id from verdicts indexed by verdicts_pending
 where page_id in (select value from json_each(:ids)) and awareness = 1 and alert_id is null
 order by page_id, id;
 

@@ -1,0 +1,108 @@
+-- Storms: a change that many pages of a host share, which is told once.
+
+-- name: insert_verdict
+insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness, storm_id)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id;
+
+-- The storm that a verdict of this key belongs to, if it is one already.
+-- name: running
+select id, released_at is not null from storms indexed by storms_of_host
+where host_id = :host and key = :key and runs_until >= :at order by runs_until desc limit 1;
+
+-- Other pages that had the same; those that were removed have no verdict any more.
+-- name: seen_elsewhere
+select v.id from sightings s
+join verdicts v on v.id = s.verdict_id and v.page_id = s.page_id
+where s.host_id = :host and s.key = :key and s.page_id <> :page and s.runs_until >= :at limit :limit;
+
+-- name: see
+insert into sightings (host_id, key, page_id, at, runs_until, verdict_id)
+values (:host, :key, :page, :at, :until, :verdict)
+on conflict (host_id, key, page_id) do update set
+  at = excluded.at, runs_until = excluded.runs_until, verdict_id = excluded.verdict_id;
+
+-- name: open
+insert into storms (host_id, key, outcome, basis, excerpt, opened_at, runs_until, announce_at)
+values (:host, :key, :outcome, :basis, :excerpt, :at, :until, :announce_at) returning id;
+
+-- name: gather
+update verdicts set storm_id = :storm where id in (select value from json_each(:verdicts));
+
+-- name: forget_seen
+delete from sightings where host_id = :host and key = :key;
+
+-- Of its verdicts those that wait for their rendering: nothing else is to be rendered of the page, and nobody has begun.
+-- name: fold
+update verdicts as v set awareness = 0
+where v.storm_id = :storm and v.awareness = 1 and v.alert_id is null
+  and exists (
+    select 1 from renders r where r.page_id = v.page_id and r.owed = 0 and r.copy_url is null
+      and not exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
+  )
+  and not exists (
+    select 1 from verdicts o indexed by verdicts_pending
+    where o.page_id = v.page_id and o.id <> v.id and o.awareness = 1 and o.alert_id is null
+  )
+returning page_id;
+
+-- name: close_jobs
+delete from renders where page_id in (select value from json_each(:pages));
+
+-- name: go_on
+update storms set runs_until = :until where id = :storm and runs_until < :until;
+
+-- name: storm
+s.id, h.name, (select count(distinct v.page_id) from verdicts v where v.storm_id = s.id),
+(select json_group_array(url) from (
+  select p.url from verdicts v join pages p on p.id = v.page_id where v.storm_id = s.id group by v.page_id
+  order by v.page_id limit 10
+)),
+s.outcome, s.basis, s.excerpt, s.opened_at,
+coalesce((select min(v.at) from verdicts v where v.storm_id = s.id), s.opened_at),
+coalesce((select max(v.at) from verdicts v where v.storm_id = s.id), s.opened_at),
+s.announce_at, s.announced_at, s.released_at
+from storms s join hosts h on h.id = s.host_id
+
+-- name: to_announce
+select {storm}
+where s.id in (
+  select id from storms indexed by storms_unannounced where announced_at is null and announce_at <= :now
+)
+and s.released_at is null
+order by s.id;
+
+-- The newest first.
+-- name: storms
+select {storm} where :before is null or s.id < :before order by s.id desc limit :limit;
+
+-- name: one_storm
+select {storm} where s.id = :storm;
+
+-- Where all its pages were removed meanwhile, nobody is told.
+-- name: close_empty
+delete from storms where id = :storm and not exists (select 1 from verdicts v where v.storm_id = storms.id);
+
+-- name: announce
+update storms set announced_at = :now where id = :storm and announced_at is null and released_at is null;
+
+-- name: verdicts_of
+select v.id, v.page_id, p.url, v.at, v.outcome, v.alert_id, v.awareness = 0
+from verdicts v join pages p on p.id = v.page_id
+where v.storm_id = :storm and (v.page_id, v.id) > (:page, :after)
+order by v.page_id, v.id limit :limit;
+
+-- name: release
+update storms set released_at = coalesce(released_at, :now) where id = :storm;
+
+-- A step's pages that no alert was given of yet.
+-- name: withheld
+select v.page_id, min(v.at), max(v.outcome = 'major') from verdicts v indexed by verdicts_of_storm
+where v.storm_id = :storm and v.page_id > :after and v.awareness = 0
+group by v.page_id order by v.page_id limit :limit;
+
+-- name: count_withheld
+select count(*) from verdicts v indexed by verdicts_of_storm where v.storm_id = :storm and v.awareness = 0;
+
+-- name: give_awareness
+update verdicts set awareness = 1
+where storm_id = :storm and page_id in (select value from json_each(:pages)) and awareness = 0;
