@@ -21,6 +21,7 @@ from tocsin.engine.conclude import Conclusions
 from tocsin.engine.delivery import Delivery
 from tocsin.engine.fetchers import Fetchers
 from tocsin.engine.gates import Gates
+from tocsin.engine.hearsay import Hearsay
 from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
@@ -29,6 +30,7 @@ from tocsin.engine.renders import RenderQueue
 from tocsin.engine.rounds import Rounds
 from tocsin.engine.runner import Loops, Runner
 from tocsin.engine.scheduler import Scheduler
+from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
 
@@ -57,6 +59,7 @@ async def open_store_for(settings: Settings, *, engine: bool, create: bool = Tru
         create=create,
         history=bool(settings.store.history),
         gather=settings.questions.gather,
+        storms=settings.signals,
     )
     try:
         yield store
@@ -116,6 +119,8 @@ class Assembly:
             scheduler=self.scheduler,
             uplink=Uplink(store, self._lease, self.outage, self._alerts, clock, telemetry),
             attention=Attention(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
+            storms=self._storms,
+            hearsay=Hearsay(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
             pruning=Pruning(store, settings.store.history, clock, telemetry),
@@ -226,6 +231,19 @@ class Assembly:
             self._telemetry,
             patient=self._request_id is None,
             on_committed=self._committed,
+        )
+
+    @cached_property
+    def _storms(self) -> Storms:
+        settings = self._settings
+        return Storms(
+            self._store,
+            settings.instance.name,
+            self._chance,
+            settings.signals.gather,
+            self._clock,
+            self._telemetry,
+            on_announced=self._delivery.wake,
         )
 
     def _is_rendered(self, page_id: int, since_s: float) -> bool:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
     from tocsin.engine.attention import Attention
     from tocsin.engine.delivery import Delivery
+    from tocsin.engine.hearsay import Hearsay
     from tocsin.engine.lease import Lease
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.renders import RenderQueue
     from tocsin.engine.rounds import Rounds
     from tocsin.engine.scheduler import Scheduler
+    from tocsin.engine.storms import Storms
     from tocsin.engine.uplink import Uplink
     from tocsin.engine.writer import Writer
     from tocsin.model import Instant, JsonObject
@@ -51,6 +53,8 @@ class Loops(Struct, frozen=True):
     scheduler: Scheduler
     uplink: Uplink
     attention: Attention
+    storms: Storms
+    hearsay: Hearsay
     renders: RenderQueue
     delivery: Delivery
     pruning: Pruning
@@ -81,6 +85,8 @@ class Runner:
                 group.create_task(loops.lease.keep(), name="lease"),
                 group.create_task(loops.uplink.run(), name="uplink"),
                 group.create_task(loops.attention.run(), name="attention"),
+                group.create_task(loops.storms.run(), name="storms"),
+                group.create_task(loops.hearsay.run(), name="hearsay"),
                 group.create_task(loops.pruning.run(), name="pruning"),
                 group.create_task(loops.rounds.run(), name="rounds"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
@@ -157,6 +163,8 @@ class Runner:
             else:
                 await loops.uplink.look()
                 await loops.attention.flush()
+                await loops.storms.flush()
+                await loops.hearsay.look()
                 await loops.delivery.drain(DRAIN_S)
             for task in (*background, halting):
                 task.cancel()
