@@ -7,14 +7,17 @@ from typing import Any
 from tests.fakes import START
 from tocsin.engine.assess import assess
 from tocsin.engine.receive import Received
-from tocsin.model import PageTask, StoredState
+from tocsin.model import Beside, Known, PageTask, StoredState
 from tocsin.ports import HopResponse
+from tocsin.spec.signals.reading import Asked, read_as
 from tocsin.spec.topper.state import PageState
 
 URL = "http://site.example/page"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
+READ = Beside(known=Known(read_as(Asked()), {}))
+"""What is known of a page that was read, and has no signals."""
 
 
 def html(**fields: str) -> bytes:
@@ -39,7 +42,7 @@ def digest_of(body: bytes, content_type: str = "text/html") -> str:
 
 
 def task(**changes: Any) -> PageTask:
-    """A page that is due; nothing is known of it yet."""
+    """A page that is due; nothing is known of it yet, or, where it has a state, that it has no signals."""
     known: dict[str, Any] = {
         "page_id": 1,
         "host_id": 1,
@@ -54,6 +57,8 @@ def task(**changes: Any) -> PageTask:
         "conditional_run": 0,
         "body_digest": None,
     }
+    if changes.get("state") is not None:
+        known["beside"] = READ
     return PageTask(**(known | changes))
 
 

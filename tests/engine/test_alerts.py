@@ -116,7 +116,7 @@ def test_a_change_has_every_key_that_receivers_are_promised(alerts: Alerts) -> N
 
     assert list(data) == [
         "page", "outcome", "reason", "rule", "basis", "elapsed_s", "minor_count", "thresholds", "changes", "previous",
-        "latest", "new_dates", "rendering", "rendered", "items", "links",
+        "latest", "new_dates", "signals", "trace", "difference", "rendering", "rendered", "items", "storm", "links",
     ]  # fmt: skip
     assert data["page"] == {"id": "812", "url": "https://example.org/812", "group": "main", "text": None}
     assert (data["outcome"], data["reason"], data["rule"], data["basis"]) == (

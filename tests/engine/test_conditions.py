@@ -21,6 +21,7 @@ from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
 from tocsin.engine.visit import Tries, Visitor
+from tocsin.model import Beside
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Watching:
 
     def _keep(self, result: CheckResult) -> None:
         changes: dict[str, Any] = {"conditional_run": result.conditional_run, "last_set_at": result.set_at}
+        if result.known is not None:
+            changes["beside"] = Beside(known=result.known)
         if result.state is not None:
             state = msgspec.structs.replace(
                 stored(), fields=result.state.fields, first_at=result.state.stored_at, last_at=result.state.stored_at

@@ -37,7 +37,7 @@ def test_T42_T45_a_304_comes_to_what_the_comparison_of_equal_states_says(
     task = builders.task(state=before, validators=Validators('"1"', None, builders.URL))
     policy = PageSettings(mode=mode, report=report, durational_threshold=timedelta(seconds=threshold_s))  # type: ignore[arg-type]
     received = builders.received(status=304)
-    assessment = assess_received(task, received)
+    assessment = assess_received(task, received, policy)
     now = START + elapsed_s * builders.SECOND
 
     judged = judge(Occasion(task, policy, now), received, assessment, now, _ALERTS)
@@ -57,7 +57,7 @@ def test_T42_an_unchanged_page_is_told_of_in_full_where_that_is_asked_for() -> N
     policy = PageSettings(report=("unchanged",))
     received = builders.received(status=304)
 
-    judged = judge(Occasion(task, policy, START), received, assess_received(task, received), START, _ALERTS)
+    judged = judge(Occasion(task, policy, START), received, assess_received(task, received, policy), START, _ALERTS)
 
     (alert,) = judged.alerts
     assert alert.event["data"]["minor_count"] == 1

@@ -11,11 +11,13 @@ import msgspec
 
 from tocsin import events
 from tocsin.engine.event_size import MAX_EVENT_BYTES, fit_event
+from tocsin.engine.ruling import rule_on, signals_data, trace_data
 from tocsin.events import cloud_event, to_rfc3339
 from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
+    from tocsin.engine.ruling import Ruling
     from tocsin.model import (
         Attempt,
         FieldValues,
@@ -67,21 +69,23 @@ def changed_data(
     stored_at: Instant,
     elapsed_s: int,
     thresholds: Thresholds,
-    basis: str = "declared",
+    ruling: Ruling | None = None,
 ) -> JsonObject:
-    """Put a verdict into the words of its event; what a rendering finds is filled in later.
+    """Put a verdict into the words of its event; what a rendering finds is filled in later, and so is the difference.
 
     before     the state compared with; its `last_at` is when it was stored
     latest     the values judged, stored at `stored_at`
     elapsed_s  whole seconds between the two storings
+    ruling     what the comparison and the signals came to; the comparison alone where it is left out
     Returns the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
     """
+    ruling = ruling or rule_on(comparison)
     return {
         "page": page_data(page.page_id, page.url, page.group, page.text),
-        "outcome": str(comparison.outcome),
-        "reason": str(comparison.reason) if comparison.reason is not None else None,
-        "rule": comparison.rule,
-        "basis": basis,
+        "outcome": ruling.outcome.value,
+        "reason": ruling.reason,
+        "rule": ruling.rule,
+        "basis": ruling.basis,
         "elapsed_s": elapsed_s,
         "minor_count": comparison.minor_count,
         "thresholds": {"durational_s": int(thresholds.durational.total_seconds()), "minor": thresholds.minor},
@@ -89,9 +93,13 @@ def changed_data(
         "previous": state_data(before.last_at, before.fields),
         "latest": state_data(stored_at, latest),
         "new_dates": {"major": list(comparison.new_dates.major), "minor": list(comparison.new_dates.minor)},
+        "signals": signals_data(ruling),
+        "trace": trace_data(comparison, ruling),
+        "difference": None,
         "rendering": None,
         "rendered": None,
         "items": None,
+        "storm": None,
         "links": {"page": None},
     }
 

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from xxhash import xxh3_128
 
+from tocsin.engine.reading import UNREAD, behold, behold_other
 from tocsin.engine.robots import AGENT
 from tocsin.errors import FetchRefused, TooComplex
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, Listing
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
+from tocsin.spec.signals.values import ContentChange, Readings  # noqa: TC001
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare
 from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from tocsin.engine.reading import Wanted
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
 
@@ -42,6 +45,10 @@ class Assessment(Struct, frozen=True):
     problem     what is odd about the page, in words
     digest      equal digests mean equal states
     directives  what it says to robots; None where it was not read, because it is as it was before
+    readings    of its signals; None where it was not read for them
+    change      how its content differs from the one before; None where they were not compared
+    suspicion   what else it seems to be than the page, and by what that shows; None for the page
+    listing     what it, a feed or sitemap, says of other pages
     """
 
     state: PageState
@@ -49,6 +56,10 @@ class Assessment(Struct, frozen=True):
     problem: str | None
     digest: str
     directives: Directives | None = None
+    readings: Readings | None = None
+    change: ContentChange | None = None
+    suspicion: str | None = None
+    listing: Listing | None = None
 
 
 class _Said(NamedTuple):
@@ -94,24 +105,39 @@ def assess(
     *,
     headers: Headers = (),
     asked_as: str = "",
+    wanted: Wanted | None = None,
 ) -> Assessment:
-    """Read the state of a page that was received.
+    """Read the state of a page that was received, and what else is wanted of it.
 
     content_type  the first header's value (CT-01)
     previous      the state before, and
     digest        the digest of the body that it came with: where the body is the same, the state is, unread
     headers       all of the answer's: some forbid to guess a type, some speak to robots (LM-45, LM-46)
     asked_as      names the settings that shaped the request (`policies.asked_as`): others are another page
+    wanted        beside the twelve fields; None: nothing
     Raises FetchRefused (too-complex) for a page that no parser may be given.
     """
     said = _read_headers(headers)
     new_digest = _digest_of(body, content_type, said, asked_as)
     kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
+    is_known = previous is not None and digest == new_digest and not (wanted is not None and wanted.is_new)
     if kind is Kind.OTHER:
         directives = read_directives((), said.robots, AGENT)
+        seen = UNREAD
+        if wanted is not None and not is_known:
+            seen = behold_other(body, content_type, headers, url, wanted=wanted)
         problem = "; ".join(problems)
-        return Assessment(EMPTY, is_html=False, problem=problem, digest=new_digest, directives=directives)
-    if previous is not None and digest == new_digest:
+        return Assessment(
+            EMPTY,
+            is_html=False,
+            problem=problem,
+            digest=new_digest,
+            directives=directives,
+            readings=seen.readings,
+            change=seen.change,
+            listing=seen.listing,
+        )
+    if is_known and previous is not None:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
         reading = read_page(body, content_type, found=found, about=ASKED_FOR)
@@ -121,12 +147,20 @@ def assess(
     if said.types > 1:
         odd = (*odd, f"{said.types} Content-Type headers; the first one counts; send one")
     directives = read_directives([(meta.name, meta.content) for meta in reading.metas], said.robots, AGENT)
+    state, seen = read_state(reading.metas), UNREAD
+    if wanted is not None:
+        before = previous.fields if previous is not None else None
+        seen = behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
+        odd = odd if seen.problem is None else (*odd, seen.problem)
     return Assessment(
-        read_state(reading.metas),
+        state,
         is_html=True,
         problem="; ".join(odd) or None,
         digest=new_digest,
         directives=directives,
+        readings=seen.readings,
+        change=seen.change,
+        suspicion=seen.suspicion,
     )
 
 

@@ -9,7 +9,10 @@ from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
 from tocsin.engine.copies import find_copies
+from tocsin.engine.judge import evidence_against
 from tocsin.engine.policies import asked_as
+from tocsin.engine.reading import Wanted
+from tocsin.engine.signals import NO_SIGNALS, follow
 from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Validators
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.policy import Mode, is_stored
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, JsonObject, RenderJob
+    from tocsin.model import AlertDraft, Instant, JsonObject, Known, RenderJob
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -34,11 +37,13 @@ class Found(NamedTuple):
     same      it is the state that was judged
     state     to be stored, or None
     rendered  as the alert shows it, where another state than the one judged is stored
+    known     what is known of the page now beside its state; None: as before
     """
 
     same: bool
     state: NewState | None
     rendered: JsonObject | None
+    known: Known | None = None
 
 
 class Awareness:
@@ -55,7 +60,7 @@ class Awareness:
         """
         if job.copy_url is not None:
             return self._copied(job, rendered, now)
-        task = job.task
+        task, shape = job.task, asked_as(policy, job.task.secrets)
         assessment = assess(
             rendered.final_url,
             rendered.body,
@@ -63,7 +68,8 @@ class Awareness:
             task.state,
             task.body_digest,
             headers=rendered.headers,
-            asked_as=asked_as(policy, task.secrets),
+            asked_as=shape,
+            wanted=Wanted(policy, task.beside, task.url, rendered.status, shape),
         )
         found = _find(job, rendered, assessment, policy, now)
         row = self._row(rendered, self._kind, same_state=found.same)
@@ -84,6 +90,7 @@ class Awareness:
             recovered=job.owed,
             robots=_directives_of(assessment) if found.state is not None else None,
             copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
+            known=found.known,
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -193,13 +200,13 @@ def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: Pa
     task, before, latest = job.task, job.task.state, assessment.state
     same = before is not None and before.fields == latest.values
     gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
-    if task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us:
-        return Found(same, None, None)
     was_subject = before is not None and PageState(before.fields).is_subject
-    if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
-        return Found(same, None, None)
-    if not assessment.is_html and not task.not_html:
-        # The next check tells of HTML that became something else; it is not silently compared here.
+    if (
+        (task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us)
+        or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
+        # The next check tells of what became something else; it is not silently compared here.
+        or evidence_against(assessment, task, policy) is not None
+    ):
         return Found(same, None, None)
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
@@ -207,8 +214,14 @@ def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: Pa
         return Found(same, None, None)
     etag, modified = rendered.validators
     validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
+    followed = NO_SIGNALS
+    if assessment.readings is not None:
+        followed = follow(task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=False)
+    if same and followed.known is not None and (followed.weighed is None or followed.weighed.rule is not None):
+        # Nobody was told of this content: the next check finds it, and must not be answered that nothing is new.
+        return Found(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
     state = NewState(stored_at, latest.values, same, validators, assessment.digest or None, rendered.wire_bytes)
     if same or before is None:
         return Found(same, state, None)
     shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)
-    return Found(same, state, shown)
+    return Found(same, state, shown, followed.known)

@@ -9,7 +9,7 @@ from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.cadence import next_check
 from tocsin.engine.copies import find_copies
-from tocsin.engine.judge import DECLARED, Occasion, assess_received, judge
+from tocsin.engine.judge import Occasion, assess_received, judge
 from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
 
@@ -21,19 +21,32 @@ if TYPE_CHECKING:
     from tocsin.engine.judge import Judged
     from tocsin.engine.receive import Disallowed, Received
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, CopyLink, Instant, NewState, PageTask, VerdictRow
+    from tocsin.model import (
+        AlertDraft,
+        CopyLink,
+        Instant,
+        Known,
+        Listing,
+        NewState,
+        PageTask,
+        Snapshot,
+        VerdictRow,
+    )
     from tocsin.settings import PageSettings
 
 
 class Conclusions:
-    """Makes conclusions for the pages of one instance."""
+    """Makes conclusions for the pages of one instance.
 
-    def __init__(self, alerts: Alerts, *, time_zone: str) -> None:
-        self.alerts, self.time_zone = alerts, time_zone
+    keeps_texts  pages' texts are kept, to show differences
+    """
+
+    def __init__(self, alerts: Alerts, *, time_zone: str, keeps_texts: bool = True) -> None:
+        self.alerts, self.time_zone, self.keeps_texts = alerts, time_zone, keeps_texts
 
     def of(self, task: PageTask, policy: PageSettings, began: Instant) -> Conclusion:
         """Begin the conclusion of one check."""
-        return Conclusion(Occasion(task, policy, began), self.alerts, self.time_zone)
+        return Conclusion(Occasion(task, policy, began, self.keeps_texts), self.alerts, self.time_zone)
 
 
 class Conclusion:
@@ -41,7 +54,7 @@ class Conclusion:
 
     def __init__(self, occasion: Occasion, alerts: Alerts, time_zone: str) -> None:
         self._occasion = occasion
-        self._task, self._policy, self._began = occasion
+        self._task, self._policy, self._began, _ = occasion
         self._alerts, self._time_zone = alerts, time_zone
 
     def off(self) -> CheckResult:
@@ -130,10 +143,10 @@ class Conclusion:
         now          the moment of assessing: what a state is stored under
         conditional  it was asked for with its validators
         tried        sets of requests that failed before
-        Raises FetchRefused (too-complex).
+        Raises FetchRefused: too-complex, or the status of what is neither the page nor a suspect.
         """
         task = self._task
-        assessment = assess_received(task, received)
+        assessment = assess_received(task, received, self._policy)
         judged = judge(self._occasion, received, assessment, now, self._alerts)
         waits_for_major = task.instruction is not None and task.instruction.kind == "until-major"
         is_major = judged.outcome is CheckOutcome.MAJOR
@@ -142,12 +155,13 @@ class Conclusion:
         if task.question_id is not None and not owed:
             recovery = self._alerts.recovered_event(task, task.question_id, now)
         stored_at = judged.state.stored_at if judged.state else None
+        is_suspect = judged.outcome is CheckOutcome.SUSPECT
         report = self._report(received, assessment, judged, tried, clock_back(task, now))
         return self._result(
             report,
             self._next(
                 stored_at,
-                assessment.state,
+                None if is_suspect else assessment.state,
                 too_soon=judged.outcome is CheckOutcome.TOO_SOON,
                 since=received.started_at,
             ),
@@ -160,17 +174,22 @@ class Conclusion:
             disallowed=False,
             recovery=recovery,
             render_owed=owed,
-            not_html=not assessment.is_html,
+            # What stands in the place of a PDF for a while does not make a page of it.
+            not_html=not assessment.is_html or (is_suspect and task.not_html),
             robots=_directives_of(task, assessment, judged),
             copies=_copies_of(task, received, judged),
             keeps_rule=waits_for_major and not is_major,
+            suspected=is_suspect,
+            known=judged.followed.known,
+            snapshot=judged.followed.snapshot,
+            listing=None if is_suspect else assessment.listing,
         )
 
     def _report(
         self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
     ) -> CheckReport:
-        comparison = judged.comparison
-        problems = [assessment.problem] if assessment.problem else []
+        comparison, ruling = judged.comparison, judged.ruling
+        problems = [said for said in (assessment.suspicion, assessment.problem) if said]
         if received.moved_to is not None:
             problems.append(f"moved permanently to {received.moved_to}")
         if back is not None:
@@ -179,9 +198,9 @@ class Conclusion:
             url=self._task.url,
             outcome=judged.outcome,
             changed=comparison.changed if comparison else (),
-            reason=comparison.reason.value if comparison and comparison.reason else None,
-            rule=comparison.rule if comparison else None,
-            basis=DECLARED if comparison else None,
+            reason=ruling.reason if ruling else None,
+            rule=ruling.rule if ruling else None,
+            basis=ruling.basis if ruling else None,
             declares=assessment.state.declares,
             status=received.response.status,
             final_url=received.final_url,
@@ -191,6 +210,7 @@ class Conclusion:
             not_modified=received.not_modified,
             problem="; ".join(problems) or None,
             saved_bytes=self._task.body_bytes if received.not_modified else 0,
+            signals=ruling.speaking if ruling else (),
         )
 
     def _next(
@@ -247,6 +267,10 @@ class Conclusion:
         copies: tuple[CopyLink, ...] | None = None,
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
+        suspected: bool | None = None,
+        known: Known | None = None,
+        snapshot: Snapshot | None = None,
+        listing: Listing | None = None,
     ) -> CheckResult:
         task = self._task
         instruction = task.instruction
@@ -275,6 +299,10 @@ class Conclusion:
             noindex=noindex,
             nofollow=nofollow,
             copies=copies,
+            suspected=task.suspected if suspected is None else suspected,
+            known=known,
+            snapshot=snapshot,
+            listing=listing,
             host_gate_at=host_gate_at,
             instruction=instruction,
             based_on=task.state.last_at if task.state is not None else None,
@@ -299,7 +327,7 @@ def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[Copy
 
     Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
     """
-    if received.not_modified:
+    if received.not_modified or judged.outcome is CheckOutcome.SUSPECT:
         return None
     if task.state is None:
         is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST

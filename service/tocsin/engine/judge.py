@@ -9,8 +9,13 @@ from msgspec import Struct
 
 from tocsin.engine.alerts import changed_data
 from tocsin.engine.assess import Assessment, assess, decide, thresholds_of
+from tocsin.engine.reading import Wanted
+from tocsin.engine.receive import ACCEPTED
+from tocsin.engine.ruling import Ruling, rule_on
+from tocsin.engine.signals import NO_SIGNALS, Followed, follow, has_news
 from tocsin.engine.validators import validators_of
-from tocsin.model import CheckOutcome, NewState, VerdictRow
+from tocsin.errors import FetchRefused
+from tocsin.model import CheckOutcome, FailureKind, NewState, VerdictRow
 from tocsin.spec.topper.compare import Comparison, Outcome
 from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import PageState
@@ -18,42 +23,54 @@ from tocsin.spec.topper.state import PageState
 if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.receive import Received
-    from tocsin.model import AlertDraft, Instant, PageTask
+    from tocsin.model import AlertDraft, Instant, JsonObject, PageTask, StoredState
     from tocsin.settings import PageSettings
 
-DECLARED = "declared"
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
+_SAME_RULING = rule_on(_SAME)
 _MICROSECOND = timedelta(microseconds=1)
 _REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
+_TOLD = frozenset({Outcome.MAJOR, Outcome.MINOR})
 
 
 class Occasion(NamedTuple):
-    """One check of one page: what was asked, under which settings, and when it began."""
+    """One check of one page: what was asked, under which settings, and when it began.
+
+    keeps_texts  texts are kept, to show differences
+    """
 
     task: PageTask
     policy: PageSettings
     began: Instant
+    keeps_texts: bool = True
 
 
 class Judged(Struct, frozen=True):
-    """What an answer came to: nothing of it is set where nothing is stored."""
+    """What an answer came to: nothing of it is set where nothing is stored.
+
+    comparison  by the specification; None where nothing was compared
+    ruling      what is told of it; None as well
+    followed    what follows from its signals
+    """
 
     outcome: CheckOutcome
     comparison: Comparison | None = None
     state: NewState | None = None
     verdict: VerdictRow | None = None
     alerts: tuple[AlertDraft, ...] = ()
+    ruling: Ruling | None = None
+    followed: Followed = NO_SIGNALS
 
 
-def assess_received(task: PageTask, received: Received) -> Assessment:
+def assess_received(task: PageTask, received: Received, policy: PageSettings) -> Assessment:
     """Assess an answer; a 304 stands for the state that its validators belong to (T45 still applies to it).
 
-    Raises FetchRefused (too-complex) for a page that no parser may be given.
+    Raises FetchRefused: too-complex for a page that no parser may be given, status for a 202 that is no suspect.
     """
     if received.not_modified and task.state is not None:
         return Assessment(PageState(task.state.fields), not task.not_html, None, task.body_digest or "")
     response = received.response
-    return assess(
+    assessment = assess(
         received.final_url,
         response.body,
         response.header("content-type"),
@@ -61,7 +78,11 @@ def assess_received(task: PageTask, received: Received) -> Assessment:
         task.body_digest,
         headers=response.headers,
         asked_as=received.asked_as,
+        wanted=Wanted(policy, task.beside, task.url, response.status, received.asked_as),
     )
+    if response.status == ACCEPTED and assessment.suspicion is None:
+        raise FetchRefused(received.final_url, FailureKind.STATUS, "answered 202", status=ACCEPTED)
+    return assessment
 
 
 def judge(occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts) -> Judged:
@@ -70,75 +91,115 @@ def judge(occasion: Occasion, received: Received, assessment: Assessment, now: I
     now  the moment of assessing: what a state is stored under
     """
     if _is_plainly_unchanged(occasion, assessment, now):
-        return Judged(CheckOutcome.UNCHANGED, _SAME, _new_state(occasion.task, received, assessment, now))
+        state = _new_state(occasion.task, received, assessment, now)
+        return Judged(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_RULING)
     return _judge_closely(occasion, received, assessment, now, alerts)
 
 
 def _judge_closely(
     occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts
 ) -> Judged:
-    task, policy, _ = occasion
+    task, policy = occasion.task, occasion.policy
     latest, before = assessment.state, task.state
-    if not assessment.is_html and before is not None and not task.not_html:
-        # HTML that becomes something else is told, once, and not silently compared.
+    if before is not None and (evidence := evidence_against(assessment, task, policy)) is not None:
+        # What became something else is told, once, and not silently compared.
         content_type = received.response.header("content-type")
-        event = alerts.suspect_event(task, now, evidence=assessment.problem or "", content_type=content_type)
-        return Judged(CheckOutcome.SUSPECT, alerts=(event,))
+        is_told = task.suspected and assessment.is_html
+        told = () if is_told else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
+        return Judged(CheckOutcome.SUSPECT, alerts=told)
     was_subject = before is not None and PageState(before.fields).is_subject
     if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
         return Judged(CheckOutcome.NOT_SUBJECT)
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
-    outcome = CheckOutcome(comparison.outcome.value)
+    followed = NO_SIGNALS
+    if comparison.outcome is not Outcome.TOO_SOON:
+        followed = _follow(occasion, assessment, stored_at)
+    ruling = rule_on(comparison, followed.weighed, followed.change)
+    outcome = CheckOutcome(ruling.outcome.value)
+    state = _new_state(task, received, assessment, stored_at)
     if comparison.outcome is Outcome.FIRST or before is None:
-        return Judged(outcome, comparison, _new_state(task, received, assessment, stored_at))
+        return Judged(outcome, comparison, state, ruling=ruling, followed=followed)
     # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
     is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
-    data = (
-        {}
-        if is_silent
-        else changed_data(
-            page=task,
-            comparison=comparison,
-            before=before,
-            latest=latest.values,
-            stored_at=stored_at,
-            elapsed_s=(stored_at - before.last_at) // 1_000_000,
-            thresholds=thresholds_of(policy),
-            basis=DECLARED,
-        )
-    )
+    data = {} if is_silent else _data_of(occasion, before, latest, stored_at, comparison, ruling)
     if comparison.outcome is Outcome.TOO_SOON:
         # The record is not kept: the next comparison is again with the state before it.
         told = () if is_silent else (alerts.too_soon_event(task, data, stored_at),)
-        return Judged(outcome, comparison, alerts=told)
-    state = _new_state(task, received, assessment, stored_at)
-    if comparison.outcome is Outcome.UNCHANGED:
+        return Judged(outcome, comparison, alerts=told, ruling=ruling)
+    if ruling.outcome not in _TOLD:
         told = () if is_silent else (alerts.unchanged_event(task, data, stored_at),)
-        return Judged(outcome, comparison, state, alerts=told)
+        return Judged(outcome, comparison, state, alerts=told, ruling=ruling, followed=followed)
     verdict = VerdictRow(
         at=stored_at,
-        outcome=comparison.outcome.value,
-        reason=comparison.reason.value if comparison.reason else None,
-        rule=comparison.rule,
-        basis=DECLARED,
+        outcome=ruling.outcome.value,
+        reason=ruling.reason,
+        rule=ruling.rule,
+        basis=ruling.basis,
         data=data,
-        awareness=_is_awareness_due(occasion, comparison.outcome),
+        awareness=_is_awareness_due(occasion, ruling.outcome),
+        storm_key=followed.storm_key if comparison.outcome is Outcome.UNCHANGED else None,
     )
-    return Judged(outcome, comparison, state, verdict)
+    return Judged(outcome, comparison, state, verdict, ruling=ruling, followed=followed)
+
+
+def evidence_against(assessment: Assessment, task: PageTask, policy: PageSettings) -> str | None:
+    """Say by what an answer shows that it is not the page; None where nothing does, or the user takes it as it is."""
+    if policy.suspects == "accept":
+        return None
+    if assessment.suspicion is not None:
+        return assessment.suspicion
+    return assessment.problem or "" if not assessment.is_html and not task.not_html else None
+
+
+def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
+    said = assessment.directives
+    may_keep = occasion.keeps_texts and said is not None and said.index and said.archive
+    return follow(
+        occasion.task,
+        occasion.policy,
+        assessment.state,
+        assessment.readings,
+        assessment.change,
+        stored_at,
+        may_keep=may_keep,
+    )
+
+
+def _data_of(
+    occasion: Occasion,
+    before: StoredState,
+    latest: PageState,
+    stored_at: Instant,
+    comparison: Comparison,
+    ruling: Ruling,
+) -> JsonObject:
+    return changed_data(
+        page=occasion.task,
+        comparison=comparison,
+        before=before,
+        latest=latest.values,
+        stored_at=stored_at,
+        elapsed_s=(stored_at - before.last_at) // 1_000_000,
+        thresholds=thresholds_of(occasion.policy),
+        ruling=ruling,
+    )
 
 
 def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Instant) -> bool:
     """Tell whether a comparison would find nothing (T42, T45), and nobody wants its words: so it is nearly always."""
-    task, policy, _ = occasion
+    task, policy = occasion.task, occasion.policy
     before = task.state
     return (
         before is not None
         and 0 <= now - before.last_at < policy.durational_threshold // _MICROSECOND
         and before.fields == assessment.state.values
         and (assessment.is_html or task.not_html)
+        and assessment.readings is None
+        and assessment.suspicion is None
         and policy.mode == "on"
         and CheckOutcome.UNCHANGED not in policy.report
+        and not (task.beside is not None and has_news(task, policy))
     )
 
 

@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 
 def asked_as(policy: PageSettings, secrets: tuple[str, str] | None) -> str:
-    """Name what shapes a page's requests beside its URL: headers, credentials, cookies and proxy; "" for none of them.
+    """Name what shapes a page's requests beside its URL, and how its answers are read; "" for what is usual.
 
+    That is headers, credentials, cookies and proxy; which signals are read, and where its content stands.
     secrets  the page's user name and password
     """
-    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets):
+    is_read_otherwise = policy.signals != "auto" or policy.look_at or policy.ignore
+    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets or is_read_otherwise):
         return ""
     shape = [sorted(policy.headers.items()), policy.auth, sorted(policy.cookies.items()), policy.proxy, secrets]
+    if is_read_otherwise:
+        # Only then: what was read as usual is not to be asked for anew.
+        shape += [policy.signals, policy.look_at, policy.ignore]
     return f".{blake2b(repr(shape).encode(errors='surrogatepass'), digest_size=4).hexdigest()}"
 
 

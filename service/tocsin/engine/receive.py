@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
 RECEIVED = frozenset({200, 203})
+ACCEPTED = 202
 RETRIED_STATUSES = frozenset({408, 425, 429})
 BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
@@ -79,6 +80,7 @@ class PageRequest(Struct, frozen=True):
     page_id     the page's
     carry_on    asks whoever serves the next host to go on with the set
     stand_aside  is called before anything but the page's own host is waited for
+    takes_accepted  a 202 is received, too: whoever assesses it says whether something else stands in the page's place
     """
 
     url: str
@@ -92,6 +94,7 @@ class PageRequest(Struct, frozen=True):
     page_id: int = 0
     carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
+    takes_accepted: bool = False
 
 
 class Received(Struct, frozen=True):
@@ -173,7 +176,7 @@ class Receiver:
         sent_conditions = request.validators is not None and request.validators.hop_url == url
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
-            _refuse_what_is_not_the_page(url, response, self._clock.now())
+            _refuse_what_is_not_the_page(url, response, self._clock.now(), takes_accepted=request.takes_accepted)
         return Received(
             begun.started_at,
             response,
@@ -287,10 +290,10 @@ class Receiver:
         return target
 
 
-def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant) -> None:
+def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant, *, takes_accepted: bool) -> None:
     """Raise unless the answer is the page (T58: a complete answer that is another thing is final)."""
     status = response.status
-    if status in RECEIVED:
+    if status in RECEIVED or (takes_accepted and status == ACCEPTED and response.body):
         if not response.body:
             raise FetchFailed(url, FailureKind.EMPTY, "the answer is empty", status=status)
         return

@@ -17,6 +17,7 @@ from tocsin.engine.containment import contained
 from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
+from tocsin.engine.signals import is_never_read, wants_signals
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.events import Happening
 from tocsin.model import Attempt, CheckResult, FailureKind
@@ -307,6 +308,7 @@ class Visitor:
             page_id=task.page_id,
             carry_on=carry_on,
             stand_aside=stand_aside,
+            takes_accepted=task.state is not None and policy.suspects == "hold",
         )
 
     async def _hand_over(
@@ -353,11 +355,16 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
     """Say what is worth a line in the log."""
     url = result.report.url
     if result.verdict is not None:
-        values: JsonObject = {"url": url, "reason": result.verdict.reason, "rule": result.verdict.rule}
+        verdict = result.verdict
+        values: JsonObject = {"url": url, "reason": verdict.reason, "rule": verdict.rule, "basis": verdict.basis}
+        if result.report.signals:
+            values["signals"] = list(result.report.signals)
         telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
     elif result.failure is not None:
         values = {"url": url, "cause": result.failure.cause, "tries": len(result.failure.attempts)}
         telemetry.emit(Happening("page.unreachable", "warning", values))
+    elif result.suspected and result.alerts:
+        telemetry.emit(Happening("page.suspect", "warning", {"url": url, "evidence": result.report.problem}))
     elif result.report.problem is not None:
         telemetry.emit(Happening("page.odd", "debug", {"url": url, "problem": result.report.problem}))
 
@@ -372,9 +379,11 @@ def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
 def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) -> Validators | None:
     """The page's validators, but for an unconditional request now and then, and where a 304 would prove nothing.
 
-    That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, and when
-    it failed: some servers fail at the conditions.
+    That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, when its
+    signals were never read, and when it failed: some servers fail at the conditions.
     """
     if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
+        return None
+    if is_never_read(task.beside) and wants_signals(policy):
         return None
     return task.validators if is_read_as_before(task.body_digest, asked_as(policy, task.secrets)) else None

@@ -7,6 +7,7 @@ from msgspec import Struct
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
 from tocsin.model.copies import CopyLink
+from tocsin.model.signals import Known
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):
@@ -73,6 +74,7 @@ class RenderCommit(Struct, frozen=True):
     recovered   it was owed and is given now: the page leaves its question
     robots      (noindex, nofollow) as the page said them with that state
     copies      all that the page names; None where it was not received
+    known       what is known of the page now beside its state; None: as before
     """
 
     page_id: int
@@ -87,3 +89,4 @@ class RenderCommit(Struct, frozen=True):
     recovered: bool = False
     robots: tuple[bool, bool] | None = None
     copies: tuple[CopyLink, ...] | None = None
+    known: Known | None = None

@@ -1,0 +1,167 @@
+"""What is read of an answer beside its twelve fields: signals, whether it is the page at all, what it lists. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from tocsin.engine.listing import read_listing
+from tocsin.engine.noise import muted_keys
+from tocsin.engine.receive import ACCEPTED
+from tocsin.engine.signals import NOTHING, is_never_read, wants_signals
+from tocsin.errors import TooComplex
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.reading import Asked, read_other, read_signals
+from tocsin.spec.signals.values import ContentChange, Readings
+from tocsin.spec.suspicion.look import find_suspicion
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tocsin.model import Beside, FieldValues, Listing
+    from tocsin.settings import PageSettings
+    from tocsin.spec.html.page import Kind
+    from tocsin.spec.html.whole import Whole
+    from tocsin.spec.topper.state import PageState
+
+    Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+_UNREADABLE: Final = "unreadable"
+_MOSTLY: Final = 0.5
+GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
+"""Where there was content, there is none."""
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a page beside its twelve fields.
+
+    url       as watched
+    status    of the answer
+    asked_as  names the settings that shaped the request (`policies.asked_as`): what another one brought is another page
+    """
+
+    policy: PageSettings
+    beside: Beside | None
+    url: str
+    status: int
+    asked_as: str = ""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether signals are wanted, and none was ever read."""
+        return is_never_read(self.beside) and wants_signals(self.policy)
+
+
+class Beheld(NamedTuple):
+    """What was read of an answer.
+
+    readings   None where it was not read for signals
+    change     how the content differs from the one before; None where they were not compared
+    suspicion  what else it seems to be than the page, and by what that shows
+    listing    what it, a feed or sitemap, says of other pages
+    problem    in words for the page's reader
+    """
+
+    readings: Readings | None = None
+    change: ContentChange | None = None
+    suspicion: str | None = None
+    listing: Listing | None = None
+    problem: str | None = None
+
+
+UNREAD: Final = Beheld()
+
+
+def behold(
+    body: bytes,
+    content_type: str | None,
+    found: tuple[Kind, tuple[str, ...]],
+    headers: Headers,
+    final_url: str,
+    *,
+    wanted: Wanted,
+    before: FieldValues | None,
+    latest: PageState,
+) -> Beheld:
+    """Read a page whole, where that is needed.
+
+    found          what `find_kind` says of it
+    before, latest its twelve fields; None where nothing was stored
+    """
+    is_other = before is not None and before != latest.values
+    is_read = wants_signals(wanted.policy) and (
+        wanted.policy.signals == "all" or is_other or wanted.is_new or not latest.is_subject
+    )
+    if not is_read and not (is_other and _lost_some(before, latest)) and wanted.status != ACCEPTED:
+        return UNREAD
+    try:
+        whole = parse_whole(body, content_type, found=found)
+    except TooComplex as exc:
+        # It is not tried again and again: nothing was ever read where there is no name of who read it.
+        readings = Readings(_UNREADABLE, {}) if is_read and wanted.is_new else None
+        return Beheld(readings, problem=f"too complex to be read whole: {exc}")
+    if whole is None:
+        return UNREAD
+    readings = change = None
+    if is_read:
+        readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked_of(wanted.policy), final_url))
+        change = _compare(wanted.beside, readings)
+    is_doubtful = before is None or is_other or wanted.is_new or wanted.status == ACCEPTED or _is_mostly_new(change)
+    suspicion = _suspicion(whole, wanted, final_url) if is_doubtful else None
+    problem = "; ".join(readings.problems) if readings is not None else ""
+    return Beheld(readings, change, suspicion, problem=problem or None)
+
+
+def behold_other(body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: Wanted) -> Beheld:
+    """Read what is no page: its bytes or entries are its content, and it may list other pages."""
+    listing = read_listing(body, content_type, final_url)
+    if not wants_signals(wanted.policy):
+        return Beheld(listing=listing)
+    readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
+    return Beheld(readings, _compare(wanted.beside, readings), listing=listing)
+
+
+def asked_of(policy: PageSettings) -> Asked:
+    """Give what the user says of where a page's content stands."""
+    return Asked(policy.look_at, policy.ignore)
+
+
+def _listed(wanted: Wanted) -> dict[str, str]:
+    return wanted.beside.listed if wanted.beside is not None else NOTHING.listed
+
+
+def _as_asked(wanted: Wanted, readings: Readings) -> Readings:
+    """Name what was read by the request, too."""
+    if not wanted.asked_as:
+        return readings
+    return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
+
+
+def _compare(beside: Beside | None, readings: Readings) -> ContentChange | None:
+    """Compare the content with the one before, as far as both were read alike."""
+    before = beside.known if beside is not None else None
+    if before is None or before.read_as != readings.read_as or before.content is None:
+        return None
+    if readings.content is None:
+        return GONE
+    return compare_contents(before.content, readings.content, muted_keys(beside))
+
+
+def _suspicion(whole: Whole, wanted: Wanted, final_url: str) -> str | None:
+    if wanted.policy.suspects == "accept":
+        return None
+    found = find_suspicion(whole, status=wanted.status, url=wanted.url, final_url=final_url)
+    return f"{found.kind}: {found.evidence}" if found is not None else None
+
+
+def _is_mostly_new(change: ContentChange | None) -> bool:
+    return change is not None and change.is_change and change.share > _MOSTLY
+
+
+def _lost_some(before: FieldValues | None, latest: PageState) -> bool:
+    """Say whether a field is gone: what stands in a page's place declares none of its own."""
+    return before is not None and any(
+        old is not None and new is None for old, new in zip(before, latest.values, strict=True)
+    )

@@ -1,0 +1,201 @@
+"""What follows from a page's signals: what they come to, what is known of the page now, what is kept of it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from tocsin.engine.noise import learn, muted_keys, muted_signals, signal_place
+from tocsin.model import Beside, Known, Snapshot
+from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.content import version_of
+from tocsin.spec.signals.instants import to_value
+from tocsin.spec.signals.rules import CONTENT, parse_rules
+from tocsin.spec.signals.texts import pack_text
+from tocsin.spec.signals.values import Place, Readings
+from tocsin.spec.signals.weigh import Heard, Weighed, weigh
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant, PageTask
+    from tocsin.settings import PageSettings
+    from tocsin.spec.signals.rules import Says
+    from tocsin.spec.signals.values import Content, ContentChange
+
+NOTHING: Final = Beside()
+BACK: Final = "S8"
+"""The content goes back and forth between versions that were told."""
+_MOST_VERSIONS: Final = 8
+_STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
+_DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")
+_NAMES: Final = (*SOURCES, CONTENT)
+_LISTED: Final = tuple(name for name, source in SOURCES.items() if source == "list")
+
+
+class Followed(NamedTuple):
+    """What follows from the signals of one check.
+
+    weighed   what they come to; None where there was nothing to compare them with
+    change    how the content differs; None where it was not compared
+    known     of the page now; None: as before
+    snapshot  of its text, where it is another one than before, and may be kept
+    storm_key names the change where only the content speaks; None where others do, too
+    """
+
+    weighed: Weighed | None = None
+    change: ContentChange | None = None
+    known: Known | None = None
+    snapshot: Snapshot | None = None
+    storm_key: bytes | None = None
+
+
+NO_SIGNALS: Final = Followed()
+
+
+def wants_signals(policy: PageSettings) -> bool:
+    """Say whether any signals of a page are heeded; where it is for the page to ask for awareness, none are."""
+    return policy.signals != "none" and policy.mode == "on"
+
+
+def is_never_read(beside: Beside | None) -> bool:
+    """Say whether no signals of a page were ever read."""
+    return beside is None or beside.known is None or not beside.known.read_as
+
+
+def has_news(task: PageTask, policy: PageSettings) -> bool:
+    """Say whether lists that name the page say something else of it than before."""
+    beside = task.beside
+    if beside is None or beside.known is None or not beside.listed or is_never_read(beside):
+        return False
+    known = beside.known.values
+    return (
+        wants_signals(policy)
+        and _is_heeded(task, policy)
+        and any(known.get(name) != value for name, value in _listed(beside).items())
+    )
+
+
+def follow(
+    task: PageTask,
+    policy: PageSettings,
+    state: PageState,
+    readings: Readings | None,
+    change: ContentChange | None,
+    now: Instant,
+    *,
+    may_keep: bool,
+) -> Followed:
+    """Weigh what was read of a page's signals, and say what is known of it now.
+
+    state     its twelve fields
+    readings  None where its bytes were not read: lists that name it may still speak
+    change    how its content differs; None where it was not compared
+    may_keep  its text may be kept
+    """
+    beside = task.beside or NOTHING
+    before = beside.known
+    if readings is None:
+        if before is None or not has_news(task, policy):
+            return NO_SIGNALS
+        readings = Readings(before.read_as, before.values | _listed(beside))
+    if before is None or before.read_as != readings.read_as:
+        return _begin(readings, before, now, may_keep=may_keep)
+    values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
+    muted = muted_keys(beside)
+    weighed = weigh(
+        before.values,
+        values,
+        change,
+        sources=SOURCES,
+        declares=state.is_subject or any(state[field] is not None for field in _DATED),
+        rules=parse_rules(policy.signal_rules, _NAMES),
+        muted=muted_signals(SOURCES, muted),
+    )
+    versions, flaps = before.versions, before.flaps
+    if readings.content is not None and change is not None and change.is_change:
+        versions, flaps = _turn(before, version_of(readings.content.fingerprint))
+        if flaps:
+            weighed = _hear_flapping(weighed, flaps)
+    known = Known(
+        before.read_as,
+        values,
+        readings.content.fingerprint if readings.content is not None else before.content,
+        learn(before.noise, _places_of(before, values, change), now) if change is not None else before.noise,
+        versions,
+        flaps,
+        before.pace,
+    )
+    is_other = change is not None and change.is_change
+    return Followed(
+        weighed,
+        change,
+        known if known != before else None,
+        _snapshot(readings.content, now) if is_other and may_keep else None,
+        change.key if change is not None and _speaks_alone(weighed) else None,
+    )
+
+
+def _is_heeded(task: PageTask, policy: PageSettings) -> bool:
+    """Say whether signals are heeded at every check, not only where the twelve fields differ."""
+    return policy.signals == "all" or task.state is None or not PageState(task.state.fields).is_subject
+
+
+def _listed(beside: Beside) -> dict[str, str]:
+    values = ((name, to_value(said)) for name, said in beside.listed.items())
+    return {name: value for name, value in values if value is not None}
+
+
+def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: bool) -> Followed:
+    """Begin anew with what was read: there is nothing that it could be compared with."""
+    content = readings.content
+    known = Known(
+        readings.read_as,
+        readings.values,
+        content.fingerprint if content is not None else None,
+        before.noise if before is not None else (),
+        (version_of(content.fingerprint),) if content is not None else (),
+        0,
+        before.pace if before is not None else None,
+    )
+    return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
+
+
+def _turn(before: Known, version: int) -> tuple[tuple[int, ...], int]:
+    """Put the version of today behind those before, and count how often in a row it was one of them."""
+    if version not in before.versions:
+        return (*before.versions, version)[-_MOST_VERSIONS:], 0
+    others = tuple([each for each in before.versions if each != version])
+    return (*others, version), before.flaps + 1
+
+
+def _hear_flapping(weighed: Weighed, flaps: int) -> Weighed:
+    """Hear that the content is back to a version that was told: that is told once, then only counted."""
+    heard = tuple([_back(each, flaps) if each.signal == CONTENT else each for each in weighed.heard])
+    loudest = max(heard, key=lambda each: _STRENGTH[each.says], default=None)
+    if loudest is None or loudest.says == "nothing":
+        return msgspec.structs.replace(weighed, says="nothing", rule=None, heard=heard)
+    return msgspec.structs.replace(weighed, says=loudest.says, rule=loudest.rule, heard=heard)
+
+
+def _back(heard: Heard, flaps: int) -> Heard:
+    if flaps == 1:
+        return msgspec.structs.replace(heard, why=f"{heard.why}; it is back to an earlier version")
+    why = f"the content went back to an earlier version {flaps} times in a row, which was told once"
+    return msgspec.structs.replace(heard, says="nothing", rule=BACK, why=why)
+
+
+def _places_of(before: Known, values: dict[str, str], change: ContentChange | None) -> tuple[Place, ...]:
+    """Give the places that differ as noise may: a signal that changes along with the content is none."""
+    if change is None or change.is_change:
+        return change.places if change is not None else ()
+    names = [name for name, value in values.items() if before.values.get(name, value) != value]
+    return (*change.places, *map(signal_place, names))
+
+
+def _speaks_alone(weighed: Weighed) -> bool:
+    return [each.signal for each in weighed.heard if each.says != "nothing"] == [CONTENT]
+
+
+def _snapshot(content: Content | None, now: Instant) -> Snapshot | None:
+    return Snapshot(*pack_text(content.text), at=now) if content is not None and content.text else None
