@@ -11,9 +11,7 @@ from tocsin.spec.signals.signal import Signal
 if TYPE_CHECKING:
     from tocsin.spec.signals.signal import Seen
 
-_TAG: Final = re.compile(
-    r'\s*+(?:W/)?("?)(?P<tag>.*?)(?:[-;:](?:gzip|br|deflate|zstd))?\1\s*', re.DOTALL | re.IGNORECASE
-)
+_TAG: Final = re.compile(r'\s*+(?:W/)?"?(?P<tag>.*?)(?:[-;:](?:gzip|br|deflate|zstd))?"?\s*', re.DOTALL | re.IGNORECASE)
 
 
 def _etag(seen: Seen) -> str | None:

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.spec.signals.seeing import URL
+from tocsin.errors import TooComplex
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals import SIGNALS, SOURCES
+from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
+
+PAGE = """<!doctype html><html><head>
+<meta property="og:updated_time" content="2024-05-01T10:00:00Z">
+<meta http-equiv="last-modified" content="Wed, 01 May 2024 10:00:01 GMT">
+<script type="application/ld+json">{"@type": "Article", "dateModified": "2024-05-01T10:00:02Z", "version": 7}</script>
+</head><body><main itemscope itemtype="https://schema.org/Article">
+<meta itemprop="dateModified" content="2024-05-01T10:00:03Z">
+<time class="updated" datetime="2024-05-01T10:00:04Z"></time>
+<p>A bridge was built.</p></main>"""
+HEADERS = [("last-modified", "Wed, 01 May 2024 10:00:05 GMT"), ("etag", '"7"')]
+LISTED = {"feed": "2024-05-01T10:00:06Z", "sitemap": "2024-05-01"}
+PIECES = st.sampled_from(
+    [
+        b"<script type=application/ld+json>",
+        b"</script>",
+        b'{"@type":"Article",',
+        b'"dateModified":',
+        b'"2024-05-01"',
+        b"}",
+        b"<time class=updated datetime=",
+        b"<meta itemprop=dateModified content=",
+        b"<div itemscope itemtype=Article>",
+        b"<meta property=og:updated_time content=",
+        b"<template>",
+        b">",
+        b"&#x2B;",
+        b"0000-00-00",
+        b"\0",
+        b"\xff",
+    ]
+)
+
+
+def test_every_signal_is_read_in_the_order_in_which_they_are_told() -> None:
+    whole = parse_whole(PAGE.encode(), "text/html")
+    assert whole is not None
+
+    readings = read_signals(whole, HEADERS, LISTED, Asked(), URL)
+
+    assert list(readings.values.items()) == [
+        ("json-ld.modified", "2024-05-01T10:00:02Z"),
+        ("json-ld.version", "7"),
+        ("microdata.modified", "2024-05-01T10:00:03Z"),
+        ("open-graph.updated", "2024-05-01T10:00:00Z"),
+        ("time.modified", "2024-05-01T10:00:04Z"),
+        ("meta.last-modified", "2024-05-01T10:00:01Z"),
+        ("feed", "2024-05-01T10:00:06Z"),
+        ("sitemap", "2024-05-01"),
+        ("header.last-modified", "2024-05-01T10:00:05Z"),
+        ("header.etag", "7"),
+    ]
+    assert list(readings.values) == [signal.name for signal in SIGNALS] == list(SOURCES)
+
+
+def test_what_a_page_does_not_have_is_absent() -> None:
+    whole = parse_whole(b"<p>A bridge.", "text/html")
+    assert whole is not None
+
+    assert read_signals(whole, (), {}, Asked(), URL).values == {}
+
+
+def test_what_is_no_page_has_its_headers_and_lists() -> None:
+    assert list(read_other(b"%PDF", HEADERS, LISTED, Asked()).values) == [
+        "feed",
+        "sitemap",
+        "header.last-modified",
+        "header.etag",
+    ]
+
+
+def test_a_script_that_is_no_json_is_a_problem() -> None:
+    whole = parse_whole(b"<script type=application/ld+json>{'dateModified': 1}</script>", "text/html")
+    assert whole is not None
+
+    assert read_signals(whole, (), {}, Asked(), URL).problems
+
+
+def test_other_selectors_are_other_readings() -> None:
+    asked = [Asked(), Asked("main"), Asked("", "main"), Asked("main", "nav")]
+
+    assert len({read_as(each) for each in asked}) == len(asked)
+    assert read_as(Asked("main")) == read_as(Asked("main", ""))
+
+
+@given(st.lists(PIECES | st.binary(max_size=20), max_size=40).map(b"".join), st.text(max_size=40), st.text(max_size=40))
+def test_nothing_raises_on_any_bytes(body: bytes, header: str, listed: str) -> None:
+    try:
+        whole = parse_whole(body, "text/html")
+    except TooComplex:
+        whole = None
+    headers = [("etag", header), ("last-modified", header)]
+    asked = Asked("main", "nav")
+
+    read_other(body, headers, {"feed": listed}, asked)
+    readings = None if whole is None else read_signals(whole, headers, {"sitemap": listed}, asked, URL)
+
+    assert readings is None or all(readings.values.values())
