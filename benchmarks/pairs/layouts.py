@@ -1,0 +1,67 @@
+"""The kinds of page there are, and how one is rendered for a visit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.pairs.frames import FRAMES
+
+if TYPE_CHECKING:
+    from benchmarks.pairs.story import Story
+    from benchmarks.pairs.visit import Visit
+
+_BETWEEN = re.compile(r">\n\s*(?=<)")
+_PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
+
+
+class Layout(NamedTuple):
+    """A kind of page.
+
+    what   it is, for people
+    story  a name of `story.KINDS`
+    frame  a name of `frames.FRAMES`
+    skins  of the sites that have such pages
+    """
+
+    what: str
+    story: str
+    frame: str
+    skins: tuple[str, ...]
+
+
+LAYOUTS: dict[str, Layout] = {
+    "article": Layout(
+        "an article of a newspaper",
+        "article",
+        "modern",
+        ("wordpress", "drupal", "bootstrap", "tailwind", "bem", "hashed"),
+    ),
+    "blog": Layout("a blog with a sidebar", "article", "modern", ("wordpress", "bootstrap", "tailwind")),
+    "shop": Layout("a product of a shop", "product", "modern", ("shop", "bootstrap", "tailwind", "hashed")),
+    "terms": Layout("terms of service", "terms", "modern", ("wordpress", "bootstrap", "tailwind", "hashed", "shop")),
+    "docs": Layout("documentation with code", "docs", "modern", ("docs", "tailwind")),
+    "wiki": Layout("a page of a wiki", "long", "modern", ("wiki",)),
+    "timetable": Layout("a timetable or table of data", "timetable", "modern", ("gov", "bootstrap", "bem", "drupal")),
+    "front": Layout(
+        "a front page, a list of headlines", "front", "modern", ("wordpress", "drupal", "bem", "tailwind", "hashed")
+    ),
+    "forum": Layout("a thread of a forum", "forum", "modern", ("forum",)),
+    "notice": Layout("a notice of an authority", "notice", "modern", ("gov", "drupal")),
+    "plain": Layout("an article without main and article elements", "article", "modern", ("bem", "hashed", "bare")),
+    "app": Layout("a rendered page of a single-page application", "article", "app", ("hashed", "tailwind")),
+    "old": Layout("an old page laid out with tables", "article", "old", ("bare",)),
+    "minimal": Layout("a page written by hand", "long", "minimal", ("bare",)),
+}
+
+
+def render(visit: Visit, story: Story) -> bytes:
+    """Give a page as it comes on a visit."""
+    markup = FRAMES[LAYOUTS[visit.page.layout].frame](visit, story)
+    way = visit.by("white-space").randrange(3)
+    if way:
+        # Only line breaks between tags are touched, and none of them stands within a line of text.
+        space = "" if way == 1 else "\n\n    "
+        pieces = _PRE.split(markup)
+        markup = "".join(piece if piece.startswith("<pre") else _BETWEEN.sub(f">{space}", piece) for piece in pieces)
+    return markup.encode()
