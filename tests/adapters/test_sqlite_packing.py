@@ -25,6 +25,7 @@ from tocsin.adapters.stores.sqlite.packing import (
     url_key,
 )
 from tocsin.model import CheckOutcome, CheckReport
+from tocsin.spec.signals import SOURCES
 from tocsin.spec.topper.state import FIELDS
 
 URL = "https://one.example/"
@@ -50,6 +51,7 @@ reports = st.builds(
     error=st.none() | st.tuples(WORDS, WORDS),
     problem=st.none() | WORDS,
     saved_bytes=st.integers(0, 10**9),
+    signals=st.lists(st.sampled_from([*SOURCES, "content"]), unique=True).map(tuple),
 )
 
 
@@ -84,6 +86,12 @@ def test_the_report_of_a_check_that_found_nothing_new_takes_few_bytes() -> None:
 
     assert len(pack_report(report)) < 25
     assert len(pack_report(msgspec.structs.replace(report, status=304, not_modified=True, saved_bytes=9000))) < 30
+
+
+def test_a_report_from_before_there_were_signals_has_none() -> None:
+    assert (
+        unpack_report(URL, 0, '[200,1,9000,40,0,null,null,null,["refresh"],null,null,null,null,null]')["signals"] == []
+    )
 
 
 def test_every_outcome_of_a_check_has_a_number_of_its_own() -> None:

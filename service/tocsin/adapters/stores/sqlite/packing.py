@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _GRID: Final = ("every ", ", at its own time")
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 _NOT_MODIFIED: Final = 304
-_PLACES: Final = 14
+_PLACES: Final = 15
 _NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
 # By which rule, and on what basis, checks come to these ends; where it is another one, the row says so.
 _USUAL: Final[dict[str, tuple[str | None, str | None]]] = {
@@ -67,6 +67,7 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
         and report.not_modified == (status == _NOT_MODIFIED)
         and report.final_url == (report.url if status is not None else None)
         and not report.changed
+        and not report.signals
         and report.problem is None
         and report.error is None
         and report.reason is None
@@ -88,7 +89,8 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
         report.error,
         report.problem,
     )
-    return _encode((*often, saved, *rare)).decode()
+    last = (report.signals,) if report.signals else ()
+    return _encode((*often, saved, *rare, *last)).decode()
 
 
 def pack_outcome(outcome: str | None) -> int | str | None:
@@ -104,7 +106,7 @@ def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
     values = _read_array(text)
     values += [None] * (_PLACES - len(values))
     status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
-    reason, ruled, next_try, error, problem = rest
+    reason, ruled, next_try, error, problem, signals = rest
     ended = _OUTCOMES[outcome] if isinstance(outcome, int) else outcome
     rule, basis = _USUAL.get(ended or "", _NO_RULE) if ruled is None else ruled
     return {
@@ -125,6 +127,7 @@ def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
         "error": error,
         "problem": problem,
         "saved_bytes": saved or 0,
+        "signals": signals or [],
     }
 
 
