@@ -91,6 +91,17 @@ BREAKS: dict[str, str] = {
     "copies_bounded": "insert into copies select 1, 'http://a/' || key, 'http://b/', null, null, null, 'mset', 0 "
     "from json_each('[0' || replace(hex(zeroblob(1000)), '00', ',0') || ']')",
     "copies_of_pages": "insert into copies values (1, 'http://a/', 'file:///b', null, null, null, 'mset', 0)",
+    "learnt_readable": "insert into learnt values (1, x'00', null, null)",
+    "learnt_of_pages": "insert into learnt values (99, null, null, '[1]')",
+    "noise_readable": "update hosts set noise = x'00'",
+    "listings_to_do": "insert into listings values (1, 'feed', 0, x'90', 0)",
+    "listings_of_pages": "insert into listings values (99, 'feed', 0, null, 0)",
+    "snapshots_of_pages": "insert into snapshots values (1, 99, 0, 1)",
+    "texts_wanted": "insert into texts values (1, x'00', x'00')",
+    "texts_counted": "update store set text_bytes = 7",
+    "storms_of_verdicts": "update verdicts set storm_id = 7",
+    "one_storm_at_a_time": "insert into storms (host_id, key, outcome, basis, opened_at, runs_until, announce_at) "
+    "values (1, x'00', 'minor', 'inferred', 1, 9, 0), (1, x'00', 'minor', 'inferred', 5, 9, 0)",
     "bytes_counted": "update pages set saved_bytes = -1 where id = 1",
 }
 

@@ -135,6 +135,8 @@ ALLOWED = {
         "care.forget_questions",
         "care.forget_renderings",
         "care.forget_requests",
+        "care.forget_sightings",
+        "care.forget_storms",
         "care.forget_verdicts",
         "listings.next",
         "renders.oldest_waiting",

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 SQL = queries("care")
 _TELL_S = 0.1
-_FORGOTTEN = ("states", "verdicts", "renderings", "alerts", "questions", "requests", "hosts")
+_FORGOTTEN = (
+    "states", "verdicts", "renderings", "alerts", "questions", "sightings", "storms", "requests", "hosts",
+)  # fmt: skip
 
 
 class CareRole(Role):
@@ -59,7 +61,7 @@ class CareRole(Role):
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget what is older than this, at most `limit` rows; returns how many."""
-        place = {"before": now - to_us(history)}
+        place = {"before": now - to_us(history), "now": now}
 
         def write(db: sqlite3.Connection) -> int:
             forgotten = 0

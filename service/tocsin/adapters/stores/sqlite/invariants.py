@@ -45,6 +45,16 @@ SENTENCES = {
     "pages_as_text": "page {0}: its text is too long",
     "copies_bounded": "page {0}: {1} copies are remembered of what it names, which is too many",
     "copies_of_pages": "page {0}: it names a copy that cannot be one: {1}",
+    "learnt_readable": "page {0}: what is {1} of it cannot be read, and counts as nothing until it is written anew",
+    "learnt_of_pages": "page {0}: is gone, and something is known of it",
+    "noise_readable": "host {0} ({1}): its noise cannot be read, and counts as none",
+    "listings_to_do": "listing {0}: nobody will take over what it says as a {1}",
+    "listings_of_pages": "listing {0}: its page is gone, and nobody forgets what it said as a {1}",
+    "snapshots_of_pages": "text {0}: its page {1} is gone",
+    "texts_wanted": "text {0}: no page has it",
+    "texts_counted": "texts: they take {1} bytes, not {0}",
+    "storms_of_verdicts": "verdict {0} of page {1}: its storm is gone",
+    "one_storm_at_a_time": "host {0}: storm {1} began before the one of the same change was over",
     "bytes_counted": "page {0}: a count of its bytes is {1}",
 }
 

@@ -129,8 +129,44 @@ select page_id, url from copies where not (url glob 'http://*' or url glob 'http
 -- name: bytes_counted
 select id, min(body_bytes, saved_bytes) from pages where body_bytes < 0 or saved_bytes < 0;
 
--- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
+-- What is known of pages beside their states can be read, and belongs to pages.
+-- name: learnt_readable
+select page_id, case when not is_readable('known', known) then 'known' when not is_readable('listed', listed) then 'listed' else 'heard' end
+from learnt
+where not (is_readable('known', known) and is_readable('listed', listed) and is_readable('heard', heard));
 
+-- name: learnt_of_pages
+select l.page_id, null from learnt l where not exists (select 1 from pages p where p.id = l.page_id);
+
+-- name: noise_readable
+select id, name from hosts where not is_readable('noise', noise);
+
+-- name: listings_to_do
+select page_id, name from listings where to_do = 0 and entries is not null;
+
+-- name: listings_of_pages
+select l.page_id, l.name from listings l
+where l.to_do = 0 and not exists (select 1 from pages p where p.id = l.page_id);
+
+-- name: snapshots_of_pages
+select s.id, s.page_id from snapshots s where not exists (select 1 from pages p where p.id = s.page_id);
+
+-- name: texts_wanted
+select t.id, null from texts t where not exists (select 1 from snapshots s where s.text_id = t.id);
+
+-- name: texts_counted
+select text_bytes, (select coalesce(sum(length(packed)), 0) from texts) as real from store where text_bytes <> real;
+
+-- name: storms_of_verdicts
+select v.id, v.page_id from verdicts v
+where v.storm_id is not null and not exists (select 1 from storms s where s.id = v.storm_id);
+
+-- Two storms of one change run one after the other.
+-- name: one_storm_at_a_time
+select a.host_id, b.id from storms a join storms b indexed by storms_of_host
+on b.host_id = a.host_id and b.key = a.key and b.id > a.id where b.opened_at <= a.runs_until;
+
+-- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 -- name: forget_states
 delete from states where id in (
   select id from states indexed by states_of_the_past where in_table = 0 and last_at < :before limit :limit
@@ -169,6 +205,20 @@ delete from questions where id in (
   select id from (select * from questions order by id limit :limit) where closed_at < :before
 );
 
+-- What was seen on too few pages to be a storm, and counts no longer.
+-- name: forget_sightings
+delete from sightings where (host_id, key, page_id) in (
+  select host_id, key, page_id from sightings indexed by sightings_by_end where runs_until < :now limit :limit
+);
+
+-- With the last of its verdicts.
+-- name: forget_storms
+delete from storms where id in (
+  select id from (select * from storms order by id limit :limit) s
+  where runs_until < :before
+    and not exists (select 1 from verdicts v indexed by verdicts_of_storm where v.storm_id = s.id)
+);
+
 -- name: forget_requests
 delete from requests where id in (
   select id from (select * from requests order by id limit :limit) q
@@ -183,5 +233,6 @@ delete from hosts where id in (
   where h.empty = 1 and not exists (select 1 from pages p where p.host_id = h.id)
     and not exists (select 1 from questions q where q.host_id = h.id)
     and not exists (select 1 from rules r where r.host_id = h.id)
+    and not exists (select 1 from storms s where s.host_id = h.id)
   limit :limit
 );
