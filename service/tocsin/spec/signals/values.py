@@ -10,10 +10,12 @@ class Content(Struct, frozen=True, gc=False):
 
     fingerprint  of its blocks, as `compare_contents` needs it
     text         what people read: the blocks that count, a line each
+    beside       the first letters of each block that does not, in the fingerprint's order
     """
 
     fingerprint: bytes
     text: str
+    beside: tuple[str, ...] = ()
 
 
 class Place(Struct, frozen=True, gc=False):
