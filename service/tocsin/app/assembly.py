@@ -123,7 +123,7 @@ class Assembly:
             hearsay=Hearsay(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
-            pruning=Pruning(store, settings.store.history, clock, telemetry),
+            pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
             rounds=self.rounds,
         )
         return Runner(store, loops, clock, telemetry)
@@ -219,6 +219,7 @@ class Assembly:
             clock=self._clock,
             chance=self._chance,
             telemetry=self._telemetry,
+            keeps_texts=self._settings.snapshots.per_page > 0,
         )
 
     @cached_property

@@ -58,11 +58,13 @@ def put_together(
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,
     mark: Callable[[int], None] = lambda _page_id: None,
+    keeps_texts: bool = True,
 ) -> Checking:
     """Put the parts together.
 
     outage         None: whether it is our own connection that fails is decided elsewhere
     hop_elsewhere  makes requests to hosts that are not ours
+    keeps_texts    pages' texts are kept, to show differences
     """
 
     async def get_robots(request: HopRequest) -> HopResponse:
@@ -74,7 +76,7 @@ def put_together(
     in_flight = InFlight(fetch.in_flight)
     receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
     tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
-    conclusions = Conclusions(alerts, time_zone=instance.time_zone)
+    conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps_texts=keeps_texts)
     visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, clock, telemetry, peers=peers, mark=mark)
     renderer = HttpRenderer(receiver, fetcher, policies, agreement, clock, mark=mark)
     return Checking(receiver, in_flight, conclusions, visitor, renderer)

@@ -10,6 +10,7 @@ from tocsin.engine.containment import contained
 from tocsin.engine.copies import find_copies
 from tocsin.engine.correspondence import CROSSING, failed_of
 from tocsin.engine.host_queues import HostQueues
+from tocsin.engine.reading import Wanted
 from tocsin.engine.receive import Elsewhere
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
@@ -151,10 +152,11 @@ class FetcherWork:
         """Read what the main process is to read of the body: a page that kills kills this one, and is known by it."""
         if job.copy_url is not None:
             return
-        page = (rendered.body, rendered.content_type)
+        page, task = (rendered.body, rendered.content_type), job.task
+        wanted = Wanted(self._policies.of(task), task.beside, task.url, rendered.status)
         self._mark(job.page_id)
         try:
-            assess(rendered.final_url, *page, None, None, headers=rendered.headers)
+            assess(rendered.final_url, *page, None, None, headers=rendered.headers, wanted=wanted)
             find_copies(job.task.url, rendered.final_url, *page, rendered.headers)
         finally:
             self._mark(0)

@@ -324,6 +324,7 @@ class Fetchers:
             {host: until_s for host, until_s in self._gates.held().items() if owner_of(host, count) == index},
             replaced_s,
             settings.log,
+            keeps_texts=settings.snapshots.per_page > 0,
         )
 
 

@@ -65,6 +65,7 @@ class Start(Struct, frozen=True, tag=True):
     replaced_s    when (monotonic) the process ended whose place it takes: any host may have been asked right before;
                   None where there was none
     log           happenings that are less loud than it wants are not sent
+    keeps_texts   pages' texts are kept, to show differences
     """
 
     index: int
@@ -77,6 +78,7 @@ class Start(Struct, frozen=True, tag=True):
     holds: dict[str, float]
     replaced_s: float | None
     log: LogSettings
+    keeps_texts: bool = True
 
 
 class Begin(Struct, frozen=True, tag=True):
