@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 from tests.fakes import START, EagerClock, ManualClock, RecordingTelemetry
 from tocsin.engine.pruning import BATCH_ROWS, EVERY_S, Pruning
 from tocsin.errors import StoreError
+from tocsin.settings import SnapshotSettings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from tocsin.model import Instant
 
 YEAR = timedelta(days=365)
 
 
-class Attic:
-    """Implements ports.StoreCare: holds so many rows that are past their retention."""
+TEXTS = SnapshotSettings(keep=timedelta(days=9), per_page=3, total=1000)
 
-    def __init__(self, rows: int = 0, *faults: StoreError) -> None:
-        self.rows, self.faults = rows, list(faults)
+
+class Attic:
+    """What pruning needs of a store, with so many rows and texts that are past their retention."""
+
+    def __init__(self, rows: int = 0, *faults: StoreError, texts: int = 0) -> None:
+        self.rows, self.faults, self.texts = rows, list(faults), texts
+        self.asked_for_texts: list[Instant] = []
+        self.terms: set[tuple[timedelta, int, int]] = set()
         self.asked: list[tuple[Instant, timedelta, int]] = []
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
@@ -31,23 +35,18 @@ class Attic:
         self.rows -= gone
         return gone
 
-    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
-        raise NotImplementedError(target)
-
-    async def check(self) -> list[str]:
-        return []
-
-    async def is_held(self) -> bool:
-        return True
-
-    async def close(self) -> None:
-        return
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
+        self.terms.add((keep, per_page, total))
+        self.asked_for_texts.append(now)
+        gone = min(self.texts, limit)
+        self.texts -= gone
+        return gone
 
 
 async def test_what_is_past_its_retention_goes_in_small_batches() -> None:
     attic, clock = Attic(rows=1200), EagerClock()
 
-    forgotten = await Pruning(attic, YEAR, clock, RecordingTelemetry()).prune()
+    forgotten = await Pruning(attic, YEAR, TEXTS, clock, RecordingTelemetry()).prune()
 
     assert (forgotten, attic.rows) == (1200, 0)
     assert {(history, limit) for _, history, limit in attic.asked} == {(YEAR, BATCH_ROWS)}
@@ -57,9 +56,19 @@ async def test_what_is_past_its_retention_goes_in_small_batches() -> None:
 async def test_pruning_is_done_every_hour_and_goes_on_after_the_store_failed() -> None:
     attic, clock, telemetry = Attic(0, StoreError("the disk is full")), ManualClock(), RecordingTelemetry()
     async with asyncio.TaskGroup() as group:
-        loop = group.create_task(Pruning(attic, YEAR, clock, telemetry).run(), name="pruning")
+        loop = group.create_task(Pruning(attic, YEAR, TEXTS, clock, telemetry).run(), name="pruning")
         await clock.advance(2 * EVERY_S + 1)
         loop.cancel()
 
     assert [now - START for now, _, _ in attic.asked] == [0, 3_600_000_000, 7_200_000_000]
     assert telemetry.names() == ["pruning.failed"]
+
+
+async def test_texts_go_by_terms_of_their_own() -> None:
+    attic = Attic(rows=1, texts=2 * BATCH_ROWS)
+
+    forgotten = await Pruning(attic, YEAR, TEXTS, EagerClock(), RecordingTelemetry()).prune()
+
+    assert forgotten == 1 + 2 * BATCH_ROWS
+    assert attic.asked_for_texts == sorted(attic.asked_for_texts)
+    assert attic.terms == {(timedelta(days=9), 3, 1000)}

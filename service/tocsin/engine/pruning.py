@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tocsin.errors import StoreError
 from tocsin.events import Happening
@@ -10,21 +10,36 @@ from tocsin.events import Happening
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from tocsin.ports import Clock, StoreCare, Telemetry
+    from tocsin.model import Instant
+    from tocsin.ports import Clock, Telemetry
+    from tocsin.settings import SnapshotSettings
 
 EVERY_S = 3600.0
 BATCH_ROWS = 500
 _BREATH_S = 0.05
 
 
-class Pruning:
-    """Prunes history, alerts and answered questions once an hour (T71).
+class Forgetful(Protocol):
+    """What pruning needs of a store: see `ports.StoreCare` and `ports.snapshots.SnapshotStore`."""
 
-    history  how long they are kept
+    async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
+        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
+
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
+        """Forget texts, at most `limit` of them; returns how many."""
+
+
+class Pruning:
+    """Prunes history, alerts, answered questions and texts once an hour (T71).
+
+    history  how long they are kept, but for
+    texts    which have terms of their own
     """
 
-    def __init__(self, store: StoreCare, history: timedelta, clock: Clock, telemetry: Telemetry) -> None:
-        self._store, self._history = store, history
+    def __init__(
+        self, store: Forgetful, history: timedelta, texts: SnapshotSettings, clock: Clock, telemetry: Telemetry
+    ) -> None:
+        self._store, self._history, self._texts = store, history, texts
         self._clock, self._telemetry = clock, telemetry
 
     async def run(self) -> None:
@@ -39,10 +54,18 @@ class Pruning:
     async def prune(self) -> int:
         """Forget what is past its retention; returns how many rows that were."""
         forgotten = 0
-        while batch := await self._store.prune(self._clock.now(), history=self._history, limit=BATCH_ROWS):
+        while batch := await self._prune_some():
             forgotten += batch
             # The writer of states comes first.
             await self._clock.sleep(_BREATH_S)
         if forgotten:
             self._telemetry.emit(Happening("store.pruned", "info", {"rows": forgotten}))
         return forgotten
+
+    async def _prune_some(self) -> int:
+        now, texts = self._clock.now(), self._texts
+        if rows := await self._store.prune(now, history=self._history, limit=BATCH_ROWS):
+            return rows
+        return await self._store.prune_snapshots(
+            now, keep=texts.keep, per_page=texts.per_page, total=texts.total, limit=BATCH_ROWS
+        )

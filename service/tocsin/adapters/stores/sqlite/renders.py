@@ -10,6 +10,7 @@ import msgspec
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_object, to_json
 from tocsin.adapters.stores.sqlite.copies import remember_copies
+from tocsin.adapters.stores.sqlite.knowledge import write_known
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import Departure, Questions, told_in
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SQL = queries("renders")
 WORK = queries("work")
+LEARNT = queries("learnt")
 COPY = "copy"
 """The kind of a rendering that received a copy which the user chose."""
 
@@ -92,6 +94,8 @@ def write_rendering(
             db.execute(SQL["note_robots"], {**place, "said": said})
         if result.copies is not None:
             remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
+        if result.known is not None:
+            db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)
