@@ -30,11 +30,12 @@ from tocsin.model.common import (
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.signals import Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot
+from tocsin.model.signals import NO_COPY, Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot, SnapshotRow
 from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
+    "NO_COPY",
     "SHARDS",
     "AlertDraft",
     "AlertRow",
@@ -74,6 +75,7 @@ __all__ = [
     "RuleRow",
     "SinkState",
     "Snapshot",
+    "SnapshotRow",
     "StoredState",
     "StormRow",
     "StormVerdict",

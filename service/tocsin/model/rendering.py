@@ -7,7 +7,7 @@ from msgspec import Struct
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
 from tocsin.model.copies import CopyLink
-from tocsin.model.signals import Known
+from tocsin.model.signals import Known, Snapshot
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):
@@ -75,6 +75,7 @@ class RenderCommit(Struct, frozen=True):
     robots      (noindex, nofollow) as the page said them with that state
     copies      all that the page names; None where it was not received
     known       what is known of the page now beside its state; None: as before
+    snapshot    the page's text, where it is another one than before
     """
 
     page_id: int
@@ -90,3 +91,4 @@ class RenderCommit(Struct, frozen=True):
     robots: tuple[bool, bool] | None = None
     copies: tuple[CopyLink, ...] | None = None
     known: Known | None = None
+    snapshot: Snapshot | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from tocsin.model.common import Instant
@@ -97,12 +99,29 @@ class Snapshot(Struct, frozen=True, gc=False):
     """A page's main text as it was, a block a line.
 
     digest  of the text: equal texts are kept once, whatever page they are of
-    packed  the text in UTF-8, compressed by `spec.signals.texts`
+    packed  the text in UTF-8, compressed by `spec.signals.texts`; empty in `NO_COPY`
     """
 
     digest: bytes
     packed: bytes
     at: Instant = 0
+
+
+NO_COPY: Final = Snapshot(b"", b"")
+"""The page wants no copy of it kept: those that were go."""
+
+
+class SnapshotRow(Struct, frozen=True, gc=False):
+    """A text that is kept of a page.
+
+    digest  of the text, and
+    bytes   that it takes, packed
+    """
+
+    id: int
+    at: Instant
+    digest: bytes
+    bytes: int
 
 
 class Listing(Struct, frozen=True, gc=False):

@@ -4,6 +4,7 @@ from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Re
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
+from tocsin.ports.snapshots import SnapshotStore
 from tocsin.ports.store import Store
 from tocsin.ports.work import RenderStore, WorkStore
 
@@ -22,6 +23,7 @@ __all__ = [
     "Session",
     "SignalStore",
     "Sink",
+    "SnapshotStore",
     "Store",
     "StoreCare",
     "StormStore",

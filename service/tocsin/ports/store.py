@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
+from tocsin.ports.snapshots import SnapshotStore
 from tocsin.ports.work import RenderStore, WorkStore
 
 
@@ -18,6 +19,7 @@ class Store(
     RoundStore,
     SignalStore,
     StormStore,
+    SnapshotStore,
     TableStore,
     StoreCare,
     Protocol,

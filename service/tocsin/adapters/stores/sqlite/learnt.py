@@ -10,6 +10,7 @@ from msgspec import structs
 from tocsin.adapters.stores.sqlite.knowledge import read_host_noise, write_host_noise, write_known
 from tocsin.adapters.stores.sqlite.listings import keep_listings
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.snapshots import keep_snapshots
 from tocsin.engine.noise import HOST_MUTES_AT
 from tocsin.model import HostNoise
 
@@ -34,6 +35,7 @@ def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
     if known:
         db.executemany(SQL["know"], known)
     _count_noise(db, found)
+    keep_snapshots(db, [(result.page_id, result.snapshot) for result in found if result.snapshot is not None])
     keep_listings(db, [result for result in found if result.listing is not None])
 
 

@@ -17,6 +17,7 @@ from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
 from tocsin.adapters.stores.sqlite.rounds import RoundRole
 from tocsin.adapters.stores.sqlite.signals import SignalRole
+from tocsin.adapters.stores.sqlite.snapshots import SnapshotRole
 from tocsin.adapters.stores.sqlite.storming import StormRole
 from tocsin.adapters.stores.sqlite.table import TableRole
 from tocsin.adapters.stores.sqlite.watchlist import WatchRole
@@ -33,7 +34,17 @@ if TYPE_CHECKING:
 
 
 class SqliteStore(
-    WorkRole, RenderRole, AttentionRole, AlertRole, WatchRole, RoundRole, SignalRole, StormRole, TableRole, CareRole
+    WorkRole,
+    RenderRole,
+    AttentionRole,
+    AlertRole,
+    WatchRole,
+    RoundRole,
+    SignalRole,
+    StormRole,
+    SnapshotRole,
+    TableRole,
+    CareRole,
 ):
     """A store in one SQLite file; implements ports.Store. Made by `open_store`.
 

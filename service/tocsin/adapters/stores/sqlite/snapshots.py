@@ -1,0 +1,83 @@
+"""Texts of pages: kept with the results of checks, read to show differences, and forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.schedule import to_us
+from tocsin.model import SnapshotRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from tocsin.model import Instant, Snapshot
+
+SQL = queries("snapshots")
+
+
+def keep_snapshots(db: sqlite3.Connection, rows: Sequence[tuple[int, Snapshot]]) -> None:
+    """Keep texts of pages, inside a transaction: the page's id and its text each.
+
+    A text that its page has already is not repeated. One without any bytes says that none of its page may be kept.
+    """
+    for page_id, kept in rows:
+        place = {"page": page_id, "at": kept.at, "digest": kept.digest, "packed": kept.packed}
+        if not kept.packed:
+            db.execute(SQL["forget_page"], place)
+            continue
+        last = db.execute(SQL["last_digest"], place).fetchone()
+        if last is None or last[0] != kept.digest:
+            db.execute(SQL["keep_text"], place)
+            db.execute(SQL["keep"], place)
+
+
+class SnapshotRole(Role):
+    """Implements ports.SnapshotStore."""
+
+    async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
+        """The texts that are kept of a page, newest first."""
+        rows = await self._read(lambda db: db.execute(SQL["of_page"], {"url": url, "limit": limit}).fetchall())
+        return [SnapshotRow(*row) for row in rows]
+
+    async def snapshot_text(self, snapshot_id: int) -> bytes | None:
+        """The text of a snapshot, packed; None where it was forgotten meanwhile."""
+        row = await self._read(lambda db: db.execute(SQL["text_of"], {"id": snapshot_id}).fetchone())
+        return row[0] if row is not None else None
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+        rows = await self._read(lambda db: db.execute(SQL["around"], {"page": page_id, "at": at}).fetchall())
+        if len(rows) < 2 or rows[0][0] != at:  # noqa: PLR2004 - two texts make a difference
+            return None
+        (_, latest), (_, before) = rows
+        return before, latest
+
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
+        """Forget texts, at most `limit`; returns how many."""
+        place = {"before": now - to_us(keep), "per_page": per_page, "limit": limit}
+        # All pages are gone through while others may write.
+        found = await self._read(lambda db: _find_prunable(db, place))
+        return await self._write(lambda db: _forget(db, found, total=total, limit=limit))
+
+
+def _find_prunable(db: sqlite3.Connection, place: dict[str, int]) -> list[int]:
+    pages = [row[0] for row in db.execute(SQL["crowded"], place)]
+    return [row[0] for row in db.execute(SQL["prunable"], {**place, "pages": ids(pages)})] if pages else []
+
+
+def _forget(db: sqlite3.Connection, found: Sequence[int], *, total: int, limit: int) -> int:
+    forgotten = db.execute(SQL["drop"], {"ids": ids(found)}).rowcount if found else 0
+    if forgotten >= limit or db.execute(SQL["total"]).fetchone()[0] <= total:
+        return forgotten
+    oldest = [row[0] for row in db.execute(SQL["oldest"], {"limit": limit - forgotten})]
+    for snapshot_id in oldest:
+        # A text that others have, too, makes no room.
+        db.execute(SQL["drop"], {"ids": ids([snapshot_id])})
+        forgotten += 1
+        if db.execute(SQL["total"]).fetchone()[0] <= total:
+            break
+    return forgotten

@@ -1,0 +1,31 @@
+"""Texts of pages as they were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from tocsin.model import Instant, SnapshotRow
+
+
+class SnapshotStore(Protocol):
+    """Texts of pages, kept to show differences."""
+
+    async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
+        """The texts that are kept of a page, newest first; none where it is not watched."""
+
+    async def snapshot_text(self, snapshot_id: int) -> bytes | None:
+        """The text of a snapshot, as `spec.signals.texts` packed it; None where it was forgotten meanwhile."""
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
+        """Forget texts, at most `limit` of them; returns how many.
+
+        keep      how long; the latest of a page stays
+        per_page  how many of a page, the newest
+        total     bytes that all texts may take, packed; the oldest go first
+        """
