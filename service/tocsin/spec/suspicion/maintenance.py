@@ -1,0 +1,57 @@
+"""Maintenance pages where a page was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.spec.suspicion.place import MAINTENANCE
+from tocsin.spec.suspicion.words import MAINTENANCE_TELLS, MAINTENANCE_TITLES
+
+if TYPE_CHECKING:
+    from tocsin.spec.suspicion.case import Case
+
+_MOST_TEXT = 900
+_MOST_LINKS = 600
+_FEW_LINKS = 300
+_HARDLY_ANY = 250
+
+
+def find_maintenance(case: Case) -> str | None:
+    """Find what makes a page one of maintenance.
+
+    Any of these, with at most 900 letters of text and few links
+
+    - a title or first heading that says so and nothing else, and words that ask to come back later;
+    - such a title, hardly any text, and a Retry-After, a refresh, noindex, or status 202;
+    - where there is no heading, such a beginning, and words that ask to come back later;
+    - a redirect to a place of maintenance, and words.
+
+    Never where the page that was asked for is such a place itself.
+    """
+    sight = case.sight
+    if sight.is_cut or sight.own > _MOST_TEXT or sight.links > _MOST_LINKS or case.speaks_for_itself:
+        return None
+    if case.place.asked & MAINTENANCE:
+        return None
+    titled = MAINTENANCE_TITLES.opens(sight.title_parts, spare=1)
+    headed = MAINTENANCE_TITLES.opens(sight.heading_parts[:2], spare=1)
+    if not headed and sight.own <= 2 * _HARDLY_ANY:
+        headed = MAINTENANCE_TITLES.opens(sight.beginning[:3], spare=1)
+    said = titled or headed
+    told = MAINTENANCE_TELLS.found_in(sight.text)
+    if case.place.leads_to(MAINTENANCE) and (said or told):
+        return f'sent to {case.shown(case.final_url)}, which says "{said or told[0]}"'
+    if said and told and (titled or sight.links <= _FEW_LINKS):
+        return f'says "{said}" and "{told[0]}"; {sight.own} letters of text'
+    is_short = sight.own + sight.links <= _HARDLY_ANY
+    if titled and is_short:
+        hints = {
+            "a Retry-After": "retry-after" in case.headers,
+            "a refresh": case.refresh is not None,
+            "noindex": case.is_hidden,
+            "status 202": case.is_put_off,
+        }
+        hint = next((name for name, holds in hints.items() if holds), None)
+        if hint:
+            return f'its title says "{titled}", with {hint}, and hardly anything else'
+    return None
