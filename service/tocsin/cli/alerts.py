@@ -11,6 +11,7 @@ from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.steps import steps
+from tocsin.cli.storms import release, storms
 from tocsin.cli.times import json_time, show_time
 from tocsin.errors import UsageError
 from tocsin.spec.html.urls import watch_url
@@ -84,6 +85,10 @@ def replay(ctx: click.Context, alert_id: str | None, sink: str | None, *, dead: 
     told = "would be delivered again." if dry_run else "due again; a running service delivers."
     record = {"deliveries": deliveries, "dry_run": dry_run}
     output.emit(record, lambda: output.say(f"{count(deliveries, 'alert')} {told}"))
+
+
+command.add_command(storms)
+command.add_command(release)
 
 
 def to_record(alert: AlertRow) -> dict[str, Any]:
