@@ -47,7 +47,7 @@ async def test_a_text_is_kept_with_the_check_that_read_it(desk: Desk) -> None:
 
     assert (newest.at, older.at) == (NOW + HOUR, NOW)
     assert newest.digest == pack_text("two")[0]
-    assert newest.bytes == len(pack_text("two")[1])
+    assert newest.packed_bytes == len(pack_text("two")[1])
     assert await texts_of(desk, A) == ["two", "one"]
     assert await desk.store.snapshots(A, limit=1) == [newest]
 

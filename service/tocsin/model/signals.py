@@ -114,14 +114,14 @@ NO_COPY: Final = Snapshot(b"", b"")
 class SnapshotRow(Struct, frozen=True, gc=False):
     """A text that is kept of a page.
 
-    digest  of the text, and
-    bytes   that it takes, packed
+    digest        of the text, and
+    packed_bytes  that it takes, compressed
     """
 
     id: int
     at: Instant
     digest: bytes
-    bytes: int
+    packed_bytes: int
 
 
 class Listing(Struct, frozen=True, gc=False):
