@@ -108,8 +108,8 @@ def behold(
     if is_read:
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked_of(wanted.policy), final_url))
         change = _compare(wanted.beside, readings)
-    is_doubtful = before is None or is_other or wanted.is_new or wanted.status == ACCEPTED or _is_mostly_new(change)
-    suspicion = _suspicion(whole, wanted, final_url) if is_doubtful else None
+    is_doubtful = before is None or is_other or wanted.status == ACCEPTED or _is_mostly_new(change)
+    suspicion = _suspicion(whole, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
     return Beheld(readings, change, suspicion, problem=problem or None)
 
@@ -149,10 +149,10 @@ def _compare(beside: Beside | None, readings: Readings) -> ContentChange | None:
     return compare_contents(before.content, readings.content, muted_keys(beside))
 
 
-def _suspicion(whole: Whole, wanted: Wanted, final_url: str) -> str | None:
+def _suspicion(whole: Whole, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
     if wanted.policy.suspects == "accept":
         return None
-    found = find_suspicion(whole, status=wanted.status, url=wanted.url, final_url=final_url)
+    found = find_suspicion(whole, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
     return f"{found.kind}: {found.evidence}" if found is not None else None
 
 

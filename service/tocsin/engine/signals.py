@@ -114,7 +114,7 @@ def follow(
     )
     versions, flaps = before.versions, before.flaps
     if readings.content is not None and change is not None and change.is_change:
-        versions, flaps = _turn(before, version_of(readings.content.fingerprint))
+        versions, flaps = _turn(before, readings.content, muted)
         if flaps:
             weighed = _hear_flapping(weighed, flaps)
     known = Known(
@@ -161,11 +161,15 @@ def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: 
     return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
 
-def _turn(before: Known, version: int) -> tuple[tuple[int, ...], int]:
+def _turn(before: Known, content: Content, muted: frozenset[int]) -> tuple[tuple[int, ...], int]:
     """Put the version of today behind those before, and count how often in a row it was one of them."""
-    if version not in before.versions:
-        return (*before.versions, version)[-_MOST_VERSIONS:], 0
-    others = tuple([each for each in before.versions if each != version])
+    version, earlier = version_of(content.fingerprint, muted), before.versions
+    if before.content is not None:
+        # What has been muted since it was written is no part of what it is known by.
+        earlier = (*earlier[:-1], version_of(before.content, muted))
+    others = tuple([each for each in earlier if each != version])
+    if len(others) == len(earlier):
+        return (*earlier, version)[-_MOST_VERSIONS:], 0
     return (*others, version), before.flaps + 1
 
 
