@@ -31,6 +31,7 @@ KEYS = [
     "not_modified",
     "next_try",
     "error",
+    "signals",
 ]
 MAJOR = '<!doctype html><title>x</title><meta name="topper-major" content="{}">'
 

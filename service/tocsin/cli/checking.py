@@ -11,6 +11,9 @@ from tocsin.cli.asking import count
 from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.model import CheckOutcome
+from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.rules import CONTENT
+from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 _MANY: Final = 50
+_SERVER: Final = "server"
 _NO_NEWS: Final = frozenset(
     {CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON, CheckOutcome.SKIPPED, CheckOutcome.NOT_SUBJECT}
 )
@@ -83,7 +87,7 @@ def conclude(summary: CheckSummary) -> int:
     if summary.silent:
         declare = "declares" if summary.silent == 1 else "declare"
         output.note(
-            f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes there cannot be told"
+            f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes show in signals alone"
         )
     if summary.outage:
         output.note("The fault is more likely ours: no host could be reached. Nobody was asked about its pages.")
@@ -111,17 +115,21 @@ def to_record(report: CheckReport) -> dict[str, Any]:
         "not_modified": report.not_modified,
         "next_try": json_time(report.next_try),
         "error": {"kind": report.error[0], "message": report.error[1]} if report.error else None,
+        "signals": list(report.signals),
     }
 
 
 def print_report(report: CheckReport) -> None:
     """Tell a check to a person, in one line and what belongs to it."""
-    because = f" ({report.rule}: {report.reason})" if report.reason else ""
+    because = "; ".join(words for words in (_ruled(report), basis_in_words(report)) if words)
+    because = f" ({because})" if because else ""
     outcome = CheckOutcome(report.outcome)
     output.say(f"{outcome:<12} {report.url}{because}", style=_STYLES.get(outcome))
     details = []
     if report.changed:
         details.append(f"changed: {', '.join(report.changed)}")
+    if report.changed and report.signals:
+        details.append(f"signals: {', '.join(report.signals)}")
     if report.error:
         details.append(f"{report.error[0]}: {report.error[1]}")
     if report.next_try:
@@ -138,9 +146,30 @@ def print_report(report: CheckReport) -> None:
         output.say(f"{'':<12} {detail}")
 
 
+def basis_in_words(report: CheckReport) -> str:
+    """Say how we know of a change; "" where the specification's own elements plainly declare it, or there is none."""
+    if report.outcome not in (CheckOutcome.MAJOR, CheckOutcome.MINOR):
+        return ""
+    declared = [name for name in report.signals if SOURCES.get(name, _SERVER) != _SERVER]
+    names = ", ".join(report.signals)
+    if report.basis == CONTRADICTED:
+        if CONTENT in report.signals and not (report.changed or declared):
+            return f"contradicted: {names} changed, and nothing that the page declares did"
+        return f"contradicted: {', '.join((*report.changed, *declared))} changed, and the content did not"
+    if report.changed or not report.signals:
+        return ""
+    return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared) or names}"
+
+
+def _ruled(report: CheckReport) -> str:
+    if report.reason:
+        return f"{report.rule}: {report.reason}"
+    return report.rule or "" if report.signals and not report.changed else ""
+
+
 def print_declared(report: CheckReport) -> None:
     """Tell a person what a page declares; that it declares nothing is said plainly."""
     if report.declares:
         output.say(f"{'':<12} declares: {', '.join(report.declares)}")
     elif report.outcome in (CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.NOT_SUBJECT):
-        output.say(f"{'':<12} declares nothing that can be compared: changes of this page cannot be told")
+        output.say(f"{'':<12} declares nothing that can be compared: changes of this page show in its signals alone")

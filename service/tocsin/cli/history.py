@@ -12,10 +12,13 @@ from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.cli.watch.listing import why_disallowed
+from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import HistoryEntry, KnownCopy, PageRow
+    from collections.abc import Iterator
+
+    from tocsin.model import HistoryEntry, JsonObject, KnownCopy, PageRow
     from tocsin.ports import Store
 
 
@@ -70,7 +73,10 @@ def to_record(entry: HistoryEntry) -> dict[str, Any]:
                 "outcome": outcome,
                 "reason": reason,
                 "rule": rule,
+                "basis": data.get("basis"),
                 "changes": data.get("changes", []),
+                "signals": data.get("signals", []),
+                "trace": data.get("trace", []),
             }
             for at, outcome, reason, rule, data in entry.verdicts
         ],
@@ -99,8 +105,16 @@ def _row(entry: HistoryEntry) -> tuple[object, ...]:
     fields = "\n".join(
         f"{name}: {output.clean(value)}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
     )
-    found = "\n".join(
-        f"{outcome} ({rule}{f': {reason}' if reason else ''})" for _, outcome, reason, rule, _ in entry.verdicts
-    )
+    found = "\n".join(line for verdict in entry.verdicts for line in _found(*verdict[1:]))
     kept = "in table" if entry.in_table else "history"
     return (show_time(entry.first_at), show_time(entry.last_at), entry.storings, kept, found or None, fields or None)
+
+
+def _found(outcome: str, reason: str | None, rule: str, data: JsonObject) -> Iterator[str]:
+    """Say what a comparison found, on what basis, and how that came about where more than the fields had a say."""
+    basis = data.get("basis") or DECLARED
+    heard = data.get("trace", [])[1:]
+    told = [part for part in (reason, basis if heard or basis != DECLARED else None) if part]
+    yield f"{outcome} ({rule}{': ' if told else ''}{', '.join(told)})"
+    for step in heard:
+        yield f"  {step.get('rule')} {step.get('says')}: {output.clean(str(step.get('why')))}"

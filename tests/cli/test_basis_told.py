@@ -1,0 +1,82 @@
+"""How we know of a change is told with it: by the check, and in the page's history."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.terminal import on_terminal
+from tests.origin import Origin, Page
+from tocsin.cli.checking import basis_in_words, to_record
+from tocsin.model import CheckReport
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Answer, Installation
+
+ARTICLE = (
+    "<!doctype html><title>Bridge</title><script type=application/ld+json>"
+    '{{"@type": "Article", "dateModified": "2024-05-0{}"}}</script><p>{}</p>'
+)
+
+
+def report(basis: str, *signals: str, changed: tuple[str, ...] = (), outcome: str = "minor") -> CheckReport:
+    return CheckReport("https://example.org/", outcome, changed=changed, basis=basis, signals=signals)
+
+
+async def call(installation: Installation, *arguments: str) -> Answer:
+    return await asyncio.to_thread(installation.call, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (report("declared", changed=("topper",)), ""),
+        (report("declared", "json-ld.modified", changed=("topper",)), ""),
+        (report("declared", "content", "json-ld.modified"), "declared by json-ld.modified"),
+        (report("inferred", "content"), "inferred: content"),
+        (report("inferred", "header.etag"), "inferred: header.etag"),
+        (report("contradicted", "content"), "contradicted: content changed, and nothing that the page declares did"),
+        (report("contradicted", "sitemap"), "contradicted: sitemap changed, and the content did not"),
+        (report("contradicted", changed=("topper",)), "contradicted: topper changed, and the content did not"),
+        (report("declared", outcome="first"), ""),
+    ],
+)
+def test_the_basis_is_told_in_words_where_the_fields_do_not_plainly_declare_it(told: CheckReport, words: str) -> None:
+    assert basis_in_words(told) == words
+
+
+def test_a_check_names_the_signals_that_changed() -> None:
+    assert to_record(report("inferred", "content"))["signals"] == ["content"]
+
+
+async def checked_twice(installation: Installation, site: Origin) -> str:
+    """A page whose article says that it was changed, and was; returns its URL."""
+    url = site.url("/bridge")
+    for day, text in ((1, "It is planned."), (2, "It is built, and people walk on it.")):
+        site.pages["/bridge"] = Page(ARTICLE.format(day, text))
+        await call(installation, "check", url)
+    return url
+
+
+async def test_history_shows_the_basis_the_signals_and_how_the_verdict_came_about(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked_twice(installation, site)
+        (state,) = (await call(installation, "history", url, "--json")).records
+
+    (verdict,) = [each for each in state["verdicts"] if each["outcome"] == "minor"]
+    assert verdict["basis"] == "declared"
+    modified: dict[str, Any] = next(each for each in verdict["signals"] if each["signal"] == "json-ld.modified")
+    assert (modified["previous"], modified["latest"], modified["says"]) == ("2024-05-01", "2024-05-02", "minor")
+    assert [step["rule"] for step in verdict["trace"]][:2] == ["T42", "S1"]
+
+
+async def test_history_tells_people_what_each_signal_said(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked_twice(installation, site)
+        config = str(installation.folder / "tocsin.toml")
+        _, shown = await asyncio.to_thread(on_terminal, "--config", config, "history", url, cwd=installation.folder)
+
+    assert "minor (S1: declared)" in shown
+    assert "json-ld.modified changed" in shown
