@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cronsim import CronSim
 
 from tocsin.configuration import show_span
-from tocsin.engine.pace import interval_s, rate
+from tocsin.engine.pace import interval_s, rate_of
 from tocsin.errors import SettingsError
 from tocsin.model import phase_of
 
@@ -105,15 +105,14 @@ def _next_of_pace(
     The interval is rounded to steps, and the page keeps its own place within a quarter of it. So it comes at exact
     intervals while nothing new is learnt, and pages that came together once (after an outage) drift apart.
     """
-    every_s = pages.every.total_seconds()
-    least, most = _micros(pages.every_min), _micros(max(pages.every_min, pages.every_max))
-    wish = _micros(pages.every)
-    said = "nothing known yet"
-    if pace is not None and (pace.found or pace.dated or pace.quiet_s):
-        wish = round(wish * 2.0 ** (round(log2(interval_s(pace, every_s) / every_s) * _PLACES) / _PLACES))
-        said = _found(pace, every_s)
-    held = ""
-    if fresh_s is not None and wish < (fresh := min(fresh_s * 1_000_000, _micros(pages.every))):
+    every, least, most = _bounds_of(pages.every, pages.every_min, pages.every_max)
+    wish, said, held = every, "nothing known yet", ""
+    if pace is not None:
+        rate = rate_of(pace, every / 1e6)
+        steps = round(log2(interval_s(rate, every / 1e6) * 1e6 / every) * _PLACES)
+        wish = round(every * 2.0 ** (steps / _PLACES))
+        said = _found(pace, rate)
+    if fresh_s is not None and wish < (fresh := min(fresh_s * 1_000_000, every)):
         wish, held = fresh, ", as its server says"
     if wish <= least:
         wish, held = least, ", not more often"
@@ -125,11 +124,17 @@ def _next_of_pace(
     return at, f"adaptive: {said}; every {_about(wish / 1e6)}{held}"
 
 
-def _found(pace: Pace, every_s: float) -> str:
+@lru_cache(maxsize=1024)
+def _bounds_of(every: timedelta, least: timedelta, most: timedelta) -> tuple[int, int, int]:
+    """Give them in microseconds; where settings of two levels exclude each other, nobody is asked too often."""
+    return _micros(every), _micros(least), _micros(max(least, most))
+
+
+def _found(pace: Pace, rate: float) -> str:
     """Say what is known of a page's changes; rounded, so that not every page has words of its own."""
     checks, changes = max(round(pace.checks), 1), round(pace.found + pace.dated)
-    often = f", about one in {_about(1 / rate(pace, every_s))}" if changes else ""
-    return f"{changes} changes in {checks} checks{often}"
+    often = f", about every {_about(1 / rate)}" if changes else ""
+    return f"changed in {changes} of {checks} checks{often}"
 
 
 def _about(span_s: float) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _SECOND: Final = 1_000_000
 HALF_LIFE_CHECKS: Final = 20
-HALF_LIFE_S: Final = 180 * 86_400.0
+HALF_LIFE_S: Final = 60 * 86_400.0
 """After so many checks or seconds, whichever come first, evidence counts half: a page that falls asleep is noticed."""
 PRIOR_CHANGES: Final = 0.5
 """Weight of what the user expects, in changes."""
@@ -45,7 +45,8 @@ FINEST_AGE: Final = 1 / 8
 """Of an interval: no declared date counts as nearer. Pages that declare the moment of each answer would get no end."""
 _SATURATED: Final = 500.0
 """Where so many changes are expected in an interval, that one was found says nothing."""
-_ENOUGH: Final = 1e-4
+_ENOUGH: Final = 1e-2
+"""The last step relative to the rate; the error left is its square."""
 _MOST_STEPS: Final = 30
 _UNKNOWN: Final = Pace()
 
@@ -58,8 +59,8 @@ def note(
     changed: bool,
     declared_at: Instant | None,
     every_s: float,
-) -> Pace:
-    """Add what a check found.
+) -> Pace | None:
+    """Add what a check found; a check that says nothing adds nothing.
 
     since        the check before that received the page; None: this is the first, and only its date can say something,
                  as if it had been checked `LOOK_BACK` intervals before
@@ -68,15 +69,15 @@ def note(
                  changed, says nothing
     every_s      how often the page is checked while nobody knows it
     """
-    before = _UNKNOWN if pace is None else pace
     if since is None:
         if declared_at is None or declared_at > now:
-            return before
+            return pace
         since = now - round(LOOK_BACK * every_s * _SECOND)
         changed = declared_at > since
     span_s = (now - since) / _SECOND
     if span_s <= 0:  # the clock was set back
-        return before
+        return pace
+    before = _UNKNOWN if pace is None else pace
     left = 0.5 ** max(1 / HALF_LIFE_CHECKS, span_s / HALF_LIFE_S)
     found, found_s, dated, quiet_s = (
         before.found * left,
@@ -95,7 +96,7 @@ def note(
     return Pace(before.checks * left + 1, found, found_s, dated, quiet_s)
 
 
-def rate(pace: Pace | None, every_s: float) -> float:
+def rate_of(pace: Pace | None, every_s: float) -> float:
     """Estimate how many changes a second a page sees; once in `every_s` where nothing is known of it."""
     known = _UNKNOWN if pace is None else pace
     dated, quiet_s = known.dated + PRIOR_CHANGES, known.quiet_s + PRIOR_CHANGES * every_s
@@ -119,6 +120,6 @@ def rate(pace: Pace | None, every_s: float) -> float:
     return found
 
 
-def interval_s(pace: Pace | None, every_s: float) -> float:
-    """Tell how many seconds should lie between two checks of a page, before any bounds."""
-    return sqrt(every_s / rate(pace, every_s))
+def interval_s(rate: float, every_s: float) -> float:
+    """Tell how many seconds should lie between two checks of a page that changes so often, before any bounds."""
+    return sqrt(every_s / rate)

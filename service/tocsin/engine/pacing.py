@@ -1,0 +1,106 @@
+"""What a check adds to what is known of a page's pace, where the user asks for adaptive checking; pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tocsin.engine.pace import note
+from tocsin.model import CheckOutcome, Known
+from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.instants import to_value
+from tocsin.spec.topper.state import TOPPER_FIELDS, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tocsin.engine.judge import Judged, Occasion
+    from tocsin.model import Instant, PageTask
+    from tocsin.model.signals import Pace
+    from tocsin.settings import PageSettings
+    from tocsin.spec.topper.state import PageState
+
+_CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
+_MODIFIED: Final = ("dc.modified", "dcterms.modified", "article:modified_time")
+_BY_TRUST: Final = tuple(
+    tuple(name for name, its_source in SOURCES.items() if its_source == source)
+    for source in ("author", "list", "server")
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_NEVER_READ: Final = Known("", {})
+
+
+def is_paced(policy: PageSettings) -> bool:
+    """Say whether a page's interval follows from its changes: a cron expression knows no interval."""
+    return policy.adaptive and not policy.cron
+
+
+def pace_of(task: PageTask) -> Pace | None:
+    """Give what earlier checks found."""
+    known = task.beside.known if task.beside is not None else None
+    return known.pace if known is not None else None
+
+
+def with_pace(occasion: Occasion, judged: Judged, latest: PageState) -> Known | None:
+    """Give what is known of a page after a check, its pace included; None where that is as before.
+
+    latest  what was read of its twelve fields
+    A check whose answer is not kept (too soon, a suspect) says nothing: the next one has the same state before it.
+    """
+    task, policy = occasion.task, occasion.policy
+    known = judged.followed.known
+    if judged.state is None or not is_paced(policy):
+        return known
+    before = known or (task.beside.known if task.beside is not None else None) or _NEVER_READ
+    at = judged.state.stored_at
+    pace = note(
+        before.pace,
+        since=task.state.last_at if task.state is not None else None,
+        now=at,
+        changed=_is_changed(judged),
+        declared_at=find_declared(latest, before.values, at),
+        every_s=policy.every.total_seconds(),
+    )
+    return known if pace == before.pace else msgspec.structs.replace(before, pace=pace)
+
+
+def _is_changed(judged: Judged) -> bool:
+    """Say whether something of the page changed: that an equal state is told again after a long time (T45) is none."""
+    if judged.outcome not in _CHANGES:
+        return False
+    return bool(judged.comparison and judged.comparison.changed) or bool(judged.ruling and judged.ruling.speaking)
+
+
+def find_declared(state: PageState, values: Mapping[str, str], now: Instant) -> Instant | None:
+    """Find when a page was changed last, as it says itself; else as lists say that name it, else as its server does.
+
+    values  of its signals, by name
+    Of several dates the latest counts that is not to come.
+    """
+    told = (*(state[field] for field in _MODIFIED), *chain(*(tokens_of(state, field) for field in TOPPER_FIELDS)))
+    own = (to_value(text) for text in told if text is not None)
+    for names, more in zip(_BY_TRUST, (own, (), ()), strict=True):
+        latest = _latest((*more, *(values.get(name) for name in names)), now)
+        if latest is not None:
+            return latest
+    return None
+
+
+def _latest(texts: Iterable[str | None], now: Instant) -> Instant | None:
+    moments = (_instant_of(text) for text in texts if text is not None)
+    return max((moment for moment in moments if moment is not None and moment <= now), default=None)
+
+
+def _instant_of(text: str) -> Instant | None:
+    """Read a date as signals keep it, in UTC where it names no zone; None for any other text."""
+    if text[4:5] != "-":
+        return None
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return ((read if read.tzinfo is not None else read.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
