@@ -78,6 +78,34 @@ def test_what_is_no_page_has_its_headers_and_lists() -> None:
     ]
 
 
+def test_what_is_no_page_is_compared_by_its_bytes() -> None:
+    one, same, other = (read_other(body, (), {}, Asked()).content for body in (b"%PDF 1", b"%PDF 1", b"%PDF 2"))
+
+    assert one is not None
+    assert one == same != other
+
+
+def test_the_content_is_read_where_the_user_says() -> None:
+    whole = parse_whole(PAGE.encode(), "text/html")
+    assert whole is not None
+
+    texts = [
+        found.text if (found := read_signals(whole, (), {}, asked, URL).content) is not None else None
+        for asked in (Asked(), Asked("p"), Asked("", "p"), Asked("b"), Asked("p["))
+    ]
+
+    assert texts == ["A bridge was built.", "A bridge was built.", "", "", None]
+
+
+def test_a_selector_that_matches_nothing_or_is_none_is_a_problem() -> None:
+    whole = parse_whole(b"<p>A bridge.", "text/html")
+    assert whole is not None
+
+    assert read_signals(whole, (), {}, Asked("p", "p"), URL).problems == ()
+    assert "matches nothing" in read_signals(whole, (), {}, Asked("b"), URL).problems[0]
+    assert "selector" in read_signals(whole, (), {}, Asked("p["), URL).problems[0]
+
+
 def test_a_script_that_is_no_json_is_a_problem() -> None:
     whole = parse_whole(b"<script type=application/ld+json>{'dateModified': 1}</script>", "text/html")
     assert whole is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.spec.signals import SIGNALS
+from tocsin.spec.signals import SIGNALS, content
 from tocsin.spec.signals.signal import Seen
 from tocsin.spec.signals.values import Readings
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.spec.html.whole import Whole
+    from tocsin.spec.signals.values import Content
 
 READ_AS: Final = "1"
 """Another one whenever a signal is read otherwise than before: what was read before cannot be compared then."""
+
+_READERS: Final = f"{READ_AS}.{content.READ_AS}"
 
 
 class Asked(Struct, frozen=True):
@@ -34,9 +37,9 @@ class Asked(Struct, frozen=True):
 def read_as(asked: Asked) -> str:
     """Name the readers and selectors: only what was read under one name can be compared."""
     if not asked.look_at and not asked.ignore:
-        return READ_AS
+        return _READERS
     shape = blake2b(f"{asked.look_at}\0{asked.ignore}".encode(errors="surrogatepass"), digest_size=6)
-    return f"{READ_AS}.{shape.hexdigest()}"
+    return f"{_READERS}.{shape.hexdigest()}"
 
 
 def read_signals(
@@ -54,17 +57,22 @@ def read_signals(
     url      the page's, to know which of its nodes is the page itself
     """
     seen = Seen(whole, headers, listed, url)
-    return Readings(read_as(asked), _values_of(seen), problems=seen.linked.problems)
+    text, problems = _content_of(whole, asked)
+    return Readings(read_as(asked), _values_of(seen), text, (*seen.linked.problems, *problems))
 
 
-def read_other(
-    body: bytes,  # noqa: ARG001 - what content is read from
-    headers: Sequence[tuple[str, str]],
-    listed: Mapping[str, str],
-    asked: Asked,
-) -> Readings:
+def read_other(body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], asked: Asked) -> Readings:
     """Read what is told of something that is no HTML, and its content, from its bytes; never raises."""
-    return Readings(read_as(asked), _values_of(Seen(None, headers, listed, "")))
+    return Readings(read_as(asked), _values_of(Seen(None, headers, listed, "")), content.content_of_bytes(body))
+
+
+def _content_of(whole: Whole, asked: Asked) -> tuple[Content | None, tuple[str, ...]]:
+    """Give the content, and what is odd about the selectors; without one where a selector is none."""
+    try:
+        found = content.read_content(whole, asked.look_at, asked.ignore)
+        return found, content.find_content_problems(whole, asked.look_at, asked.ignore)
+    except ValueError as exc:
+        return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
 
 
 def _values_of(seen: Seen) -> dict[str, str]:
