@@ -12,19 +12,50 @@ from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of
 from tests.fakes import SeededChance
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.awareness import Awareness
+from tocsin.engine.storms import host_changed_event
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow
+from tocsin.model.storms import StormRow
+from tocsin.spec.signals.weigh import Heard, Weighed
 
 DECIDED = 1_795_249_325_123_000
 """2026-11-21T08:22:05.123Z."""
 
 
+WEIGHED = Weighed(
+    "minor",
+    "declared",
+    "S1",
+    (
+        Heard(
+            "json-ld.modified",
+            "2026-11-02T09:30:00Z",
+            "2026-11-21T07:55:00Z",
+            "minor",
+            "S1",
+            "json-ld.modified changed",
+        ),
+        Heard(
+            "content",
+            None,
+            "1 new of 12 blocks, 7 % of the text",
+            "minor",
+            "S2",
+            "the content changed: 1 new of 12 blocks, 7 % of the text",
+        ),
+    ),
+)
+DIFFERENCE: JsonObject = {"added": ["The office is closed on Fridays."], "removed": [], "cut": False}
+
+
 def examples() -> list[JsonObject]:
     """The events, in the order of the documentation."""
-    alerts = Alerts("tocsin", SeededChance())
+    chance = SeededChance()
+    alerts = Alerts("tocsin", chance)
     awareness = Awareness(alerts, "http")
     task = task_of(812, url="https://example.org/a", stored_at=DECIDED, question_id=77)
     attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]
-    pending = verdict_of(task, OLD, NEW, DECIDED)
+    pending = verdict_of(task, OLD, NEW, DECIDED, weighed=WEIGHED)
+    pending.data["difference"] = DIFFERENCE
     later = DECIDED + 60 * SECOND
     changed = awareness.given(job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later)
     owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later)
@@ -54,6 +85,19 @@ def examples() -> list[JsonObject]:
             ),
         ),
     )
+    storm = StormRow(
+        id=7,
+        host="example.org",
+        pages=312,
+        sample=(task.url, "https://example.org/b"),
+        outcome="minor",
+        basis="inferred",
+        excerpt=DIFFERENCE,
+        opened_at=DECIDED - 60 * SECOND,
+        first_at=DECIDED - 90 * SECOND,
+        latest_at=DECIDED - SECOND,
+        announce_at=DECIDED,
+    )
     drafts = [
         *changed.alerts,
         alerts.unreachable_event(question, DECIDED),
@@ -64,6 +108,7 @@ def examples() -> list[JsonObject]:
         alerts.suspect_event(task, DECIDED, evidence="not HTML but PDF", content_type="application/pdf"),
         alerts.unchanged_event(task, same, DECIDED),
         alerts.too_soon_event(task, soon, DECIDED),
+        host_changed_event(storm, DECIDED, source="tocsin", chance=chance),
         alerts.outage_began_event(DECIDED, DECIDED),
         alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND),
         alerts.test_event("ops", DECIDED),

@@ -15,6 +15,7 @@ from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.renders import RenderQueue
+from tocsin.engine.ruling import rule_on
 from tocsin.model import (
     CheckReport,
     CheckResult,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from tocsin.events import Happening
     from tocsin.model import FieldValues, Instant, JsonObject
     from tocsin.ports import Store
+    from tocsin.spec.signals.weigh import Weighed
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -91,7 +93,15 @@ def task_of(
     )
 
 
-def verdict_of(task: PageTask, before: FieldValues, latest: FieldValues, at: Instant, id_: int = 41) -> PendingVerdict:
+def verdict_of(
+    task: PageTask,
+    before: FieldValues,
+    latest: FieldValues,
+    at: Instant,
+    id_: int = 41,
+    *,
+    weighed: Weighed | None = None,
+) -> PendingVerdict:
     """The verdict of a check a day after the one before it."""
     known = StoredState(4, before, at - DAY, at - DAY, 1)
     comparison = decide(known, PageState(latest), at, POLICY)
@@ -103,6 +113,7 @@ def verdict_of(task: PageTask, before: FieldValues, latest: FieldValues, at: Ins
         stored_at=at,
         elapsed_s=86_400,
         thresholds=thresholds_of(POLICY),
+        ruling=rule_on(comparison, weighed),
     )
     return PendingVerdict(id_, at, comparison.outcome.value, data)
 
