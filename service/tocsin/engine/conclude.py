@@ -9,7 +9,9 @@ from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.cadence import next_check
 from tocsin.engine.copies import find_copies
+from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
+from tocsin.engine.pacing import pace_of, with_pace
 from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
 
@@ -156,6 +158,7 @@ class Conclusion:
             recovery = self._alerts.recovered_event(task, task.question_id, now)
         stored_at = judged.state.stored_at if judged.state else None
         is_suspect = judged.outcome is CheckOutcome.SUSPECT
+        known = with_pace(self._occasion, judged, assessment.state)
         report = self._report(received, assessment, judged, tried, clock_back(task, now))
         return self._result(
             report,
@@ -164,6 +167,8 @@ class Conclusion:
                 None if is_suspect else assessment.state,
                 too_soon=judged.outcome is CheckOutcome.TOO_SOON,
                 since=received.started_at,
+                known=known,
+                fresh_s=fresh_for(received.response.headers) if self._policy.adaptive and not is_suspect else None,
             ),
             set_at=received.started_at,
             conditional_run=task.conditional_run + 1 if conditional else 0,
@@ -180,7 +185,7 @@ class Conclusion:
             copies=_copies_of(task, received, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            known=judged.followed.known,
+            known=known,
             snapshot=judged.followed.snapshot,
             listing=None if is_suspect else assessment.listing,
         )
@@ -220,6 +225,8 @@ class Conclusion:
         *,
         too_soon: bool = False,
         since: Instant | None = None,
+        known: Known | None = None,
+        fresh_s: int | None = None,
     ) -> tuple[Instant, str]:
         before = self._task.state
         if stored_at is None and before is not None:
@@ -234,6 +241,8 @@ class Conclusion:
             stored_at=stored_at,
             refresh_s=latest.refresh_s if latest else None,
             too_soon=too_soon,
+            pace=known.pace if known is not None else pace_of(self._task),
+            fresh_s=fresh_s,
         )
 
     def _next_without_request(self) -> tuple[Instant, str]:
