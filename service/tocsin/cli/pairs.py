@@ -1,0 +1,208 @@
+"""`tocsin compare --pairs`: how well changes are told from noise, on pairs of versions of pages that the user has."""
+
+from __future__ import annotations
+
+import csv
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from tocsin.cli import output
+from tocsin.errors import TooComplex, UsageError
+from tocsin.spec.html.whole import check_selector
+from tocsin.spec.signals import SIGNALS
+from tocsin.spec.signals.measuring import MOST_WRONG, Case, Row, count, is_well, judge, read_version, total
+from tocsin.spec.signals.reading import Asked
+from tocsin.spec.signals.rules import CONTENT, Rule, parse_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
+    from tocsin.spec.signals.measuring import Label
+    from tocsin.spec.topper.compare import Thresholds
+
+INDEX = "pairs.csv"
+_OLD, _NEW = "old.html", "new.html"
+_COLUMNS = ("name", "label", "kind", "size")
+_LABELS = ("edit", "noise", "")
+_SHOWN = 50
+_NOISE_SHOWN = 3
+
+
+class _Pair(NamedTuple):
+    """A pair as its owner has it: a folder with two versions, and what is known of them."""
+
+    folder: Path
+    name: str
+    label: Label
+    kind: str
+    size: str
+
+
+class Ways(NamedTuple):
+    """How pairs are compared."""
+
+    asked: Asked
+    rules: tuple[Rule, ...]
+    elapsed: timedelta
+    thresholds: Thresholds
+
+
+def to_ways(look_at: str, ignore: str, rules: Sequence[str], elapsed: timedelta, thresholds: Thresholds) -> Ways:
+    """Read what the user says of how to compare; raises UsageError for a selector or rule that is none."""
+    for name, selector in (("--look-at", look_at), ("--ignore", ignore)):
+        if problem := check_selector(selector):
+            raise UsageError(f"{name} {selector!r}: {problem}; write a CSS selector such as 'main, #news'")
+    names = (*(signal.name for signal in SIGNALS), CONTENT)
+    try:
+        read = tuple(parse_rule(rule, names) for rule in rules)
+    except ValueError as exc:
+        raise UsageError(f"--rule {exc}") from exc
+    return Ways(Asked(look_at, ignore), read, elapsed, thresholds)
+
+
+def measure(folder: Path, ways: Ways) -> int:
+    """Judge all pairs of a folder, and print how well they were; returns the exit status.
+
+    Raises UsageError where there are none, or where they cannot be read.
+    """
+    pairs = list(_find(folder))
+    if not pairs:
+        raise UsageError(
+            f"{folder}: no pairs in it; each is a folder that holds {_OLD} and {_NEW}, below edit/ or noise/, "
+            f"or named in {INDEX}"
+        )
+    cases = []
+    began = time.process_time()
+    with output.progress("Comparing", total=len(pairs)) as advance:
+        for pair in pairs:
+            case = _judge(pair, ways)
+            advance(1)
+            if case is None:
+                continue
+            cases.append(case)
+            if output.is_json():
+                output.print_json(_record(case))
+    _tell(cases, (time.process_time() - began) / len(pairs))
+    return output.DONE if is_well(total(count(cases))) else output.NEEDS_USER
+
+
+def _find(folder: Path) -> Iterator[_Pair]:
+    """Give the pairs that the index names; without one, all folders with two versions, labelled by the folder above."""
+    index = folder / INDEX
+    if index.is_file():
+        yield from _read_index(index)
+        return
+    for old in sorted(folder.rglob(_OLD)):
+        if (old.parent / _NEW).is_file():
+            above = old.parent.parent.name.lower()
+            label = cast("Label", above if above in _LABELS else "")
+            yield _Pair(old.parent, old.parent.relative_to(folder).as_posix(), label, "", "")
+
+
+def _read_index(index: Path) -> Iterator[_Pair]:
+    try:
+        with index.open(encoding="utf-8-sig", newline="") as stream:
+            for line, row in enumerate(csv.DictReader(stream), 2):
+                name, label, kind, size = ((row.get(column) or "").strip() for column in _COLUMNS)
+                if not name or label not in _LABELS:
+                    raise UsageError(
+                        f"{index}, line {line}: write the columns {', '.join(_COLUMNS)}, "
+                        f"where name is a folder and label is edit, noise, or nothing"
+                    )
+                yield _Pair(index.parent / name, name, cast("Label", label), kind, size)
+    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        raise UsageError(f"{index}: cannot be read: {exc}") from exc
+
+
+def _judge(pair: _Pair, ways: Ways) -> Case | None:
+    """Judge a pair; one that no parser may be given is told on stderr, and left out."""
+    try:
+        bodies = [(pair.folder / name).read_bytes() for name in (_OLD, _NEW)]
+    except OSError as exc:
+        raise UsageError(f"{pair.folder}: cannot be read: {exc.strerror}; it must hold {_OLD} and {_NEW}") from exc
+    try:
+        old, new = (read_version(body, ways.asked) for body in bodies)
+    except TooComplex as exc:
+        output.note(f"{pair.name}: left out: {exc}")
+        return None
+    judged = judge(old, new, ways.elapsed, ways.thresholds, ways.rules)
+    return Case(pair.name, pair.label, pair.kind, pair.size, judged)
+
+
+def _record(case: Case) -> dict[str, Any]:
+    judged = case.judged
+    change = judged.change
+    return {
+        "pair": case.name,
+        "label": case.label or None,
+        "kind": case.kind or None,
+        "size": case.size or None,
+        "told": judged.is_told,
+        "right": case.is_right,
+        "content": judged.is_content,
+        "share": None if change is None else round(change.share, 4),
+        "why": judged.why,
+        "excerpt": None if change is None else change.excerpt,
+        "noise": [] if change is None else list(change.noise),
+    }
+
+
+def _tell(cases: Sequence[Case], cpu_s: float) -> None:
+    rows = count(cases)
+    totals = total(rows)
+    summary = {
+        "groups": [_sum(row) for row in totals],
+        "kinds": [_sum(row) for row in rows],
+        "most_wrong": MOST_WRONG,
+        "well": is_well(totals),
+        "cpu_ms_per_page": round(cpu_s * 500, 3),
+    }
+    output.emit({"summary": summary}, lambda: _print(cases, rows, totals, cpu_s))
+
+
+def _sum(row: Row) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "kind": row.kind or None,
+        "pairs": row.pairs,
+        "told": row.told,
+        "told_by_content": row.content,
+        "wrong": row.wrong,
+        "wrong_by_content": row.wrong_by_content,
+    }
+
+
+def _print(cases: Sequence[Case], rows: Sequence[Row], totals: Sequence[Row], cpu_s: float) -> None:
+    columns = ("group", "kind", "pairs", "told", "not told", "wrong", "wrong by content alone")
+    if any(row.kind for row in rows):
+        output.table(columns, [_cells(row) for row in rows])
+    output.table(columns, [_cells(row) for row in totals])
+    wrong = [case for case in cases if case.is_right is False]
+    for case in wrong[:_SHOWN]:
+        output.say(f"{case.name}: {case.label}{f', {case.kind}' if case.kind else ''}: {_explain(case)}")
+    if len(wrong) > _SHOWN:
+        output.say(f"… and {len(wrong) - _SHOWN} more; --json shows all")
+    if all(case.is_right is None for case in cases):
+        for case in cases:
+            output.say(f"{case.name}: {'told' if case.judged.is_told else 'not told'}: {_explain(case)}")
+    output.note(f"Processor time: {cpu_s * 500:.2f} ms a page, to read it and all its signals, and to compare them.")
+
+
+def _cells(row: Row) -> tuple[object, ...]:
+    wrong, blind = (
+        None if number is None else f"{number} ({number / row.pairs:.1%})"
+        for number in (row.wrong, row.wrong_by_content)
+    )
+    return (row.group, row.kind or None, row.pairs, row.told, row.pairs - row.told, wrong, blind)
+
+
+def _explain(case: Case) -> str:
+    change = case.judged.change
+    pieces = [case.judged.why]
+    if change is not None and change.excerpt:
+        pieces.append(f"new: {change.excerpt}")
+    if change is not None and change.noise:
+        pieces.append(f"taken for noise: {' | '.join(change.noise[:_NOISE_SHOWN])}")
+    return "; ".join(pieces)

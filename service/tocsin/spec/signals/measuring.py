@@ -1,0 +1,183 @@
+"""How well changes are told from noise: pairs of versions of pages, judged without anything that was learnt of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.reading import Asked, read_signals
+from tocsin.spec.signals.weigh import weigh
+from tocsin.spec.topper.compare import Comparison, Outcome, compare
+from tocsin.spec.topper.state import PageState, read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import timedelta
+
+    from tocsin.spec.signals.rules import Rule
+    from tocsin.spec.signals.values import ContentChange, Readings
+    from tocsin.spec.topper.compare import Thresholds
+
+Label: TypeAlias = Literal["edit", "noise", ""]
+SMALLER: Final = frozenset({"word", "number"})
+"""Sizes of edits that are less than a sentence: they are counted apart."""
+MOST_WRONG: Final = 0.01
+"""The share of pairs that may be judged wrongly."""
+
+_NOTHING_SAID: Final = PageState((None,) * 12)
+
+
+class Version(Struct, frozen=True):
+    """One version of a page.
+
+    readings  None for what is no page
+    """
+
+    state: PageState
+    readings: Readings | None
+
+
+class Judged(Struct, frozen=True):
+    """What is made of a pair.
+
+    is_told     somebody would be told of a change
+    is_content  the content alone says that there is one
+    change      how the contents differ; None where they cannot be compared
+    why         in words, by the rule that decided
+    """
+
+    is_told: bool
+    is_content: bool
+    change: ContentChange | None
+    why: str
+
+
+class Case(Struct, frozen=True):
+    """A pair that was judged.
+
+    label  of its owner; "" for none
+    kind   of edit or noise, as its owner names it
+    size   of an edit: one of `SMALLER`, or anything else for a sentence and more
+    """
+
+    name: str
+    label: Label
+    kind: str
+    size: str
+    judged: Judged
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the edit was told, or the noise was not; None without a label."""
+        return self.judged.is_told == (self.label == "edit") if self.label else None
+
+
+class Row(Struct, frozen=True):
+    """A row of the table of confusion.
+
+    group    edit, smaller edit, noise, or no label
+    told     of how many pairs somebody would be told, and
+    content  how many the content alone says
+    """
+
+    group: str
+    kind: str
+    pairs: int
+    told: int
+    content: int
+
+    @property
+    def wrong(self) -> int | None:
+        """How many were judged wrongly; None without a label."""
+        return _wrong(self.group, self.pairs, self.told)
+
+    @property
+    def wrong_by_content(self) -> int | None:
+        """The same where the content alone decides."""
+        return _wrong(self.group, self.pairs, self.content)
+
+
+EDIT, SMALLER_EDIT, NOISE, UNLABELLED = GROUPS = ("edit", "smaller edit", "noise", "no label")
+
+
+def read_version(body: bytes, asked: Asked) -> Version:
+    """Read a version of a page from its bytes.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    whole = parse_whole(body, None)
+    if whole is None:
+        return Version(_NOTHING_SAID, None)
+    return Version(read_state(whole.metas), read_signals(whole, (), {}, asked, ""))
+
+
+def judge(
+    old: Version, new: Version, elapsed: timedelta, thresholds: Thresholds, rules: Collection[Rule] = ()
+) -> Judged:
+    """Judge a pair as a check would that knows nothing of the page but its older version."""
+    found = compare(old.state, new.state, elapsed, thresholds)
+    before, latest = old.readings, new.readings
+    if before is None or latest is None:
+        return Judged(_is_told(found), is_content=False, change=None, why="no page: nothing to read")
+    change = None
+    if before.content is not None and latest.content is not None:
+        change = compare_contents(before.content.fingerprint, latest.content, ())
+    is_content = change is not None and change.is_change
+    if found.outcome is not Outcome.UNCHANGED:
+        why = f"{', '.join(found.changed)} changed ({found.rule})" if found.changed else found.rule
+        return Judged(_is_told(found), is_content, change, why)
+    declares = any(value is not None for value in new.state.values)
+    weighed = weigh(before.values, latest.values, change, sources=SOURCES, declares=declares, rules=rules)
+    why = "; ".join(heard.why for heard in weighed.heard) or "nothing that counts differs"
+    return Judged(weighed.says != "nothing", is_content, change, why)
+
+
+def count(cases: Iterable[Case]) -> list[Row]:
+    """Give the table of confusion: a row for each kind of each group, the groups in their order, the kinds by name."""
+    counted: dict[tuple[int, str], list[Case]] = {}
+    for case in cases:
+        counted.setdefault((GROUPS.index(_group_of(case)), case.kind), []).append(case)
+    return [_row(GROUPS[group], kind, found) for (group, kind), found in sorted(counted.items())]
+
+
+def total(rows: Sequence[Row]) -> list[Row]:
+    """Give a row for each group that there is."""
+    sums = []
+    for group in GROUPS:
+        own = [row for row in rows if row.group == group]
+        if own:
+            pairs, told, content = (
+                sum(column) for column in zip(*((r.pairs, r.told, r.content) for r in own), strict=True)
+            )
+            sums.append(Row(group, "", pairs, told, content))
+    return sums
+
+
+def is_well(totals: Iterable[Row]) -> bool:
+    """Say whether no more than `MOST_WRONG` of the edits of a sentence or more, and of the noise, was judged wrongly."""
+    return all((row.wrong or 0) <= MOST_WRONG * row.pairs for row in totals if row.group in {EDIT, NOISE})
+
+
+def _group_of(case: Case) -> str:
+    if case.label == "edit":
+        return SMALLER_EDIT if case.size in SMALLER else EDIT
+    return NOISE if case.label else UNLABELLED
+
+
+def _row(group: str, kind: str, cases: Sequence[Case]) -> Row:
+    told = sum(case.judged.is_told for case in cases)
+    return Row(group, kind, len(cases), told, sum(case.judged.is_content for case in cases))
+
+
+def _wrong(group: str, pairs: int, found: int) -> int | None:
+    if group == UNLABELLED:
+        return None
+    return found if group == NOISE else pairs - found
+
+
+def _is_told(found: Comparison) -> bool:
+    return found.outcome in {Outcome.MINOR, Outcome.MAJOR}
