@@ -61,7 +61,7 @@ create table storms (
   key           blob not null,                   -- names the change
   outcome       text not null,                   -- of its verdicts: of the one with which it was one
   basis         text not null,
-  excerpt       text,                            -- what changed, JSON, as that verdict has it
+  excerpt       text,                            -- what changed, JSON, as it was told
   opened_at     integer not null,
   runs_until    integer not null,                -- a verdict of the same key until then belongs to it
   announce_at   integer not null,

@@ -39,9 +39,7 @@ async def change(desk: Desk, *urls: str, key: bytes | None = KEY, **changes: Any
     tasks = {task.url: task for task in await desk.due()}
     results = []
     for url in urls:
-        said = VerdictRow(
-            desk.now, "minor", None, "content", "inferred", {"difference": DIFFERENCE}, awareness=True, storm_key=key
-        )
+        said = VerdictRow(desk.now, "minor", None, "content", "inferred", {}, awareness=True, storm_key=key)
         verdict = structs.replace(said, **changes)
         results.append(desk.result(tasks[url], "1", verdict=verdict))
     await desk.store.commit(desk.claim, results)
@@ -63,7 +61,7 @@ async def announce(desk: Desk, at: int) -> list[int]:
     storms = await desk.store.storms_to_announce(at)
     for each in storms:
         draft = alert(f"storm {each.id} of {each.pages}", None, HOST_CHANGED)
-        await desk.store.announce_storm(each.id, draft, at)
+        await desk.store.announce_storm(each.id, draft, at, excerpt=DIFFERENCE)
     return [each.id for each in storms]
 
 
@@ -82,7 +80,7 @@ async def test_the_page_that_makes_it_enough_and_those_that_still_wait_are_told_
     assert await waiting(calm) == set()
     found = await storm(calm)
     assert (found.host, found.pages, set(found.sample)) == ("one.example", 3, {A, B, D})
-    assert (found.outcome, found.basis, found.excerpt) == ("minor", "inferred", DIFFERENCE)
+    assert (found.outcome, found.basis, found.excerpt) == ("minor", "inferred", None)
     assert (found.first_at, found.latest_at, found.announced_at) == (calm.now, calm.now, None)
 
 
@@ -217,15 +215,16 @@ async def test_a_storm_is_told_when_it_was_gathered_with_the_count_of_then(calm:
 
     assert (early, due) == ([], [1])
     assert await calm.alerts() == ["storm 1 of 4"]
-    assert (await storm(calm)).announced_at == calm.now + MINUTE
+    found = await storm(calm)
+    assert (found.announced_at, found.excerpt) == (calm.now + MINUTE, DIFFERENCE)
 
 
 async def test_a_storm_is_told_once_even_where_two_look_at_a_time(calm: Desk) -> None:
     await change(calm, A, B, D)
     (one,), (other,) = [await calm.store.storms_to_announce(calm.now + HOUR) for _ in range(2)]
 
-    await calm.store.announce_storm(one.id, alert("one", None, HOST_CHANGED), calm.now)
-    await calm.store.announce_storm(other.id, alert("other", None, HOST_CHANGED), calm.now)
+    await calm.store.announce_storm(one.id, alert("one", None, HOST_CHANGED), calm.now, excerpt=None)
+    await calm.store.announce_storm(other.id, alert("other", None, HOST_CHANGED), calm.now, excerpt=None)
 
     assert await calm.alerts() == ["one"]
 
@@ -269,7 +268,7 @@ async def test_a_storm_released_before_it_was_told_is_not_told(calm: Desk) -> No
     (found,) = await calm.store.storms_to_announce(calm.now + HOUR)
 
     await calm.store.release_storm(1, calm.now)
-    await calm.store.announce_storm(found.id, alert("late", None, HOST_CHANGED), calm.now)
+    await calm.store.announce_storm(found.id, alert("late", None, HOST_CHANGED), calm.now, excerpt=None)
 
     assert await announce(calm, calm.now + HOUR) == []
     assert await calm.alerts() == []

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Final, Protocol
 
+from tocsin.engine.differences import Texts, difference_data
 from tocsin.engine.event_size import fit_event
-from tocsin.errors import StoreError
+from tocsin.errors import DamagedText, StoreError
 from tocsin.events import HOST_CHANGED, Happening, cloud_event, to_rfc3339
 from tocsin.model import AlertDraft
+from tocsin.ports import StormStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
     from tocsin.model import Instant, JsonObject, StormRow
-    from tocsin.ports import Chance, Clock, StormStore, Telemetry
+    from tocsin.ports import Chance, Clock, Telemetry
 
 LOOK_S = 1.0
+_ASKED_FOR_TEXTS: Final = 10
+"""So many pages are looked at for texts that show what changed; not of every page they may be kept."""
+
+
+class StormsAndTexts(StormStore, Texts, Protocol):
+    """What announcing storms needs of the store."""
 
 
 class Storms:
@@ -30,7 +39,7 @@ class Storms:
 
     def __init__(
         self,
-        store: StormStore,
+        store: StormsAndTexts,
         source: str,
         chance: Chance,
         gather: timedelta,
@@ -63,18 +72,36 @@ class Storms:
     async def _announce(self, due_by: Instant) -> int:
         storms = await self._store.storms_to_announce(due_by)
         for storm in storms:
+            excerpt = await self._excerpt(storm)
             now = self._clock.now()
-            alert = host_changed_event(storm, now, source=self._source, chance=self._chance)
-            await self._store.announce_storm(storm.id, alert, now)
+            alert = host_changed_event(storm, excerpt, now, source=self._source, chance=self._chance)
+            await self._store.announce_storm(storm.id, alert, now, excerpt=excerpt)
             values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": _command(storm)}
             self._telemetry.emit(Happening("host.changed", "info", values))
         if storms:
             self._on_announced()
         return len(storms)
 
+    async def _excerpt(self, storm: StormRow) -> JsonObject | None:
+        """Show what changed, by the texts of one of its pages; None where none of them may be kept."""
+        for verdict in await self._store.storm_verdicts(storm.id, after=(0, 0), limit=_ASKED_FOR_TEXTS):
+            texts = await self._store.texts_around(verdict.page_id, verdict.at)
+            try:
+                if texts is not None and (shown := await asyncio.to_thread(difference_data, *texts)) is not None:
+                    return shown
+            except DamagedText:
+                # Whoever asks for this page's own difference is told; the next page serves as well.
+                continue
+        return None
 
-def host_changed_event(storm: StormRow, at: Instant, *, source: str, chance: Chance) -> AlertDraft:
-    """Tell of a change that many pages of a host have in common, in place of an alert of each."""
+
+def host_changed_event(
+    storm: StormRow, excerpt: JsonObject | None, at: Instant, *, source: str, chance: Chance
+) -> AlertDraft:
+    """Tell of a change that many pages of a host have in common, in place of an alert of each.
+
+    excerpt  what changed, as `difference` in the event of a page shows it
+    """
     data: JsonObject = {
         "storm": {
             "id": str(storm.id),
@@ -85,7 +112,7 @@ def host_changed_event(storm: StormRow, at: Instant, *, source: str, chance: Cha
         },
         "basis": storm.basis,
         "outcome": storm.outcome,
-        "excerpt": storm.excerpt,
+        "excerpt": excerpt,
         "first": to_rfc3339(storm.first_at),
         "latest": to_rfc3339(storm.latest_at),
         "links": {"page": None},

@@ -14,7 +14,7 @@ class StormRow(Struct, frozen=True):
     sample        the URLs of at most ten of them, those that had it first
     outcome       of its verdicts, and their
     basis
-    excerpt       what changed, as `difference` in an event shows it; None where nobody knows
+    excerpt       what changed, as `difference` in an event shows it; None where nobody knows, or was told yet
     first_at      the first verdict of it, and
     latest_at     the latest so far
     announce_at   when it is to be told, and

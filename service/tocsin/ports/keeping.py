@@ -146,8 +146,13 @@ class StormStore(Protocol):
     async def storms_to_announce(self, now: Instant) -> list[StormRow]:
         """Storms whose gathering has ended and that nobody was told of; those without a page are forgotten instead."""
 
-    async def announce_storm(self, storm_id: int, alert: AlertDraft, now: Instant) -> None:
-        """Write a storm's alert and mark it as told, in one transaction; one released meanwhile is not told."""
+    async def announce_storm(
+        self, storm_id: int, alert: AlertDraft, now: Instant, *, excerpt: JsonObject | None
+    ) -> None:
+        """Write a storm's alert and mark it as told, in one transaction; one released meanwhile is not told.
+
+        excerpt  what changed, for whoever lists it later
+        """
 
     async def storms(self, *, limit: int, before: int | None = None) -> list[StormRow]:
         """The latest storms, newest first; `before` is an id."""

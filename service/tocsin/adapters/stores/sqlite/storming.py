@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sqlite.codec import read_names, read_object
+from tocsin.adapters.stores.sqlite.codec import read_names, read_object, to_json_or_null
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.role import ids
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import AlertDraft, Instant
+    from tocsin.model import AlertDraft, Instant, JsonObject
     from tocsin.ports.keeping import OnStep
 
 
@@ -34,11 +34,14 @@ class StormRole(SteppingRole):
             await self._write(lambda db: db.executemany(SQL["close_empty"], empty))
         return [storm for storm in storms if storm.pages]
 
-    async def announce_storm(self, storm_id: int, alert: AlertDraft, now: Instant) -> None:
+    async def announce_storm(
+        self, storm_id: int, alert: AlertDraft, now: Instant, *, excerpt: JsonObject | None
+    ) -> None:
         """Write a storm's alert and mark it as told; one that was released meanwhile is not told."""
+        place = {"storm": storm_id, "now": now, "excerpt": to_json_or_null(excerpt)}
 
         def write(db: sqlite3.Connection) -> None:
-            if db.execute(SQL["announce"], {"storm": storm_id, "now": now}).rowcount:
+            if db.execute(SQL["announce"], place).rowcount:
                 publish(db, [alert])
 
         await self._write(write, durable=True)

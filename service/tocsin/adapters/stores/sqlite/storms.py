@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tocsin.adapters.stores.sqlite.codec import to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.codec import to_json
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.role import ids
@@ -81,7 +81,6 @@ class Storms:
             **place,
             "outcome": said.outcome,
             "basis": said.basis,
-            "excerpt": to_json_or_null(said.data.get("difference")),
             "until": until,
             "announce_at": said.at + self._gather_us,
         }

@@ -22,8 +22,8 @@ on conflict (host_id, key, page_id) do update set
   at = excluded.at, runs_until = excluded.runs_until, verdict_id = excluded.verdict_id;
 
 -- name: open
-insert into storms (host_id, key, outcome, basis, excerpt, opened_at, runs_until, announce_at)
-values (:host, :key, :outcome, :basis, :excerpt, :at, :until, :announce_at) returning id;
+insert into storms (host_id, key, outcome, basis, opened_at, runs_until, announce_at)
+values (:host, :key, :outcome, :basis, :at, :until, :announce_at) returning id;
 
 -- name: gather
 update verdicts set storm_id = :storm where id in (select value from json_each(:verdicts));
@@ -83,7 +83,7 @@ select {storm} where s.id = :storm;
 delete from storms where id = :storm and not exists (select 1 from verdicts v where v.storm_id = storms.id);
 
 -- name: announce
-update storms set announced_at = :now where id = :storm and announced_at is null and released_at is null;
+update storms set announced_at = :now, excerpt = :excerpt where id = :storm and announced_at is null and released_at is null;
 
 -- name: verdicts_of
 select v.id, v.page_id, p.url, v.at, v.outcome, v.alert_id, v.awareness = 0
