@@ -12,7 +12,7 @@ from tocsin.engine.receive import ACCEPTED
 from tocsin.engine.signals import NOTHING, is_never_read, wants_signals
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.content import compare_contents, content_of_entries
 from tocsin.spec.signals.reading import Asked, read_other, read_signals
 from tocsin.spec.signals.values import ContentChange, Readings
 from tocsin.spec.suspicion.look import find_suspicion
@@ -120,6 +120,10 @@ def behold_other(body: bytes, content_type: str | None, headers: Headers, final_
     if not wants_signals(wanted.policy):
         return Beheld(listing=listing)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
+    if listing is not None:
+        # A list is written anew all the time, and says when: its content is what it lists.
+        content = content_of_entries([" ".join(entry) for entry in listing.entries])
+        readings = msgspec.structs.replace(readings, content=content)
     return Beheld(readings, _compare(wanted.beside, readings), listing=listing)
 
 

@@ -1,0 +1,90 @@
+"""What changes from check to check is muted, and what goes back and forth is told as one thing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
+
+if TYPE_CHECKING:
+    from tocsin.model import CheckResult
+
+OTHER = (FIRST, NEWS, THIRD)
+
+
+def outcomes(results: list[CheckResult]) -> list[str]:
+    return [str(result.report.outcome) for result in results]
+
+
+def test_a_declaration_that_changes_at_every_check_is_muted_and_says_so() -> None:
+    watched = Watched(report=("unchanged",))
+    results = [watched.check(page(head=json_ld(dateModified=f"2026-11-{day:02}"))) for day in range(1, 8)]
+
+    told = outcomes(results)
+
+    assert told[:3] == ["first", "minor", "minor"]
+    assert told[-1] == "unchanged"
+    (alert,) = results[-1].alerts
+    assert alert.event["data"]["trace"][-1]["rule"] == "S6"
+
+
+def test_a_declaration_that_changes_along_with_the_content_is_never_muted() -> None:
+    watched = Watched()
+    texts = [f"{NEWS} It was the boat number {day} of this week, and {day} more are to come." for day in range(1, 9)]
+    results = [
+        watched.check(page(FIRST, SECOND, text, head=json_ld(dateModified=f"2026-11-{day:02}")))
+        for day, text in enumerate(texts, 1)
+    ]
+
+    assert {result.report.basis for result in results[1:] if result.report.outcome == "minor"} == {"declared"}
+    assert outcomes(results)[-1] == "minor"
+
+
+def test_what_goes_back_and_forth_is_told_once_each_way() -> None:
+    watched = Watched()
+    versions = [page(), page(*OTHER)]
+    results = [watched.check(versions[number % 2]) for number in range(7)]
+
+    assert outcomes(results) == ["first", "minor", "minor", *["unchanged"] * 4]
+    back = results[2].verdict
+    assert back is not None
+    assert "back to an earlier version" in back.data["trace"][-1]["why"]
+
+
+def test_how_often_it_went_back_is_counted() -> None:
+    watched = Watched(report=("unchanged",))
+    versions = [page(), page(*OTHER)]
+    results = [watched.check(versions[number % 2]) for number in range(6)]
+
+    assert results[-1].known is not None
+    assert results[-1].known.flaps == 4
+    (alert,) = results[-1].alerts
+    assert alert.event["data"]["trace"][-1] == {
+        "rule": "S8",
+        "says": "nothing",
+        "why": "the content went back to an earlier version 4 times in a row, which was told once",
+    }
+
+
+def test_a_new_version_is_told_however_often_the_content_went_back_and_forth() -> None:
+    watched = Watched()
+    versions = [page(), page(*OTHER)]
+    for number in range(6):
+        watched.check(versions[number % 2])
+
+    result = watched.check(page(FIRST, SECOND, THIRD, NEWS))
+
+    assert result.report.outcome == "minor"
+    assert result.known is not None
+    assert result.known.flaps == 0
+
+
+def test_a_declaration_is_heard_while_the_content_goes_back_and_forth() -> None:
+    watched = Watched()
+    for number in range(6):
+        watched.check(page(*((), OTHER)[number % 2], head=json_ld(dateModified="2026-11-01")))
+
+    result = watched.check(page(head=json_ld(dateModified="2026-11-21")))
+
+    assert (result.report.outcome, result.report.rule) == ("minor", "S1")
+    assert result.report.signals == ("json-ld.modified",)
