@@ -43,6 +43,8 @@ LOOK_BACK: Final = 4
 """At its first check a page's own date speaks for so many of its intervals at most."""
 FINEST_AGE: Final = 1 / 8
 """Of an interval: no declared date counts as nearer. Pages that declare the moment of each answer would get no end."""
+_TRACE: Final = 1e-3
+"""Fewer changes than this are none: what fades for years must not end in numbers too small to divide by."""
 _SATURATED: Final = 500.0
 """Where so many changes are expected in an interval, that one was found says nothing."""
 _ENOUGH: Final = 1e-2
@@ -100,7 +102,7 @@ def rate_of(pace: Pace | None, every_s: float) -> float:
     """Estimate how many changes a second a page sees; once in `every_s` where nothing is known of it."""
     known = _UNKNOWN if pace is None else pace
     dated, quiet_s = known.dated + PRIOR_CHANGES, known.quiet_s + PRIOR_CHANGES * every_s
-    if known.found <= 0:
+    if known.found < _TRACE or known.found_s <= 0:
         return dated / quiet_s
     found_s = known.found_s
     mean_s = found_s / known.found
