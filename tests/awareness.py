@@ -24,11 +24,13 @@ from tocsin.model import (
     PageTask,
     PendingVerdict,
     RenderJob,
+    Snapshot,
     StoredState,
     VerdictRow,
 )
 from tocsin.ports import Rendered
 from tocsin.settings import HostSettings, PageSettings, RenderSettings
+from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -244,8 +246,8 @@ class Bench:
             self._ids[name] = page_id
             await self.check(name, OLD)
 
-    async def check(self, name: str, state: FieldValues, *, major: bool = True) -> None:
-        """Let a check find the page in this state; a change is due for awareness."""
+    async def check(self, name: str, state: FieldValues, *, major: bool = True, text: str | None = None) -> None:
+        """Let a check find the page in this state, and this text; a change of state is due for awareness."""
         await self.lease.take()
         task = await self.task(name)
         now = self.clock.now()
@@ -274,6 +276,7 @@ class Bench:
             state=NewState(now, state, equal=False, validators=None, body_digest=None),
             verdict=verdict,
             received=True,
+            snapshot=Snapshot(*pack_text(text), at=now) if text is not None else None,
         )
         await self.store.commit(self.lease.claim, [result])
 

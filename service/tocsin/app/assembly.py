@@ -180,7 +180,7 @@ class Assembly:
         return RenderQueue(
             self._store,
             renderer,
-            Awareness(self._alerts, renderer.kind),
+            Awareness(self._alerts, renderer.kind, keeps_texts=self._settings.snapshots.per_page > 0),
             lease=self._lease,
             settings=self._settings.render,
             hold=self._settings.fetch.hold,

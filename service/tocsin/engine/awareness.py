@@ -9,6 +9,7 @@ from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
 from tocsin.engine.copies import find_copies
+from tocsin.engine.differences import may_keep, to_keep
 from tocsin.engine.judge import evidence_against
 from tocsin.engine.policies import asked_as
 from tocsin.engine.reading import Wanted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, JsonObject, Known, RenderJob
+    from tocsin.model import AlertDraft, Instant, JsonObject, Known, RenderJob, Snapshot
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -38,19 +39,25 @@ class Found(NamedTuple):
     state     to be stored, or None
     rendered  as the alert shows it, where another state than the one judged is stored
     known     what is known of the page now beside its state; None: as before
+    snapshot  of its text, where it is another one than before, and may be kept
     """
 
     same: bool
     state: NewState | None
     rendered: JsonObject | None
     known: Known | None = None
+    snapshot: Snapshot | None = None
 
 
 class Awareness:
-    """Concludes the renderings of one instance; `kind` is the renderer's."""
+    """Concludes the renderings of one instance.
 
-    def __init__(self, alerts: Alerts, kind: str) -> None:
-        self._alerts, self._kind = alerts, kind
+    kind         the renderer's
+    keeps_texts  pages' texts are kept, to show differences
+    """
+
+    def __init__(self, alerts: Alerts, kind: str, *, keeps_texts: bool = True) -> None:
+        self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
 
     def given(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderCommit:
         """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
@@ -71,7 +78,7 @@ class Awareness:
             asked_as=shape,
             wanted=Wanted(policy, task.beside, task.url, rendered.status, shape),
         )
-        found = _find(job, rendered, assessment, policy, now)
+        found = _find(job, rendered, assessment, policy, now, keeps_texts=self._keeps_texts)
         row = self._row(rendered, self._kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered)
         if job.owed:
@@ -91,6 +98,7 @@ class Awareness:
             robots=_directives_of(assessment) if found.state is not None else None,
             copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
             known=found.known,
+            snapshot=to_keep(assessment.directives, found.snapshot) if found.state is not None else None,
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -195,7 +203,15 @@ def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
     return (not said.index, not said.follow) if said is not None else None
 
 
-def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: PageSettings, now: Instant) -> Found:
+def _find(
+    job: RenderJob,
+    rendered: Rendered,
+    assessment: Assessment,
+    policy: PageSettings,
+    now: Instant,
+    *,
+    keeps_texts: bool,
+) -> Found:
     """Decide what becomes of the state that a rendering found (T20, T21)."""
     task, before, latest = job.task, job.task.state, assessment.state
     same = before is not None and before.fields == latest.values
@@ -216,7 +232,8 @@ def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: Pa
     validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
     followed = NO_SIGNALS
     if assessment.readings is not None:
-        followed = follow(task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=False)
+        keeps = keeps_texts and may_keep(assessment.directives)
+        followed = follow(task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=keeps)
     if same and followed.known is not None and (followed.weighed is None or followed.weighed.rule is not None):
         # Nobody was told of this content: the next check finds it, and must not be answered that nothing is new.
         return Found(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
@@ -224,4 +241,4 @@ def _find(job: RenderJob, rendered: Rendered, assessment: Assessment, policy: Pa
     if same or before is None:
         return Found(same, state, None)
     shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)
-    return Found(same, state, shown, followed.known)
+    return Found(same, state, shown, followed.known, followed.snapshot)

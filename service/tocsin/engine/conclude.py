@@ -9,6 +9,7 @@ from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.cadence import next_check
 from tocsin.engine.copies import find_copies
+from tocsin.engine.differences import to_keep
 from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
 from tocsin.engine.pacing import pace_of, with_pace
@@ -186,7 +187,7 @@ class Conclusion:
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             known=known,
-            snapshot=judged.followed.snapshot,
+            snapshot=_text_of(assessment, judged),
             listing=None if is_suspect else assessment.listing,
         )
 
@@ -329,6 +330,12 @@ def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tu
     if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return task.noindex, task.nofollow
     return not said.index, not said.follow
+
+
+def _text_of(assessment: Assessment, judged: Judged) -> Snapshot | None:
+    if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return None
+    return to_keep(assessment.directives, judged.followed.snapshot)
 
 
 def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.engine.containment import contained
+from tocsin.engine.differences import Differences
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import Postponed, pause_s
@@ -68,6 +69,7 @@ class RenderQueue:
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
+        self._differences = Differences(store, telemetry)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
@@ -170,7 +172,7 @@ class RenderQueue:
     async def _render(self, job: RenderJob, claim: Claim) -> None:
         """See one page through one set of requests."""
         try:
-            await self._render_once(job, claim)
+            await self._render_once(await self._patiently(lambda: self._differences.told(job)), claim)
         except StaleClaim as exc:
             # Whoever owns the page now gives it its awareness; nothing of ours may be written.
             self._telemetry.emit(Happening("render.lost", "warning", {"url": job.task.url, "error": str(exc)}))

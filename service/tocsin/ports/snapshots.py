@@ -19,9 +19,6 @@ class SnapshotStore(Protocol):
     async def snapshot_text(self, snapshot_id: int) -> bytes | None:
         """The text of a snapshot, as `spec.signals.texts` packed it; None where it was forgotten meanwhile."""
 
-    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
-        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
-
     async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
         """Forget texts, at most `limit` of them; returns how many.
 

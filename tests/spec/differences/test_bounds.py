@@ -36,13 +36,18 @@ def swapped(_: random.Random) -> tuple[str, str]:
     return "a\n" * half + "b\n" * half, "b\n" * half + "a\n" * half
 
 
+def of_one_sentence(_: random.Random) -> tuple[str, str]:
+    words = [f"w{number}" for number in range(LETTERS // 7)]
+    return " ".join(words), " ".join(word for number, word in enumerate(words) if number % 2)
+
+
 def nested(_: random.Random) -> tuple[str, str]:
     numbers = range(LETTERS // 10)
     return "\n".join(f"u{n}\nx\nx" for n in numbers), "\n".join(f"u{n}\nx\ny" for n in numbers)
 
 
 @pytest.mark.parametrize("by", ["words", "lines"])
-@pytest.mark.parametrize("texts", [shuffled, of_few_letters, of_words, in_periods, swapped, nested])
+@pytest.mark.parametrize("texts", [shuffled, of_few_letters, of_words, in_periods, swapped, of_one_sentence, nested])
 def test_the_work_is_bounded_whatever_the_texts_are(monkeypatch: pytest.MonkeyPatch, texts: Texts, by: By) -> None:
     before, latest = texts(random.Random(5))  # noqa: S311 - the same texts each time
     made: list[Work] = []

@@ -36,6 +36,10 @@ def test_equal_texts_have_an_empty_excerpt() -> None:
     assert shown("A bell. It rings.", "A bell. It rings.") == {"added": [], "removed": [], "cut": False}
 
 
+def test_spaces_are_no_change() -> None:
+    assert shown("a  b\n\nc", "a b\nc") == shown("a b\nc", "a  b\n\nc") == {"added": [], "removed": [], "cut": False}
+
+
 def test_a_sentence_that_changed_is_shown_whole_as_it_was_and_as_it_is() -> None:
     found = shown("It rains. We open at nine. Come!", "It rains. We open at ten. Come!")
 
@@ -104,3 +108,13 @@ def test_both_sides_get_their_half_where_both_have_much_to_say() -> None:
 
     assert sum(map(len, found["removed"])) > 60
     assert sum(map(len, found["added"])) > 60
+
+
+def test_places_in_one_very_long_sentence_are_looked_at_once_each() -> None:
+    """Else twice as many would take four times as long."""
+    words = [f"w{number}" for number in range(60_000)]
+
+    found = shown(" ".join(words), " ".join(word for number, word in enumerate(words) if number % 2))
+
+    assert found["cut"]
+    assert len(found["added"]) == len(found["removed"]) == 1

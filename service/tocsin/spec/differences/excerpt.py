@@ -76,11 +76,11 @@ def _changed(runs: Sequence[Run], kind: Kind) -> Iterator[_Sentence]:
     for sentence in split_sentences(text):
         stop = start + len(sentence)
         first, last = len(sentence), -1
+        words = len(sentence) - len(sentence.lstrip()), len(sentence.rstrip())
         while begin < stop or begin == end == len(text) == stop:
-            if sentence[max(begin - start, 0) : end - start].strip() or _is_within(
-                sentence, begin - start, end - start
-            ):
-                first, last = min(first, max(begin - start, 0)), min(end, stop) - start
+            left, right = max(begin - start, 0), min(end, stop) - start
+            if sentence[left:right].strip() or (begin == end and _is_within(sentence, left, words)):
+                first, last = min(first, left), right
             if end > stop:
                 break
             begin, end = next(places, none)
@@ -95,18 +95,24 @@ def _places(runs: Sequence[Run], kind: Kind) -> Iterator[tuple[int, int]]:
     for number, run in enumerate(runs):
         if run.kind == kind:
             yield place, place + len(run.text)
-        elif run.kind != "same" and all(other.kind != kind for other in runs[max(number - 1, 0) : number + 2]):
+        elif (
+            run.kind != "same"
+            and run.text.strip()
+            and all(other.kind != kind for other in runs[max(number - 1, 0) : number + 2])
+        ):
             yield place, place
         if run.kind in ("same", kind):
             place += len(run.text)
 
 
-def _is_within(sentence: str, begin: int, end: int) -> bool:
-    """Tell whether a place without length lies within a sentence, and not between it and another one."""
-    before = sentence[: max(begin, 0)]
-    if begin != end or not before.strip() or before.endswith("\n"):
+def _is_within(sentence: str, place: int, words: tuple[int, int]) -> bool:
+    """Tell whether a place lies within a sentence, and not between it and another one.
+
+    words  where its first word begins, and its last one ends
+    """
+    if place <= words[0] or sentence[place - 1] == "\n":
         return False
-    return bool(sentence[end:].strip()) or not ends_sentence(before)
+    return place < words[1] or not ends_sentence(sentence, place)
 
 
 def _bounded(shown: Sequence[tuple[str, bool]], letters: int) -> tuple[list[str], bool]:

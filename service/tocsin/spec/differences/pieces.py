@@ -58,6 +58,6 @@ def split_sentences(text: str) -> list[str]:
     return [*sentences, text[start:]] if start < len(text) else sentences
 
 
-def ends_sentence(text: str) -> bool:
-    """Tell whether a text ends as a sentence does."""
-    return _ENDED.search(text[-_MOST_AFTER:]) is not None
+def ends_sentence(text: str, end: int) -> bool:
+    """Tell whether what stands before this place ends as a sentence does."""
+    return _ENDED.search(text[max(end - _MOST_AFTER, 0) : end]) is not None

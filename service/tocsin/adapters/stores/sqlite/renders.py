@@ -15,6 +15,7 @@ from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import Departure, Questions, told_in
 from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.snapshots import keep_snapshots
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
 from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, to_task
 from tocsin.events import RECOVERED
@@ -96,6 +97,8 @@ def write_rendering(
             remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
         if result.known is not None:
             db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
+        if result.snapshot is not None:
+            keep_snapshots(db, [(result.page_id, result.snapshot)])
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)

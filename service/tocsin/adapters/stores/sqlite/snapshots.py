@@ -36,7 +36,7 @@ def keep_snapshots(db: sqlite3.Connection, rows: Sequence[tuple[int, Snapshot]])
 
 
 class SnapshotRole(Role):
-    """Implements ports.SnapshotStore."""
+    """Implements ports.SnapshotStore, and what ports.RenderStore asks of texts."""
 
     async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
         """The texts that are kept of a page, newest first."""

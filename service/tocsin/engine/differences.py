@@ -1,0 +1,73 @@
+"""The texts of pages, as far as they may be kept, and what differs between two of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from tocsin.errors import DamagedText
+from tocsin.events import Happening
+from tocsin.model import NO_COPY
+from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.excerpt import excerpt
+from tocsin.spec.signals.texts import unpack_text
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant, JsonObject, PendingVerdict, RenderJob, Snapshot
+    from tocsin.ports import Telemetry
+    from tocsin.spec.robots.directives import Directives
+
+
+class Texts(Protocol):
+    """Who has the texts of pages; `ports.RenderStore` is one."""
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+
+
+def may_keep(said: Directives | None) -> bool:
+    """Say whether a page lets copies of its text be kept (LM-45); one that was not read is as it was before."""
+    return said is None or (said.index and said.archive)
+
+
+def to_keep(said: Directives | None, snapshot: Snapshot | None) -> Snapshot | None:
+    """Say what is to be kept of a page's text; where the page wants no copy kept, those that were go, too."""
+    return snapshot if may_keep(said) else NO_COPY
+
+
+def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
+    """Show what differs between two texts as an event does; None where they are the same to people.
+
+    Both packed. Raises DamagedText.
+    """
+    shown = excerpt(compare_texts(unpack_text(before), unpack_text(latest), by="words"))
+    return shown if shown["added"] or shown["removed"] else None
+
+
+class Differences:
+    """Finds what differs in pages' texts: on a thread beside the loop, and of one verdict at a time."""
+
+    def __init__(self, texts: Texts, telemetry: Telemetry) -> None:
+        self._texts, self._telemetry = texts, telemetry
+        self._one = asyncio.Lock()
+
+    async def told(self, job: RenderJob) -> RenderJob:
+        """Let each verdict of a job say what differs between the page's text at it and the one before.
+
+        Null where it has no two texts. Raises StoreError.
+        """
+        verdicts = [await self._tell(job, verdict) for verdict in job.verdicts]
+        return msgspec.structs.replace(job, verdicts=tuple(verdicts))
+
+    async def _tell(self, job: RenderJob, verdict: PendingVerdict) -> PendingVerdict:
+        difference = None
+        texts = await self._texts.texts_around(job.page_id, verdict.at)
+        if texts is not None:
+            try:
+                async with self._one:
+                    difference = await asyncio.to_thread(difference_data, *texts)
+            except DamagedText as exc:
+                self._telemetry.emit(Happening("text.damaged", "warning", {"url": job.task.url, "error": str(exc)}))
+        return msgspec.structs.replace(verdict, data=verdict.data | {"difference": difference})
