@@ -1,0 +1,176 @@
+"""What comes in a page's place changes nothing that is known of it, and is told once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
+from tocsin.errors import FetchRefused
+
+if TYPE_CHECKING:
+    from tocsin.model import CheckResult
+
+CHALLENGE = (
+    b"<!doctype html><html lang=en><head><meta charset=utf-8><title>Just a moment...</title>"
+    b'<meta http-equiv="refresh" content="360"><script>window._cf_chl_opt={cType:"managed"}</script></head>'
+    b'<body><h1>site.example</h1><form id="challenge-form" action="/?__cf_chl_f_tk=1"><p>Checking if the site '
+    b"connection is secure. Verifying you are human. This may take a few seconds.</p></form>"
+    b'<script src="/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1"></script></body></html>'
+)
+FIELDS = '<meta name="topper-major" content="2026"><meta name=created content=2026>'
+TAG = {"etag": '"of the challenge"'}
+
+
+def assert_changes_nothing(result: CheckResult) -> None:
+    assert result.report.outcome == "suspect"
+    assert (result.state, result.verdict, result.known, result.snapshot) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("head", ["", FIELDS], ids=["content", "fields"])
+def test_what_stands_in_for_a_page_changes_nothing_that_is_known_of_it(head: str) -> None:
+    watched = Watched()
+    watched.check(page(head=head))
+    before = watched.task
+
+    result = watched.check(CHALLENGE, headers=TAG)
+
+    assert_changes_nothing(result)
+    assert result.suspected
+    assert (watched.task.validators, watched.task.body_digest) == (before.validators, before.body_digest)
+
+
+def test_it_is_told_once_with_the_evidence() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    first, second = watched.check(CHALLENGE), watched.check(CHALLENGE)
+
+    (alert,) = first.alerts
+    assert alert.type == "tocsin.page.suspect.v1"
+    assert alert.event["data"]["evidence"].startswith("challenge: ")
+    assert first.report.problem == alert.event["data"]["evidence"]
+    assert_changes_nothing(second)
+    assert second.alerts == ()
+
+
+def test_it_is_told_again_where_the_page_was_there_in_between() -> None:
+    watched = Watched()
+    for body in (page(), CHALLENGE, page()):
+        watched.check(body)
+
+    assert len(watched.check(CHALLENGE).alerts) == 1
+
+
+def test_a_page_that_is_back_as_it_was_has_not_changed() -> None:
+    watched = Watched()
+    for body in (page(), CHALLENGE):
+        watched.check(body)
+
+    back = watched.check(page())
+
+    assert (back.report.outcome, back.suspected) == ("unchanged", False)
+
+
+def test_what_changed_behind_it_is_found_when_the_page_is_back() -> None:
+    watched = Watched()
+    for body in (page(), CHALLENGE):
+        watched.check(body)
+
+    assert watched.check(page(FIRST, SECOND, THIRD, NEWS)).report.outcome == "minor"
+
+
+def test_the_validators_of_what_stands_in_are_never_sent_back() -> None:
+    watched = Watched()
+    watched.check(page(), headers={"etag": '"of the page"'})
+    watched.check(CHALLENGE, headers=TAG)
+
+    assert watched.task.validators is not None
+    assert watched.task.validators.etag == '"of the page"'
+
+
+def test_a_304_to_the_pages_own_validators_says_that_it_is_back() -> None:
+    watched = Watched()
+    watched.check(page(), headers={"etag": '"of the page"'})
+    watched.check(CHALLENGE, headers=TAG)
+
+    result = watched.check(status=304)
+
+    assert (result.report.outcome, result.suspected) == ("unchanged", False)
+
+
+def test_the_user_may_take_it_for_the_page() -> None:
+    watched = Watched()
+    for body in (page(head=FIELDS), CHALLENGE):
+        watched.check(body)
+    watched.set(suspects="accept")
+
+    taken, after = watched.check(CHALLENGE), watched.check(CHALLENGE + b"<!-- other bytes -->")
+
+    assert taken.report.outcome == "major"
+    assert taken.known is not None
+    assert not taken.suspected
+    assert after.report.outcome == "unchanged"
+
+
+def test_a_first_check_takes_it_for_the_page_and_says_what_it_seems_to_be() -> None:
+    result = Watched().check(CHALLENGE)
+
+    assert result.report.outcome == "first"
+    assert result.state is not None
+    assert (result.report.problem or "").startswith("challenge: ")
+    assert result.alerts == ()
+
+
+def test_where_no_signals_are_wanted_a_page_that_lost_its_fields_is_looked_at_all_the_same() -> None:
+    watched = Watched(signals="none")
+    watched.check(page(head=FIELDS))
+
+    assert_changes_nothing(watched.check(CHALLENGE))
+
+
+def test_T20_a_refresh_of_what_stands_in_puts_no_check_off() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    assert "refresh" not in watched.check(CHALLENGE).next_why
+
+
+def test_a_202_that_stands_in_for_the_page_is_one() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    assert_changes_nothing(watched.check(CHALLENGE, status=202))
+
+
+def test_T58_a_202_that_is_nothing_known_is_refused() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    with pytest.raises(FetchRefused, match="answered 202"):
+        watched.check(page(), status=202)
+
+
+def test_HTML_that_becomes_something_else_is_told_and_then_compared() -> None:
+    watched = Watched()
+    watched.check(page(head=FIELDS))
+    pdf = {"content-type": "application/pdf"}
+
+    first, second = watched.check(b"%PDF-1.7 ...", headers=pdf), watched.check(b"%PDF-1.7 ...", headers=pdf)
+
+    assert_changes_nothing(first)
+    assert len(first.alerts) == 1
+    assert second.report.outcome == "major"
+
+
+def test_what_stands_in_for_a_document_does_not_make_a_page_of_it() -> None:
+    pdf = {"content-type": "application/pdf"}
+    watched = Watched()
+    watched.check(b"%PDF-1.7 ...", headers=pdf)
+
+    result = watched.check(CHALLENGE, headers={"content-type": "text/html"})
+
+    assert result.report.outcome == "suspect"
+    assert result.not_html
+    assert watched.check(b"%PDF-1.7 ...", headers=pdf).report.outcome == "unchanged"
