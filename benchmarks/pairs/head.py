@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from benchmarks.pairs.language import chance
 from benchmarks.pairs.story import texts
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def head(visit: Visit, story: Story) -> str:
         f'<link rel="stylesheet" href="/assets/site.css?v={version}">',
         f'<meta name="csrf-token" content="{visit.token("csrf", letters=40)}">',
         f'<meta name="request-id" content="{visit.token("request-id")}">',
-        f"<style>{_styles(visit)}</style>",
+        f"<style>{_styles(visit.page.drawn)}</style>",
         *_declared(visit, story),
         f'<script nonce="{visit.token("nonce")}" src="/assets/site.{version}.js" defer></script>',
     ]
@@ -77,13 +79,9 @@ def _declared(visit: Visit, story: Story) -> list[str]:
 
 def scripts(visit: Visit, story: Story) -> str:
     """Give the scripts at the end of the body, with their state."""
-    by = visit.fixed("scripts")
     nonce = visit.token("nonce")
-    settings: dict[str, object] = {
-        f"{by.choice(_NAMES)}{by.randrange(999)}": by.randrange(10**6) for _ in range(by.randrange(50, 700))
-    }
-    settings["request"], settings["rendered"] = visit.token("state"), visit.by("state").randrange(10**10)
-    calls = "".join(f'q.push(["{by.choice(_NAMES)}",{by.randrange(10**6)}]);' for _ in range(by.randrange(20, 500)))
+    fixed, calls = _fixed_script(visit.page.drawn)
+    settings = {**fixed, "request": visit.token("state"), "rendered": visit.by("state").randrange(10**10)}
     found = f'<script nonce="{nonce}">var settings = {_json(settings)};</script>\n'
     found += f'<script nonce="{nonce}">{calls}</script>\n'
     if visit.page.skin in {"hashed", "shop"}:
@@ -97,13 +95,23 @@ def scripts(visit: Visit, story: Story) -> str:
     return f"{found}<!-- rendered in {stamp} ms by web-{stamp % 7}, request {visit.token('request-id')} -->\n"
 
 
-def _styles(visit: Visit) -> str:
-    by = visit.fixed("styles")
+@lru_cache(maxsize=2)
+def _styles(drawn: str) -> str:
+    by = chance(drawn, "styles")
     rules = (
         f".{by.choice(_NAMES)}-{by.randrange(99)}{{margin:{by.randrange(64)}px;color:#{by.randrange(4096):03x}}}"
         for _ in range(by.randrange(100, 900))
     )
     return "".join(rules)
+
+
+@lru_cache(maxsize=2)
+def _fixed_script(drawn: str) -> tuple[dict[str, object], str]:
+    """What the scripts of a page hold on every visit: settings, and calls."""
+    by = chance(drawn, "scripts")
+    settings = {f"{by.choice(_NAMES)}{by.randrange(999)}": by.randrange(10**6) for _ in range(by.randrange(50, 700))}
+    calls = (f'q.push(["{by.choice(_NAMES)}",{by.randrange(10**6)}]);' for _ in range(by.randrange(20, 500)))
+    return {**settings}, "".join(calls)
 
 
 def _json(data: object) -> str:

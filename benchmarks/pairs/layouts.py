@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from benchmarks.pairs.story import Story
     from benchmarks.pairs.visit import Visit
 
-_BETWEEN = re.compile(r">\n\s*(?=<)")
+_BETWEEN = re.compile(r"<(/?[\w-]+)([^<>]*)>\n\s*(?=<(/?[\w-]+))")
+_INLINE = re.compile(r"/?(?:a|b|button|cite|em|font|i|iframe|img|input|ins|script|small|span|strong|svg|time)")
 _PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 
 
@@ -60,8 +61,18 @@ def render(visit: Visit, story: Story) -> bytes:
     markup = FRAMES[LAYOUTS[visit.page.layout].frame](visit, story)
     way = visit.by("white-space").randrange(3)
     if way:
-        # Only line breaks between tags are touched, and none of them stands within a line of text.
-        space = "" if way == 1 else "\n\n    "
         pieces = _PRE.split(markup)
-        markup = "".join(piece if piece.startswith("<pre") else _BETWEEN.sub(f">{space}", piece) for piece in pieces)
+        minify = _minified if way == 1 else _indented
+        markup = "".join(piece if piece.startswith("<pre") else _BETWEEN.sub(minify, piece) for piece in pieces)
     return markup.encode()
+
+
+def _minified(found: re.Match[str]) -> str:
+    """Leave no white space between blocks, and a space where people would see that it is gone."""
+    before, attributes, after = found.groups()
+    is_seen = _INLINE.fullmatch(before) and _INLINE.fullmatch(after)
+    return f"<{before}{attributes}>{' ' if is_seen else ''}"
+
+
+def _indented(found: re.Match[str]) -> str:
+    return f"<{found[1]}{found[2]}>\n\n    "
