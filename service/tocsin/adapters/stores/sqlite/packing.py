@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject
 
 _GRID: Final = ("every ", ", at its own time")
+_PACED: Final = re.compile(
+    r"adaptive: changed in ([0-9]+) of ([0-9]+) checks(?:, about every ([0-9a-z]+))?; every ([0-9a-z]+)(,.*)?", re.ASCII
+)
+_PACED_SHORT: Final = re.compile(r"\^([0-9]+) ([0-9]+) ([0-9a-z]*) ([0-9a-z]+(?:,.*)?)", re.ASCII)
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 _NOT_MODIFIED: Final = 304
 _PLACES: Final = 15
@@ -149,17 +154,26 @@ def _named_by(mask: int) -> tuple[str, ...]:
 
 
 def pack_why(why: str) -> str:
-    """Write the reason for a due time; the usual one loses its many words."""
+    """Write the reason for a due time; the usual ones lose their many words."""
     start, end = _GRID
     if why.endswith(end) and why.startswith(start):
         return f"~{why[len(start) : -len(end)]}"
+    if why.startswith("adaptive") and (paced := _PACED.fullmatch(why)) is not None:
+        changes, checks, often, interval, held = paced.groups(default="")
+        return f"^{changes} {checks} {often} {interval}{held}"
     return why
 
 
 def unpack_why(kept: str | None) -> str | None:
     """Read what `pack_why` wrote."""
-    if kept is not None and kept.startswith("~"):
+    if kept is None:
+        return None
+    if kept.startswith("~"):
         return f"{_GRID[0]}{kept[1:]}{_GRID[1]}"
+    if kept.startswith("^") and (paced := _PACED_SHORT.fullmatch(kept)) is not None:
+        changes, checks, often, interval = paced.groups()
+        about = f", about every {often}" if often else ""
+        return f"adaptive: changed in {changes} of {checks} checks{about}; every {interval}"
     return kept
 
 

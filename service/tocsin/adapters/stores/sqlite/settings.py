@@ -45,8 +45,12 @@ class Edit(Struct, frozen=True):
         return "mode" not in own and ("mode" in self.settings or "mode" in self.unset)
 
     def sets_clock(self, own: Collection[str] = ()) -> bool:
-        """The same for its interval."""
-        return _CLOCK.isdisjoint(own) and not _CLOCK.isdisjoint([*self.settings, *self.unset])
+        """The same for its interval; that it is to be adaptive moves nothing, only that it is no more, or its bound."""
+        given = {*self.settings, *self.unset}
+        if not _CLOCK.isdisjoint(given):
+            return _CLOCK.isdisjoint(own)
+        is_fixed_now = "adaptive" in given and self.settings.get("adaptive") is not True and "adaptive" not in own
+        return is_fixed_now or ("every_max" in given and "every_max" not in own)
 
     def merged(self, settings: str | None) -> JsonObject:
         """Give these settings with the edit's in their place."""
@@ -55,9 +59,9 @@ class Edit(Struct, frozen=True):
 
     def window(self, pages: int) -> int:
         """Give the span that the next checks are spread over: the new interval, or what this many pages take."""
-        every = self.settings.get("every")
-        if isinstance(every, str) and "cron" not in self.settings:
-            return to_us(parse_span(every))
+        longest = self.settings.get("every", self.settings.get("every_max"))
+        if isinstance(longest, str) and "cron" not in self.settings:
+            return to_us(parse_span(longest))
         return window_us(pages)
 
 
