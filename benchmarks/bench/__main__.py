@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from benchmarks.bench import pages, report, tools
+from benchmarks.bench import pages, report, signals, tools
 from benchmarks.bench.measure import LARGE, TINY, WHOLE, NotMeasured
 from benchmarks.bench.rows import ROWS
 
@@ -31,8 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = TINY if options.tiny else LARGE if options.size else WHOLE
     rows = {name: row.measure for name, row in ROWS.items()}
     if options.pages is not None:
-        rows["pages"] = partial(pages.measure, folder=Path(options.pages) if options.pages else None)
-        options.rows = ["pages"]
+        folder = Path(options.pages) if options.pages else None
+        of_a_folder = {
+            "pages": partial(pages.measure, folder=folder),
+            "signals": partial(signals.measure, folder=folder),
+        }
+        rows |= of_a_folder
+        options.rows = [name for name in options.rows if name in of_a_folder] or ["pages"]
     whole = [name for name, row in ROWS.items() if options.tiny or row.budget(size=options.size) is not None]
     chosen = options.rows or whole
     told = report.Report(as_json=options.json, verbose=options.verbose)
@@ -62,7 +67,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--verbose", action="store_true", help="also how the programs of others are set")
     parser.add_argument("--out", default="build/bench.json", metavar="FILE", help="where everything is written as JSON")
     parser.add_argument(
-        "--pages", nargs="?", const="", metavar="DIR", help="only bytes to state, on the .html files below DIR"
+        "--pages",
+        nargs="?",
+        const="",
+        metavar="DIR",
+        help="only bytes to state, on the .html files below DIR; the row signals too, if it is named",
     )
     parser.add_argument(
         "--tiny", action="store_true", help="just enough of every row to see that it works; the figures mean nothing"

@@ -1,0 +1,105 @@
+"""What reading a page's signals costs, beside parsing the page whole: `./dev bench signals [--pages DIR]`.
+
+Reading is all that a check does with a parsed page: every signal, its content, and the comparison with the content
+before, of which one paragraph was another one. The others take turns with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from selectolax.lexbor import LexborHTMLParser
+
+from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.pages import Page, read_folder
+from benchmarks.pairs.plan import pairs
+from tocsin.errors import TooComplex
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.reading import Asked, read_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from benchmarks.bench.measure import Figure, Sizes
+    from tocsin.spec.html.whole import Whole
+
+READING, OURS, LEXBOR = "signals read and compared", "whole parse, turbohtml", "whole parse, lexbor"
+BOTH = "whole parse and signals"
+AIM = Aim("<=", 1.0)
+_URL = "https://site.example/"
+_SEED, _MADE, _TINY = 3, 200, 4
+_HEADERS = (("last-modified", "Sat, 01 Nov 2025 08:00:00 GMT"), ("etag", '"5f3a-64b1c"'))
+
+
+async def measure(sizes: Sizes, folder: Path | None = None) -> list[Figure]:
+    """Measure on the pages of a folder, or on pages made as those of the pairs are."""
+    bodies = read_folder(folder) if folder is not None else [pair.new for pair in pairs(_SEED, _MADE)]
+    if sizes.rounds == 1:
+        bodies = bodies[:_TINY]
+    read = [Page.of(body) for body in bodies if _parse(body) is not None]
+    before = [_fingerprint(page.body) for page in read]
+    samples: dict[str, list[float]] = defaultdict(list)
+    for _ in range(sizes.rounds):
+        _round(samples, read, before)
+    samples[BOTH] = [sum(pair) for pair in zip(samples[OURS], samples[READING], strict=True)]
+    kib = sum(len(page.body) for page in read) / len(read) / 1024
+    note = f"{len(read)} pages of {kib:.0f} KiB"
+    return [
+        figure(READING, samples[READING], "us CPU/page", beside=OURS, reference=samples[OURS], aim=AIM, note=note),
+        figure(READING, samples[READING], "us CPU/page", beside=LEXBOR, reference=samples[LEXBOR]),
+        figure(BOTH, samples[BOTH], "us CPU/page", beside=LEXBOR, reference=samples[LEXBOR]),
+    ]
+
+
+def _parse(body: bytes) -> Whole | None:
+    try:
+        return parse_whole(body, None)
+    except TooComplex:
+        return None
+
+
+def _fingerprint(body: bytes) -> bytes:
+    """Give the fingerprint of a page's content as it was before its first paragraph was edited."""
+    whole = _parse(body.replace(b"</p>", b" Once more.</p>", 1))
+    content = None if whole is None else read_signals(whole, _HEADERS, {}, Asked(), _URL).content
+    return b"" if content is None else content.fingerprint
+
+
+def _round(samples: dict[str, list[float]], pages: Sequence[Page], before: Sequence[bytes]) -> None:
+    """Let each contender go through all pages once; adds microseconds of processor time a page."""
+    parsed: list[Whole | None] = []
+
+    def parse() -> None:
+        parsed.extend(_parse(page.body) for page in pages)
+
+    def read() -> None:
+        for whole, fingerprint in zip(parsed, before, strict=True):
+            if whole is None:
+                continue
+            content = read_signals(whole, _HEADERS, {}, Asked(), _URL).content
+            if content is not None:
+                compare_contents(fingerprint, content, ())
+
+    def lexbor() -> None:
+        for page in pages:
+            LexborHTMLParser(page.utf8)
+
+    # The pages that were parsed are read next: none of them was read before.
+    for name, do in ((LEXBOR, lexbor), (OURS, parse), (READING, read)):
+        samples[name].append(_timed(do) / len(pages) * 1e6)
+
+
+def _timed(do: Callable[[], None]) -> float:
+    gc.collect()
+    gc.disable()  # what one of them leaves behind is not to be swept up in the time of another
+    began = time.process_time()
+    try:
+        do()
+        return time.process_time() - began
+    finally:
+        gc.enable()
