@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 80
 _ARTICLE = re.compile(r'"@type"\s*+:\s*+\[?\s*+"[A-Za-z]{0,30}?(?:Article|Posting|Recipe|Product|Event)"')
+_LITTLE_TEXT = 400
+_SEVERAL = 2
 _MOST_JSON = 50_000
 _MOST_SCRIPTS = 8
 # Metas that say nothing of what a page is about.
@@ -76,6 +78,26 @@ class Case:
         return not any(
             (meta.name and lower_ascii(meta.name.strip()) not in _SILENT) or meta.property for meta in self._whole.metas
         )
+
+    @cached_property
+    def hints(self) -> list[str]:
+        """What a page says beside its words of not being there to stay."""
+        hints = {
+            "noindex": self.is_hidden,
+            "a Retry-After": "retry-after" in self.headers,
+            "a refresh": self.refresh is not None,
+            "status 202": self.is_put_off,
+        }
+        return [name for name, holds in hints.items() if holds]
+
+    def is_told_enough(self, told: Sequence[str]) -> bool:
+        """Say whether words of the text are enough for a page of its length: the longer, the more it takes.
+
+        told  what it says to its visitor; up to 400 letters one thing is enough, above it takes two, or a hint
+        """
+        needed = 1 if self.sight.own <= _LITTLE_TEXT else _SEVERAL
+        things = [thing for thing in told if not any(thing in other for other in told if other is not thing)]
+        return bool(things) and len(things) + len(self.hints) >= needed
 
     @cached_property
     def speaks_for_itself(self) -> bool:

@@ -30,18 +30,17 @@ def find_consent(case: Case) -> str | None:
         return None
     place = case.place.leads_to(CONSENT)
     titled = CONSENT_TITLES.opens(sight.title_parts, spare=3)
-    buttons = CONSENT_BUTTONS.found_in(f"{sight.controls} {sight.text}")
+    button = CONSENT_BUTTONS.opens(sight.labels, spare=2)
     if sight.own > _MOST_TEXT or sight.links > _MOST_LINKS:
         return None
     if place:
-        pressed = CONSENT_BUTTONS.found_in(sight.controls)
-        said = titled or CONSENT_TITLES.opens(sight.heading_parts, spare=3) or next(iter(pressed), None)
+        said = titled or CONSENT_TITLES.opens(sight.heading_parts, spare=3) or button
         mark = find_mark(CONSENT_MARKS, sight.code)
         if said or mark:
             because = f'says "{said}"' if said else f"carries {mark and mark.whose}"
             return f"sent to {case.shown(case.final_url)}, which {because}"
-    if titled and buttons:
+    if titled and button:
         told = CONSENT_TELLS.found_in(sight.text)
         if told:
-            return f'its title says "{titled}", a button "{buttons[0]}", and its text "{told[0]}"'
+            return f'its title says "{titled}", a button "{button}", and its text "{told[0]}"'
     return None

@@ -21,8 +21,9 @@ def find_maintenance(case: Case) -> str | None:
 
     Any of these, with at most 900 letters of text and few links
 
-    - a title or first heading that says so and nothing else, and words that ask to come back later;
-    - such a title, hardly any text, and a Retry-After, a refresh, noindex, or status 202;
+    - a title or first heading that says so and nothing else, and words that ask to come back later, above
+      400 letters several of them or a hint of these: a Retry-After, a refresh, noindex, status 202;
+    - such a title, hardly any text, and such a hint;
     - where there is no heading, such a beginning, and words that ask to come back later;
     - a redirect to a place of maintenance, and words.
 
@@ -41,17 +42,9 @@ def find_maintenance(case: Case) -> str | None:
     told = MAINTENANCE_TELLS.found_in(sight.text)
     if case.place.leads_to(MAINTENANCE) and (said or told):
         return f'sent to {case.shown(case.final_url)}, which says "{said or told[0]}"'
-    if said and told and (titled or sight.links <= _FEW_LINKS):
+    if said and case.is_told_enough(told) and (titled or sight.links <= _FEW_LINKS):
         return f'says "{said}" and "{told[0]}"; {sight.own} letters of text'
     is_short = sight.own + sight.links <= _HARDLY_ANY
-    if titled and is_short:
-        hints = {
-            "a Retry-After": "retry-after" in case.headers,
-            "a refresh": case.refresh is not None,
-            "noindex": case.is_hidden,
-            "status 202": case.is_put_off,
-        }
-        hint = next((name for name, holds in hints.items() if holds), None)
-        if hint:
-            return f'its title says "{titled}", with {hint}, and hardly anything else'
+    if titled and is_short and case.hints:
+        return f'its title says "{titled}", with {case.hints[0]}, and hardly anything else'
     return None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tocsin.spec.suspicion.case import Case
 
 _MOST_TEXT = 1500
-_LITTLE_TEXT = 500
+_LITTLE_TEXT = 400
 _NOTHING = 120
 _SEVERAL = 2
 
@@ -23,12 +23,12 @@ def find_missing(case: Case) -> str | None:
     A title or heading that says so and nothing else, and, by the length of its text
 
     - up to 120 letters: nothing more;
-    - up to 500 letters: one of these: words that speak to a visitor who looks for a page; noindex; a class or id such
+    - up to 400 letters: one of these: words that speak to a visitor who looks for a page; noindex; a class or id such
       as `error404`; a redirect to a place such as /404 or from a deep URL to /;
     - up to 1500 letters: two of these, where several different words count for one.
 
     The number 404 alone says nothing: years, houses and pages about it are called so too; with a text that says the
-    words it does, up to 500 letters. Never where the page that was asked for is such a place itself.
+    words it does, up to 400 letters. Never where the page that was asked for is such a place itself.
     """
     sight = case.sight
     if sight.is_cut or sight.own > _MOST_TEXT or case.speaks_for_itself or case.place.asked & MISSING:

@@ -25,7 +25,7 @@ def find_parked(case: Case) -> str | None:
 
     - a parking service's code, and words, or a redirect to such a place, or hardly any text;
     - a title, heading or beginning that says so and nothing else (but for the domain's name), and words that speak
-      to the visitor or the owner, or at most 300 letters;
+      to the visitor or the owner (above 400 letters several of them), or at most 300 letters;
     - a redirect to a place of parking, and words.
     """
     sight = case.sight
@@ -38,7 +38,7 @@ def find_parked(case: Case) -> str | None:
     words = f'says "{said or told[0]}"' if said or told else ""
     if mark and (words or place or sight.own + sight.links <= _NOTHING):
         return f'{mark.whose}: "{mark.needle}" in its code; {words or "hardly any text"}'
-    if said and (told or sight.own + sight.links <= _HARDLY_ANY):
+    if said and (case.is_told_enough(told) or sight.own + sight.links <= _HARDLY_ANY):
         also = f' and "{told[0]}"' if told else ""
         return f'says "{said}"{also}; {sight.own} letters of text'
     if place and words:

@@ -36,8 +36,9 @@ _BREAKDOWNS = (
 def find_blocked(case: Case) -> str | None:
     """Find what makes a page a refusal.
 
-    A title, heading or beginning that says so and nothing else, words of a
-    permission, an address, an incident or a country (or nothing more at all), at most 900 letters and few links.
+    A title, heading or beginning that says so and nothing else, words of a permission, an address, an
+    incident or a country, at most 900 letters and few links; above 400 letters it takes several of such words, or a
+    hint such as noindex. Or nothing more at all.
     """
     return _find(case, BLOCKED_TITLES, BLOCKED_TELLS)
 
@@ -45,9 +46,9 @@ def find_blocked(case: Case) -> str | None:
 def find_error(case: Case) -> str | None:
     """Find what makes a page a breakdown.
 
-    A title, heading or beginning that says so and nothing else, words of
-    trying again or of those in charge (or nothing more at all), at most 900 letters and few links; or a program's
-    own message as the first text of the page.
+    A title, heading or beginning that says so and nothing else, words of trying again or of those in
+    charge, at most 900 letters and few links; above 400 letters it takes several of such words, or a hint such as
+    noindex. Or nothing more at all; or a program's own message as the first text of the page.
     """
     sight = case.sight
     if not sight.is_cut and not case.speaks_for_itself and sight.own <= 2 * _MOST_TEXT and sight.links <= _MOST_LINKS:
@@ -85,6 +86,6 @@ def _find(case: Case, titles: Phrases, tells: Phrases) -> str | None:
     if not said:
         return None
     told = tells.found_in(f"{sight.text} {sight.controls}")
-    if told:
+    if case.is_told_enough(told):
         return f'says "{said}" and "{told[0]}"; {sight.own} letters of text'
     return f'says "{said}" and nothing else' if sight.own + sight.links <= _NOTHING else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tocsin.spec.html.microsyntax import lower_ascii
@@ -19,13 +20,28 @@ _MOST_CODE = 200_000
 _MOST_HEADINGS = 8
 _SCRIPT_LETTERS = 8_000
 _VALUE_LETTERS = 500
+_LABEL_LETTERS = 40
+_MOST_LABELS = 200
 # Nobody reads these, or only as a part of something else.
-_UNSEEN = frozenset({"script", "style", "template", "head", "title", "textarea", "datalist", "option", "select"})
+_UNSEEN = frozenset({"script", "style", "template", "svg", "title", "textarea", "datalist", "option", "select"})
 _HEADINGS = frozenset({"h1", "h2"})
 _MEDIA = frozenset({"img", "picture", "video", "audio", "canvas", "object", "embed", "iframe", "frameset", "svg"})
 _CODE_ATTRIBUTES = ("id", "class", "src", "action", "name", "href", "data-sitekey", "onload")
-_NAMED = frozenset(
-    {"script", "style", "iframe", "form", "input", "img", "link", "div", "body", "html", "section", "main", "a"}
+_NAMED = (
+    "script",
+    "style",
+    "meta",
+    "iframe",
+    "form",
+    "input",
+    "img",
+    "link",
+    "div",
+    "body",
+    "html",
+    "section",
+    "main",
+    "a",
 )
 # Scripts such as Chinese say a word in one or two letters.
 _DENSE = "\u2e80"
@@ -67,7 +83,6 @@ class Sight:
         self.passwords = self.fields = self.media = 0
         self.is_cut = False
         self._text: list[str] = []
-        self._apart: list[str] = []
         self._controls: list[str] = []
         self._noscript: list[str] = []
         self._whole = whole
@@ -99,6 +114,12 @@ class Sight:
         return fold_words(" | ".join(self._controls))
 
     @cached_property
+    def labels(self) -> list[str]:
+        """What stands alone in a button, a link, or anything else that is short: each folded."""
+        short = (text for text in (*self._controls, *self._text) if len(text) <= _LABEL_LETTERS)
+        return [fold_words(text) for text in islice(short, _MOST_LABELS)]
+
+    @cached_property
     def noscript(self) -> str:
         """What people read whose browser runs no scripts, folded."""
         return fold_words(" ".join(self._noscript))
@@ -109,13 +130,15 @@ class Sight:
         found: list[str] = []
         left = _MOST_CODE
         for node in self._whole.elements(*_NAMED):
-            for name in _CODE_ATTRIBUTES:
+            for name in _CODE_ATTRIBUTES if node.tag != "meta" else ():
                 value = node.attr(name)
                 if value:
                     found.append(f"{node.tag}.{name}={value[:_VALUE_LETTERS]}")
                     left -= len(found[-1])
             if node.tag in {"script", "style"}:
                 found.append(f"{node.tag}.")
+            elif node.tag == "meta" and lower_ascii(node.attr("http-equiv") or "") == "refresh":
+                found.append(f"meta.content={(node.attr('content') or '')[:_VALUE_LETTERS]}")
             if node.tag == "script":
                 found.append(node.text[:_SCRIPT_LETTERS])
                 left -= len(found[-1])
@@ -129,12 +152,14 @@ class Sight:
         return self.own + self.links + self.furniture
 
     def _walk(self) -> None:
-        left = _MOST_NODES
-        stack: list[tuple[Any, int]] = [(self._whole.document, 0)]
+        document = self._whole.document
+        if next(islice(document.descendants, _MOST_NODES, None), None) is not None:
+            self.is_cut = True
+            return
+        stack: list[tuple[Any, int]] = [(document, 0)]
         while stack:
             node, zone = stack.pop()
-            left -= 1
-            if left < 0 or self.own > MOST_OWN:
+            if self.own > MOST_OWN:
                 self.is_cut = True
                 return
             tag = getattr(node, "tag", None)
@@ -146,7 +171,7 @@ class Sight:
                     self._read(data, zone)
                 continue
             self._note(node, tag, zone)
-            if tag in _UNSEEN and tag != "head":
+            if tag in _UNSEEN:
                 continue
             below = _zone_below(tag, zone)
             stack += [(child, below) for child in reversed(node.children)]
