@@ -53,3 +53,27 @@ def test_one_page_of_the_site_declares_nothing() -> None:
     silent = [page.path for page in first_pages(NOW) if not state_of(page).declares]
 
     assert silent == ["/plain"]
+
+
+def test_a_login_form_stands_in_the_place_of_a_page_for_a_while() -> None:
+    page = SitePage("/plain", 0, "Declares nothing")
+    before = (page.html(), page.etag)
+
+    page.lock(locked=True)
+    between = (page.html(), page.etag)
+    page.lock(locked=False)
+
+    assert 'type="password"' in between[0]
+    assert between[1] != before[1]
+    assert (page.html(), page.etag) == before
+
+
+def test_an_edit_changes_what_people_read_and_nothing_that_is_declared() -> None:
+    page = SitePage("/plain", 0, "Declares nothing")
+    before = page.html()
+
+    page.edit("Another sentence.")
+
+    assert "<p>Another sentence.</p>" in page.html()
+    assert "<meta name" not in page.html()
+    assert page.html() != before

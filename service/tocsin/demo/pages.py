@@ -6,6 +6,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from html import escape
 
+_LOGIN = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Log in</title>
+<h1>Log in</h1>
+<form action="/login" method="post">
+<label>User name <input name="user"></label>
+<label>Password <input name="password" type="password"></label>
+<button>Log in</button>
+</form>
+</html>
+"""
+
 
 @dataclass(slots=True)
 class SitePage:
@@ -17,6 +30,8 @@ class SitePage:
     modified  its `article:modified_time`
     refresh   its `http-equiv=refresh`, in seconds
     failing   it answers 503 for the time being
+    text      what people read on it
+    locked    a login form stands in its place for the time being
     """
 
     path: str
@@ -27,12 +42,14 @@ class SitePage:
     modified: str | None = None
     refresh: int | None = None
     failing: bool = False
+    text: str = "All of this page stays as it is, until its author changes it."
+    locked: bool = False
     version: int = 1
 
     @property
     def etag(self) -> str:
-        """Name this version to those who ask with a condition."""
-        return f'"{self.path.strip("/")}-{self.version}"'
+        """Name what is served now to those who ask with a condition."""
+        return f'"{self.path.strip("/")}-{"login" if self.locked else self.version}"'
 
     def date_minor(self, now: datetime) -> None:
         """Declare that a minor change happens now."""
@@ -49,8 +66,19 @@ class SitePage:
         self.modified = _token(now)
         self.version += 1
 
+    def edit(self, text: str) -> None:
+        """Write another text, and say nothing of it."""
+        self.text = text
+        self.version += 1
+
+    def lock(self, *, locked: bool) -> None:
+        """Let a login form stand in its place, or no longer."""
+        self.locked = locked
+
     def html(self) -> str:
         """The page as its author wrote it."""
+        if self.locked:
+            return _LOGIN
         said = [
             ("name", "topper-major", " ".join(self.major)),
             ("name", "topper-minor", " ".join(self.minor)),
@@ -60,7 +88,8 @@ class SitePage:
         metas = "".join(f'<meta {kind}="{name}" content="{escape(value)}">\n' for kind, name, value in said if value)
         return (
             f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(self.title)}</title>\n'
-            f"{metas}<h1>{escape(self.title)}</h1>\n<p>Version {self.version}.</p>\n</html>\n"
+            f"{metas}<h1>{escape(self.title)}</h1>\n"
+            f"<p>{escape(self.text)}</p>\n<p>Version {self.version}.</p>\n</html>\n"
         )
 
     def _new_token(self, now: datetime) -> str:

@@ -77,7 +77,7 @@ def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
     """Tell of every comparison that found a change, oldest first."""
     found = sorted({verdict[0]: verdict for entry in history for verdict in entry.verdicts}.items())
     for at, (_, outcome, _reason, rule, data) in found:
-        sentence = f"{_verdict_words(rule, outcome, data)}: {_changes_words(data['changes'])}"
+        sentence = f"{_verdict_words(rule, outcome, data)}: {_differing_words(data)}"
         yield Line(at, "verdict", f"{url}#{at}", url, outcome, rule, sentence)
 
 
@@ -124,6 +124,8 @@ def alert_line(alert: AlertRow) -> Line:
         case events.RECOVERED:
             rule, question = "T60", data["question"]
             said = "received again" + (f", which ends question {question['id']}" if question else "")
+        case events.SUSPECT:
+            rule, said = "", f"nothing was compared: {data['evidence']}"
         case _:
             rule, said = "", outcome
     sinks = ", ".join(delivery[0] for delivery in alert.deliveries)
@@ -195,6 +197,16 @@ def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
             return "major, its date being given as minor and as major"
         case _:
             return outcome
+
+
+def _differing_words(data: JsonObject) -> str:
+    """Say what differs: fields, or else the signals that spoke."""
+    spoke = [
+        entry["why"]
+        for entry in data.get("trace") or ()
+        if entry["rule"].startswith("S") and entry["says"] != "nothing"
+    ]
+    return f"{data['basis']}; {'; '.join(spoke)}" if spoke and not data["changes"] else _changes_words(data["changes"])
 
 
 def _changes_words(changes: list[JsonObject]) -> str:

@@ -90,6 +90,17 @@ def _crowd_begins(site: DemoSite) -> None:
     _change("/crowd-1", "/crowd-2", kind="modified")(site)
 
 
+def _edit(site: DemoSite) -> None:
+    site.pages["/plain"].edit("Its author has changed this sentence, and declares nothing of it.")
+
+
+def _lock(*, locked: bool) -> Act:
+    def act(site: DemoSite) -> None:
+        site.pages["/plain"].lock(locked=locked)
+
+    return act
+
+
 def _shop(*, failing: bool) -> Act:
     def act(site: DemoSite) -> None:
         site.pages["/shop"].failing = failing
@@ -120,6 +131,17 @@ STORY: tuple[Step, ...] = (
         (*_changed("/about", "minor", "T47"), Expected("delivery", "/about", "waiting", "T72")),
         _change("/about", kind="modified"),
     ),
+    Step(
+        "A page that declares nothing changes a sentence: minor, inferred from its content",
+        _changed("/plain", "minor", "S2"),
+        _edit,
+    ),
+    Step(
+        "A login form stands in the place of a page: nothing is compared, and its state stays",
+        (Expected("check", "/plain", "suspect"), Expected("alert", "/plain", "suspect")),
+        _lock(locked=True),
+    ),
+    Step("", (Expected("check", "/plain", "unchanged", "T42"),), _lock(locked=False)),
     Step(
         "A page dates minor changes, one after the other: the third is major",
         _changed("/news", "minor", "T47"),
