@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
 import aiohttp
 import msgspec
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tocsin.model import CheckReport
     from tocsin.settings import Settings
 
+Signals: TypeAlias = Literal["none", "auto", "all"]
 IN_FLIGHT = 200
 # Changes are minor, and only major ones are told: a rendering would be a second request, and is no part of this.
 _SETTINGS = """
@@ -54,14 +55,19 @@ delay = "0s"
 min_gap = "0s"
 tell = "major"
 minor_threshold = 1000
+signals = "{signals}"
 """
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What the client is to do with all pages of a kind: `bare` gets them, `known` with validators; `check` checks."""
+    """What the client is to do with all pages of a kind: `bare` gets them, `known` with validators; `check` checks.
+
+    signals  which pages a check reads whole; each way has a store of its own
+    """
 
     do: str
     kind: Kind = "plain"
+    signals: Signals = "auto"
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -104,12 +110,12 @@ class Client:
             self._process.stdin.close()
             await self._process.wait()
 
-    async def tell(self, do: str, kind: Kind = "plain") -> Done:
+    async def tell(self, do: str, kind: Kind = "plain", signals: Signals = "auto") -> Done:
         """Have something done, and hear what came of it."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise RuntimeError("the client was not started")
-        process.stdin.write(msgspec.json.encode(Order(do, kind)) + b"\n")
+        process.stdin.write(msgspec.json.encode(Order(do, kind, signals)) + b"\n")
         line = await process.stdout.readline()
         if not line:
             raise RuntimeError(
@@ -131,14 +137,14 @@ class _Client:
         )
         if site.fingerprint:
             self._trusting = ssl.create_default_context(cafile=f"{site.folder}/site.pem")
-        self._settings: dict[Kind, Settings] = {}
+        self._settings: dict[tuple[Kind, Signals], Settings] = {}
         self._validators: dict[str, str] = {}
 
     async def do(self, order: Order) -> Done:
         """Do one thing."""
         urls = self._urls[order.kind]
         if order.do == "check":
-            return await self._check(order.kind, len(urls))
+            return await self._check(order, len(urls))
         known = self._validators if order.do == "known" else None
         connector = aiohttp.TCPConnector(ssl=self._trusting) if order.kind.startswith("tls") else None
         with _measuring(len(urls)) as spent:
@@ -147,22 +153,23 @@ class _Client:
         cpu_us, wall_us = spent
         return Done(cpu_us, wall_us, statuses={304 if known else 200: len(given)})
 
-    async def _check(self, kind: Kind, pages: int) -> Done:
-        if kind not in self._settings:
-            self._settings[kind] = await self._watch(kind)
+    async def _check(self, order: Order, pages: int) -> Done:
+        way = order.kind, order.signals
+        if way not in self._settings:
+            self._settings[way] = await self._watch(*way)
         reports: list[CheckReport] = []
         with _as_the_program_runs(), _measuring(pages) as spent:
-            summary = await app.check(self._settings[kind], page_ids=None, on_report=reports.append)
+            summary = await app.check(self._settings[way], page_ids=None, on_report=reports.append)
         statuses = Counter(report.status or 0 for report in reports)
         told = (report for report in reports if report.outcome in {"minor", "major"})
         changed = {int(report.url.rpartition("/")[2]) for report in told}
         cpu_us, wall_us = spent
         return Done(cpu_us, wall_us, summary.outcomes, dict(statuses), changed)
 
-    async def _watch(self, kind: Kind) -> Settings:
-        folder = self._folder / kind
+    async def _watch(self, kind: Kind, signals: Signals) -> Settings:
+        folder = self._folder / f"{kind}-{signals}"
         folder.mkdir()
-        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT) + self._rules)
+        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT, signals=signals) + self._rules)
         configured = load(config=str(path), environ={}, cwd=folder).settings
         found = [watch_url(url) for url in self._urls[kind]]
         pages = [NewPage(page.url, page.url, page.host, page.shard) for page in found]

@@ -12,7 +12,7 @@ from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.site import serve
 
 if TYPE_CHECKING:
-    from benchmarks.bench.client import Done
+    from benchmarks.bench.client import Done, Signals
     from benchmarks.bench.measure import Figure, Sizes
     from benchmarks.bench.site import Kind, Site
 
@@ -23,6 +23,8 @@ AIMS = {
     "5 % changed, the others sent with other bytes": None,
     "all 304": Aim(">=", 0.95),
 }
+SIGNALS: tuple[Signals, ...] = ("auto", "none", "all")
+"""Which pages a check reads whole for their signals: those whose fields changed (the usual way), none, all."""
 
 
 class NotAsMeant(RuntimeError):
@@ -42,8 +44,9 @@ async def measure(sizes: Sizes) -> list[Figure]:
                 await rounds.round()
     bare = f"bare {connections[BARE]:,}"
     lines = []
-    for name, aim in [*AIMS.items(), (KNOWN, None)]:
-        what = f"whole way, {name}" if name in AIMS else name
+    others = [_named(name, signals) for signals in SIGNALS[1:] for name in AIMS if _named(name, signals) in samples]
+    for name, aim in [*AIMS.items(), *((name, None) for name in others), (KNOWN, None)]:
+        what = name if name == KNOWN else f"whole way, {name}"
         line = figure(what, samples[name], "us CPU/page", beside=BARE, reference=samples[BARE], speed=True, aim=aim)
         lines.append(line._replace(note=f"connections: {connections[name]:,}, {bare}; site: {site.name}"))
     return [*lines, *served]
@@ -62,7 +65,8 @@ class Rounds:
         """Store every page a first time; this also learns robots.txt."""
         kinds: tuple[Kind, ...] = ("plain", "unconditional")
         for kind in kinds:
-            demand("first", await self._client.tell("check", kind), {"first": self._client.pages}, 200)
+            for signals in SIGNALS if kind == "unconditional" else SIGNALS[:1]:
+                demand("first", await self._client.tell("check", kind, signals), {"first": self._client.pages}, 200)
 
     async def round(self) -> None:
         """Measure everything once; bare requests stand before and between."""
@@ -78,22 +82,28 @@ class Rounds:
         demand(name, done, {"unchanged": self._client.pages}, 304)
 
     async def check(self, name: str, *, percent: int, rewritten: bool = False) -> None:
-        """Change so many percent of the documents, and measure a check that is sent all pages whole."""
+        """Change so many percent of the documents, and measure checks that are sent all pages whole."""
         self._version += 1
         changed = self._site.publish(self._version, percent=percent, token=self._version if rewritten else None)
-        done = await self._measured(name, "check", "unconditional")
         minor = sum(number % DOCUMENTS in changed for number in range(self._client.pages))
-        demand(name, done, {"minor": minor, "unchanged": self._client.pages - minor}, 200)
+        for signals in SIGNALS:
+            way = _named(name, signals)
+            done = await self._measured(way, "check", "unconditional", signals)
+            demand(way, done, {"minor": minor, "unchanged": self._client.pages - minor}, 200)
 
-    async def _measured(self, name: str, do: str, kind: Kind) -> Done:
+    async def _measured(self, name: str, do: str, kind: Kind, signals: Signals = "auto") -> Done:
         before = self._site.seen()
-        done = await self._client.tell(do, kind)
+        done = await self._client.tell(do, kind, signals)
         after = self._site.seen()
         if after.requests - before.requests < self._client.pages:
             raise NotAsMeant(f"{name}: {after.requests - before.requests} requests for {self._client.pages} pages")
         self._samples[name].append(done.cpu_us)
         self._connections[name] = after.connections - before.connections - 1
         return done
+
+
+def _named(name: str, signals: Signals) -> str:
+    return name if signals == SIGNALS[0] else f"{name}, signals = {signals}"
 
 
 def demand(name: str, done: Done, outcomes: dict[str, int], status: int) -> None:
