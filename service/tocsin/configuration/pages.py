@@ -9,6 +9,7 @@ import msgspec
 from tocsin.configuration.convert import NotAllowed, to_json, to_setting
 from tocsin.configuration.layers import unknown_key
 from tocsin.configuration.parsing import complaint
+from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, type_at
 from tocsin.errors import SettingsError
 
@@ -40,6 +41,12 @@ def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> JsonOb
             complaints.append(complaint(path, blamed, text, str(exc)))
     if given.get("every") and given.get("cron"):
         complaints.append(f"{source or '--every and --cron'}: they exclude each other; leave one of them out")
+    if values.get("adaptive") is True and given.get("cron"):
+        complaints.append(f"{source or '--adaptive and --cron'}: they exclude each other; leave one of them out")
+    bounds = [parse_span(values[key]) for key in ("every_min", "every_max") if key in values]
+    if bounds != sorted(bounds):
+        blamed = source or "--every-min and --every-max"
+        complaints.append(f"{blamed}: the least interval is longer than the longest; write them the other way round")
     if complaints:
         raise SettingsError("\n".join(complaints))
     return values

@@ -11,9 +11,10 @@ from msgspec.inspect import StructType
 from tocsin.configuration import limits
 from tocsin.configuration.convert import NotAllowed, to_setting
 from tocsin.configuration.secrets import HIDDEN_TABLES, SECRETS
+from tocsin.configuration.spans import show_span
 from tocsin.configuration.tree import Path, dotted, flatten, is_named_table, pattern, required_keys, type_at
 from tocsin.errors import SettingsError
-from tocsin.settings import Settings
+from tocsin.settings import PageSettings, Settings
 
 if TYPE_CHECKING:
     import pathlib
@@ -160,6 +161,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
         raise SettingsError(
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
+    _check_adaptive(settings.pages, gathered)
     for host, rule in settings.hosts.rules.items():
         if rule.certificate is not None and "*" in host:
             path = ("hosts", "rules", host, "certificate")
@@ -167,6 +169,20 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
                 f"{gathered.origins.get(path, DEFAULT)}: {dotted(path)}: a certificate is accepted for one host, never "
                 f'for many; name the host, as in [hosts.rules."www{host[1:]}"]'
             )
+
+
+def _check_adaptive(pages: PageSettings, gathered: _Gathered) -> None:
+    given = {key: source for (section, key, *_), source in gathered.origins.items() if section == "pages"}
+    if pages.every_min > pages.every_max:
+        source = given.get("every_min") or given.get("every_max", DEFAULT)
+        raise SettingsError(
+            f"{source}: pages.every_min: found {show_span(pages.every_min)}, allowed is at most pages.every_max, "
+            f"which is {show_span(pages.every_max)}"
+        )
+    if pages.adaptive and pages.cron:
+        raise SettingsError(
+            f"{given.get('cron', DEFAULT)}: pages.adaptive and pages.cron exclude each other; leave one of them out"
+        )
 
 
 def _to_tree(values: dict[Path, Any]) -> dict[str, Any]:
