@@ -98,9 +98,10 @@ async def check(
             # The engine that was to do it is gone: take its place.
 
 
-async def fetch_page(settings: Settings, url: str) -> FetchedPage:
+async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] | None = None) -> FetchedPage:
     """Fetch a page that a person typed into a one-shot command; its address may be private (T62).
 
+    secrets  its user name and password, where the URL names none
     Raises BadUrl, FetchFailed or FetchRefused.
     """
     watched = watch_url(url)
@@ -109,7 +110,8 @@ async def fetch_page(settings: Settings, url: str) -> FetchedPage:
     accepted = accepted_of(settings.hosts)
     async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         receiver = Receiver(Gates(settings.hosts, clock), None, OutageWatch(clock), InFlight(1), settings.fetch, clock)
-        request = PageRequest(watched.url, watched.host, settings.pages, secrets=watched.credentials, private=True)
+        secrets = watched.credentials or secrets
+        request = PageRequest(watched.url, watched.host, settings.pages, secrets=secrets, private=True)
         received = await receiver.receive(request, fetcher.shared())
     response = received.response
     return FetchedPage(received.final_url, response.body, response.header("content-type"), response.headers)

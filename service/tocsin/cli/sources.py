@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 import click
+from msgspec import structs
 
 from tocsin.errors import FetchError, UsageError
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tocsin.settings import PageSettings
 
 _COPIED_BYTES: Final = 2**20
 # A file of such a name would have an extension of another kind.
@@ -43,13 +46,15 @@ class Source:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def read_source(name: str) -> Source:
+def read_source(name: str, policy: PageSettings | None = None, secrets: tuple[str, str] | None = None) -> Source:
     """Read a file, standard input (`-`), or the page at a URL.
 
+    policy   how a page is asked for; None for the settings of all pages
+    secrets  its user name and password, where the URL names none
     Raises UsageError for a file that cannot be read, FetchError for a page that cannot be had.
     """
     if name.lower().startswith(("http://", "https://")):
-        return _fetch(name)
+        return _fetch(name, policy, secrets)
     return Source(name, read_file(name), XHTML if is_xhtml_name(name) else None)
 
 
@@ -109,14 +114,16 @@ def unreadable(name: str, problem: OSError | ValueError) -> str:
     return f"{name}: {reason}; name a file that can be read"
 
 
-def _fetch(url: str) -> Source:
+def _fetch(url: str, policy: PageSettings | None, secrets: tuple[str, str] | None) -> Source:
     from tocsin.app import execute, fetch_page  # noqa: PLC0415 - files need no network stack
     from tocsin.cli.session import configuration  # noqa: PLC0415 - nor a configuration
     from tocsin.cli.unfetched import with_mend  # noqa: PLC0415 - nor do they fail so
 
     settings = configuration(click.get_current_context()).settings
+    if policy is not None:
+        settings = structs.replace(settings, pages=policy)
     try:
-        page = execute(fetch_page(settings, url))
+        page = execute(fetch_page(settings, url, secrets=secrets))
     except FetchError as exc:
         raise with_mend(exc) from exc
     return Source(watch_url(url).given, page.body, page.content_type, page.url, page.headers)

@@ -1,0 +1,230 @@
+"""What a check of a page would see of its signals, and say: looked at without touching any state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.configuration import resolve_page
+from tocsin.engine.assess import decide
+from tocsin.engine.noise import muted_keys, muted_signals
+from tocsin.engine.policies import asked_as
+from tocsin.engine.reading import Beheld, Wanted, behold, behold_other
+from tocsin.engine.ruling import rule_on, trace_data
+from tocsin.engine.signals import follow, is_never_read, wants_signals
+from tocsin.model import Beside, HostNoise, PageRow, PageTask, StoredState
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.page import Kind, find_kind, read_page
+from tocsin.spec.html.urls import host_and_origin, watch_url
+from tocsin.spec.signals import SIGNALS, SOURCES
+from tocsin.spec.signals.content_fingerprint import SHORT, unpack
+from tocsin.spec.topper.state import EMPTY, PageState, read_state
+
+if TYPE_CHECKING:
+    from tocsin.cli.sources import Source
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Store
+    from tocsin.settings import PageSettings
+    from tocsin.spec.signals.values import Content
+
+_RECEIVED: Final = 200
+_BY_ITSELF: Final = "changing by itself: a counter, an age, today's date"
+_BESIDE: Final = "beside the content: navigation, advertisements, banners, related pages"
+
+
+class InForce(Struct, frozen=True):
+    """What holds for a page, and what is known of it.
+
+    page     None where it is not watched
+    secrets  its user name and password
+    beside   what the last checks found
+    of_host  what changes from check to check on pages of its host
+    """
+
+    policy: PageSettings
+    page: PageRow | None = None
+    beside: Beside | None = None
+    of_host: tuple[HostNoise, ...] = ()
+
+
+class Sight(Struct, frozen=True):
+    """What was seen.
+
+    latest    its twelve fields
+    trace     how the verdict comes about; empty where there is none
+    outcome   of a check now; None where the page is not watched
+    is_read   whether a check now would heed the signals
+    is_new    whether it would begin anew: there is nothing to compare with, or it was read otherwise
+    """
+
+    beheld: Beheld
+    latest: PageState
+    is_html: bool
+    problems: tuple[str, ...]
+    outcome: str | None = None
+    rule: str | None = None
+    reason: str | None = None
+    basis: str | None = None
+    changed: tuple[str, ...] = ()
+    trace: tuple[dict[str, Any], ...] = ()
+    is_read: bool = True
+    is_new: bool = True
+
+
+async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
+    """Find what holds for a page and what is known of it; of one that is not watched, what holds for all.
+
+    Raises BadUrl.
+    """
+    for_all, groups = await store.overrides()
+    page = await store.page(watch_url(url).url)
+    if page is None:
+        return InForce(resolve_page(base, for_all, {}, None))
+    group: JsonObject = next((settings for name, settings in groups.values() if name == page.group), {})
+    learnt = await store.learnt(page.url)
+    return InForce(
+        resolve_page(base, for_all, group, page.settings),
+        page,
+        learnt[1] if learnt is not None else None,
+        tuple(await store.noise_of_host(page.host)),
+    )
+
+
+def look(source: Source, in_force: InForce, now: Instant) -> Sight:
+    """See a page as a check now would, and say what that would find.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    policy, page = in_force.policy, in_force.page
+    nosniff = is_nosniff([value for name, value in source.headers if name == "x-content-type-options"])
+    found = find_kind(source.body, source.content_type, nosniff=nosniff)
+    is_html = found[0] is not Kind.OTHER
+    reading = read_page(source.body, source.content_type, found=found) if is_html else None
+    latest = read_state(reading.metas) if reading is not None else EMPTY
+    before = page.fields if page is not None else None
+    url = source.url or ""
+    wanted = Wanted(
+        msgspec.structs.replace(policy, signals="all", mode="on"),
+        in_force.beside,
+        page.url if page is not None else url,
+        _RECEIVED,
+        asked_as(policy, page.secrets if page is not None else None),
+    )
+    beheld = (
+        behold(
+            source.body, source.content_type, found, source.headers, url, wanted=wanted, before=before, latest=latest
+        )
+        if is_html
+        else behold_other(source.body, source.content_type, source.headers, url, wanted=wanted)
+    )
+    odd = reading.problems if reading is not None else found[1]
+    problems = (*odd, *([beheld.problem] if beheld.problem else []))
+    sight = Sight(beheld, latest, is_html, tuple(problems))
+    return sight if page is None else _judged(sight, in_force, page, now)
+
+
+def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sight:
+    """Add what a check now would find."""
+    beheld, policy, beside = sight.beheld, in_force.policy, in_force.beside
+    known = beside.known if beside is not None else None
+    is_other = page.fields is not None and page.fields != sight.latest.values
+    is_read = wants_signals(policy) and (
+        policy.signals == "all" or is_other or is_never_read(beside) or not sight.latest.is_subject
+    )
+    is_new = known is None or beheld.readings is None or known.read_as != beheld.readings.read_as
+    sight = msgspec.structs.replace(sight, is_read=is_read, is_new=is_new)
+    if beheld.suspicion is not None and page.fields is not None:
+        return msgspec.structs.replace(sight, outcome="suspect", reason=beheld.suspicion)
+    at = page.stored_at or now
+    stored = None if page.fields is None else StoredState(0, page.fields, at, at, 1)
+    comparison = decide(stored, sight.latest, now, policy)
+    weighed = change = None
+    if is_read and stored is not None and beheld.readings is not None:
+        task = _task(page, beside, stored)
+        change = beheld.change
+        weighed = follow(task, policy, sight.latest, beheld.readings, change, now, may_keep=False).weighed
+    ruling = rule_on(comparison, weighed, change)
+    return msgspec.structs.replace(
+        sight,
+        outcome=str(ruling.outcome),
+        rule=ruling.rule,
+        reason=ruling.reason,
+        basis=ruling.basis,
+        changed=(*comparison.changed, *ruling.speaking),
+        trace=tuple(trace_data(comparison, ruling)),
+    )
+
+
+def _task(page: PageRow, beside: Beside | None, stored: StoredState) -> PageTask:
+    host = host_and_origin(page.url)[0]
+    return PageTask(
+        page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last_checked_at, 0, None, beside=beside
+    )
+
+
+def to_record(sight: Sight, in_force: InForce, name: str) -> dict[str, Any]:
+    """Tell what was seen, and what a check would say, as `--json` does; the noise is told by `noises`."""
+    policy, page = in_force.policy, in_force.page
+    readings = sight.beheld.readings
+    return {
+        "url": name,
+        "watched": page is not None,
+        "settings": {
+            "signals": policy.signals,
+            "signal_rules": list(policy.signal_rules),
+            "look_at": policy.look_at,
+            "ignore": policy.ignore,
+        },
+        "signals": signals_seen(sight, in_force.beside),
+        "content": None if readings is None or readings.content is None else content_seen(readings.content),
+        "suspicion": sight.beheld.suspicion,
+        "check": None
+        if page is None
+        else {
+            "outcome": sight.outcome,
+            "rule": sight.rule,
+            "reason": sight.reason,
+            "basis": sight.basis,
+            "changed": list(sight.changed),
+            "heeds_signals": sight.is_read,
+            "begins_anew": sight.is_new,
+            "trace": list(sight.trace),
+        },
+        "problems": list(sight.problems),
+    }
+
+
+def signals_seen(sight: Sight, beside: Beside | None) -> list[dict[str, Any]]:
+    """Tell each signal: what it is, its value on the page and at the last check, and whether it is muted."""
+    values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
+    known = beside.known.values if beside is not None and beside.known is not None else {}
+    muted = muted_signals(SOURCES, muted_keys(beside))
+    return [
+        {
+            "signal": signal.name,
+            "source": signal.source,
+            "what": signal.what,
+            "value": values.get(signal.name),
+            "last": known.get(signal.name),
+            "muted": signal.name in muted,
+        }
+        for signal in SIGNALS
+    ]
+
+
+def content_seen(content: Content) -> dict[str, Any]:
+    """Tell a content as it would be compared: the blocks that count, and the first letters of those that do not."""
+    unpacked = unpack(content.fingerprint)
+    counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
+    blocks = content.text.split("\n") if content.text else []
+    return {
+        "by_bytes": bool(counted) and not blocks,
+        "letters": sum(map(len, blocks)),
+        "blocks": blocks,
+        "left_out": [
+            {"text": text, "why": _BY_ITSELF if each.flags & SHORT else _BESIDE}
+            for text, each in zip(content.beside, beside, strict=False)
+        ],
+    }
