@@ -25,7 +25,7 @@ _SHOWN: Final = 20
 _WIDE: Final = 160
 
 
-@click.command("signals", epilog='Example: tocsin signals https://example.org/shop --look-at "#price"')
+@click.command("signals", epilog="Example: tocsin signals https://example.org/shop --look-at main")
 @click.argument("source", metavar="URL|FILE")
 @click.option("--look-at", metavar="SELECTORS", help="Try: these elements are its content, as CSS selectors.")
 @click.option("--ignore", metavar="SELECTORS", help="Try: these elements are not.")

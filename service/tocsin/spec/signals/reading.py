@@ -68,11 +68,13 @@ def read_other(body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[
 
 def _content_of(whole: Whole, asked: Asked) -> tuple[Content | None, tuple[str, ...]]:
     """Give the content, and what is odd about the selectors; without one where a selector is none."""
-    try:
-        found = content.read_content(whole, asked.look_at, asked.ignore)
-        return found, content.find_content_problems(whole, asked.look_at, asked.ignore)
-    except ValueError as exc:
-        return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
+    problems: tuple[str, ...] = ()
+    if asked.look_at or asked.ignore:
+        try:
+            problems = content.find_content_problems(whole, asked.look_at, asked.ignore)
+        except ValueError as exc:
+            return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
+    return content.read_content(whole, asked.look_at, asked.ignore), problems
 
 
 def _values_of(seen: Seen) -> dict[str, str]:
