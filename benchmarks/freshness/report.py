@@ -1,0 +1,41 @@
+"""The figures of a simulation as tables in Markdown, as they stand in docs/adaptive.md."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from benchmarks.freshness.pages import KINDS
+from benchmarks.freshness.simulation import ADAPTIVE, FIXED
+
+if TYPE_CHECKING:
+    from benchmarks.freshness.outcome import Outcome
+    from benchmarks.freshness.simulation import Result
+
+
+def table(result: Result) -> str:
+    """Write what was found: first the ways compared, then each kind of page."""
+    hours = result.interval / timedelta(hours=1)
+    of = f"{result.pages:,} pages, {result.days} days, seed {result.seed}"
+    lines = [
+        f"{of}; the interval that costs as much as adaptive checking: {hours:.1f} h",
+        "",
+        "| way | requests a page and day | freshness | mean delay | median | nine of ten | hidden |",
+        "|---|---|---|---|---|---|---|",
+        *(f"| {name} | {_cells(outcome)} |" for name, outcome in result.main.items()),
+        "",
+        "| kind | share | requests, adaptive | fixed | freshness, adaptive | fixed | mean delay, adaptive | fixed |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for kind, share, _ in KINDS:
+        pair = result.kinds[kind, ADAPTIVE], result.kinds[kind, FIXED]
+        cells = [f"{one.requests_a_day:.2f}" for one in pair]
+        cells += [f"{one.freshness:.1%}" for one in pair]
+        cells += [f"{one.mean_delay_h:.1f} h" if one.changes else "-" for one in pair]
+        lines.append(f"| {kind} | {share:.0%} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cells(one: Outcome) -> str:
+    delays = f"{one.mean_delay_h:.1f} h | {one.quantile_h(0.5):.1f} h | {one.quantile_h(0.9):.1f} h"
+    return f"{one.requests_a_day:.3f} | {one.freshness:.1%} | {delays} | {one.missed:.1%}"
