@@ -1,6 +1,7 @@
 """A page's text in blocks, as its markup divides it: paragraphs, headings, list items, rows of tables.
 
-The walk goes over the parser's own nodes, once, and keeps nothing but text: it costs less than the parsing did.
+The walk goes over the parser's own nodes, once, and what stands beside the content it takes a zone at a time: so it
+costs less than the parsing did.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import turbohtml
 
-from tocsin.spec.html.zones import Zone, name_zone
+from tocsin.spec.html.zones import KNOWN_NAMES, NOT_SHOWN, ROLES, TELLING, Zone, name_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     from tocsin.spec.html.whole import Whole
 
@@ -28,24 +29,24 @@ OUTSIDE: Final = 16
 
 _TEXT: Final = turbohtml.Text
 _ELEMENT: Final = turbohtml.Element
+_LASTING: Final = CELL | ITEM
 _PATH: Final = 0xFFFF_FFFF_FFFF
 
-# How an element is walked: 0 as part of the line it stands in.
-_SKIP, _BREAK, _PLAIN, _LIST, _NAMED, _LANDMARK, _HEADER, _ROW, _LINK, _COUNT = range(1, 11)
+# How an element is walked: up to _COUNT as part of the line it stands in; from _COUNT on its class is looked at,
+# but for _PLAIN.
+_INLINE, _LINK, _COUNT, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP = range(11)
 _KINDS: Final[dict[str, int]] = (
     dict.fromkeys(
         "script style noscript template head iframe object embed svg canvas audio video select option optgroup "
-        "datalist textarea button input output meter progress map link meta title base".split(),
+        "datalist textarea button input output meter progress map link meta title base selectedcontent".split(),
         _SKIP,
     )
     | dict.fromkeys("br hr wbr".split(), _BREAK)
-    | dict.fromkeys(
-        "p h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend td th".split(), _PLAIN
-    )
-    | dict.fromkeys("li dt dd".split(), _LIST)
+    | dict.fromkeys("h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend".split(), _PLAIN)
+    | dict.fromkeys("p li dt dd td th".split(), _ITEM)
     | dict.fromkeys(
         "div section main ul ol dl table tbody thead tfoot figure form fieldset center details hgroup article search "
-        "body html".split(),
+        "body html frameset noframes".split(),
         _NAMED,
     )
     | dict.fromkeys("nav aside footer dialog menu".split(), _LANDMARK)
@@ -56,13 +57,8 @@ _MARKS: Final[dict[str, int]] = (
     | dict.fromkeys("dt dd caption td th".split(), CELL | ITEM)
     | {"li": ITEM}
 )
-_IN_A_ROW: Final = ["table", "div", "p", "ul", "ol", "dl", "h1", "h2", "h3", "h4", "section", "article", "form"]
-_NOT_SHOWN: Final = '[hidden],[role],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"]'
-_ROLES: Final = frozenset(
-    "navigation banner contentinfo complementary search dialog alertdialog status timer log marquee menu menubar "
-    "toolbar tooltip tablist".split()
-)
-_TELLING: Final = ["h1", "main"]
+_LONGEST_COUNT: Final = 60
+_INSIDE: Final = frozenset({"article", "main", "section"})
 
 
 class Blocks(NamedTuple):
@@ -72,6 +68,14 @@ class Blocks(NamedTuple):
     marks: list[int]
     paths: list[int]
 
+    def put(self, line: list[str], mark: int, linked: int, path: int) -> None:
+        """Take a line, of which so many letters are links'."""
+        text = "".join(line)
+        line.clear()
+        self.texts.append(text)
+        self.marks.append(mark | LINKED if 2 * linked > len(text) else mark)
+        self.paths.append(path)
+
 
 def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool = True, names: bool = True) -> Blocks:
     """Read all text of a page that people see, and what is beside the content a zone at a time.
@@ -80,152 +84,167 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
     landmarks  let elements and roles say what is beside the content
     names      let classes and ids say so
     """
+    blocks = Blocks([], [], [])
     body = whole.document.find("body")
-    return _walk([] if body is None else [body], without, landmarks=landmarks, names=names)
+    if body is not None and body not in without:
+        _walk(body, without, _holding(whole), blocks, landmarks=landmarks, names=names)
+    return blocks
 
 
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
     """Read the text of some elements only, whatever zone they stand in, without that of others."""
-    return _walk(nodes, without, landmarks=False, names=False)
+    blocks = Blocks([], [], [])
+    for node in nodes:
+        if node not in without:
+            _walk(node, without, (), blocks, landmarks=False, names=False)
+    return blocks
 
 
-def _walk(roots: Iterable[Any], without: Collection[Any], *, landmarks: bool, names: bool) -> Blocks:
-    texts: list[str] = []
-    marks: list[int] = []
-    paths: list[int] = []
-    for root in roots:
-        if root not in without:
-            _walk_one(root, without, texts, marks, paths, landmarks=landmarks, names=names)
-    return Blocks(texts, marks, paths)
+def _holding(whole: Whole) -> Collection[Any]:
+    """Find what holds the page's headings, or its main element: it is never beside the content."""
+    found: set[Any] = set()
+    for tag in ("main", "h1"):
+        for node in whole.document.find_all(tag):
+            above = node
+            while above is not None and above not in found:
+                found.add(above)
+                above = above.parent
+    return found
 
 
-def _walk_one(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost more than all else
-    root: Any,
-    without: Collection[Any],
-    texts: list[str],
-    marks: list[int],
-    paths: list[int],
-    *,
-    landmarks: bool,
-    names: bool,
+def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost more than all else
+    root: Any, without: Collection[Any], holding: Collection[Any], blocks: Blocks, *, landmarks: bool, names: bool
 ) -> None:
+    texts, marks, paths = blocks
+    put = blocks.put
     kinds = _KINDS.get
+    known = KNOWN_NAMES.get
     line: list[str] = []
     stack: list[Any] = []
     mark = _MARKS.get(root.tag, 0)
-    path = 0
-    inside = False  # an article, a section or the main element
-    linked = 0  # letters of the line that are a link's
-    in_link = False
+    path = linked = 0
+    inside = in_link = False
     is_block = True
     ahead = iter(root.children)
-
-    def flush() -> None:
-        nonlocal linked
-        text = "".join(line)
-        line.clear()
-        if not text.isspace():
-            texts.append(text)
-            marks.append(mark | LINKED if linked * 2 > len(text) else mark)
-            paths.append(path)
-        linked = 0
-
     while True:
         for node in ahead:
-            kind_of = type(node)
-            if kind_of is _TEXT:
+            what = type(node)
+            if what is _TEXT:
                 data = node.data
                 if line or not data.isspace():
                     line.append(data)
                     if in_link:
                         linked += len(data)
                 continue
-            if kind_of is not _ELEMENT:
+            if what is not _ELEMENT:
                 continue
             tag = node.tag
             kind = kinds(tag, 0)
-            if kind == _SKIP or (without and node in without):
-                continue
-            if kind == _BREAK:
-                if line:
+            if kind >= _BREAK:
+                if line and kind == _BREAK:
                     line.append("\n")
                 continue
-            block = True
+            if without and node in without:
+                continue
             below = path
-            if not kind or kind == _LINK:
-                block = False
-            elif kind == _COUNT:
-                block = False
-                if names and (name := node.attr("class")) and name_zone(name)[0] is Zone.COUNT:
-                    continue
-            elif kind != _PLAIN:
+            if kind >= _COUNT and kind != _PLAIN:
                 zone = None
-                name = node.attr("class")
-                if name:
-                    zone, number = name_zone(name)
+                if name := node.attr("class"):
+                    zone, number = known(name) or name_zone(name)
                     below = (path * 31 + number) & _PATH
-                if landmarks:
+                if kind == _COUNT:
+                    if names and zone is Zone.COUNT:
+                        continue
+                elif landmarks:
                     if kind == _LANDMARK:
                         zone = Zone.APART
                     elif kind == _HEADER:
                         zone = None if inside else Zone.HEAD
-                    elif names:
-                        if zone is None and (name := node.attr("id")):
-                            zone = name_zone(name)[0]
-                    else:
+                    elif not names or (kind == _ITEM and zone is Zone.LINKS):
                         zone = None
-                    if zone is None and node.matches(_NOT_SHOWN):
-                        zone = _zone_by_attributes(node)
-                    if zone is not None and _is_apart(node, zone):
+                    if zone is None and node.matches(TELLING):
+                        zone = _zone_by_attributes(node, names=names)
+                    if zone is not None and node not in holding and _is_apart(node, zone):
                         if line:
-                            flush()
+                            put(line, mark, linked, path)
+                            linked = 0
                         texts.append(node.text)
                         marks.append(OUTSIDE)
                         paths.append(below)
                         continue
-            if block and line:
-                flush()
-            if kind == _ROW and not node.find(_IN_A_ROW):
-                texts.append("\t".join([cell.text for cell in node.children if type(cell) is _ELEMENT]))
-                marks.append(CELL | ITEM)
-                paths.append(below)
-                continue
-            stack.append((ahead, mark, path, inside, in_link, is_block))
-            ahead = iter(node.children)
+            children = node.children
+            is_single = len(children) == 1 and type(children[0]) is _TEXT
+            if kind < _PLAIN:
+                if is_single:
+                    data = children[0].data
+                    line.append(data)
+                    if in_link or kind == _LINK:
+                        linked += len(data)
+                    continue
+                stack.append((ahead, mark, path, inside, in_link, is_block))
+                in_link = in_link or kind == _LINK
+                is_block = False
+            else:
+                if line:
+                    put(line, mark, linked, path)
+                    linked = 0
+                if is_single:
+                    data = children[0].data
+                    if not data.isspace():
+                        own = _MARKS.get(tag, mark & _LASTING)
+                        texts.append(data)
+                        marks.append(own | LINKED if in_link else own)
+                        paths.append(below)
+                    continue
+                if kind == _ROW and _is_plain_row(children):
+                    texts.append("\t".join([cell.text for cell in children if type(cell) is _ELEMENT]))
+                    marks.append(CELL | ITEM)
+                    paths.append(below)
+                    continue
+                stack.append((ahead, mark, path, inside, in_link, is_block))
+                mark = _MARKS.get(tag, mark & _LASTING)
+                is_block = True
+                inside = inside or (kind == _NAMED and tag in _INSIDE)
             path = below
-            is_block = block
-            if block:
-                mark = _MARKS.get(tag, mark & (ITEM | CELL))
-                inside = inside or tag in {"article", "main", "section"}
-            elif kind == _LINK:
-                in_link = True
+            ahead = iter(children)
             break
         else:
-            if is_block and line:
-                flush()
+            if line and is_block:
+                put(line, mark, linked, path)
+                linked = 0
             if not stack:
                 return
             ahead, mark, path, inside, in_link, is_block = stack.pop()
 
 
-def _zone_by_attributes(node: Any) -> Zone | None:
+def _is_plain_row(children: list[Any]) -> bool:
+    """Say whether the cells of a row hold lines only."""
+    for cell in children:
+        if type(cell) is _ELEMENT:
+            for node in cell.children:
+                if type(node) is _ELEMENT and _KINDS.get(node.tag, 0) >= _PLAIN and node.tag != "br":
+                    return False
+    return True
+
+
+def _zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
     role = node.attr("role")
     if role is not None:
         role = role.strip().lower()
         if role == "banner":
             return Zone.HEAD
-        if role in _ROLES:
+        if role in ROLES:
             return Zone.APART
-        if not node.matches('[hidden],[aria-hidden="true"],[aria-modal],[style*="display"]'):
-            return None
-    return None if node.attr("hidden") == "until-found" else Zone.APART
+    if node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found":
+        return Zone.APART
+    name = node.attr("id") if names else None
+    return name_zone(name)[0] if name else None
 
 
 def _is_apart(node: Any, zone: Zone) -> bool:
-    """Say whether an element is really beside the content: what holds the page's heading never is."""
-    if node.find(_TELLING) is not None:
-        return False
-    if zone is Zone.LINKS or zone is Zone.HEAD:
-        length = len(node.text)
-        return zone is Zone.HEAD or 2 * sum(len(link.text) for link in node.find_all("a")) > length
-    return zone is Zone.APART
+    """Say whether an element is really beside the content: navigation is where most of its text is links'."""
+    if zone is Zone.LINKS:
+        return 2 * sum([len(link.text) for link in node.find_all("a")]) > len(node.text)
+    if zone is Zone.COUNT:
+        return len(node.text.strip()) <= _LONGEST_COUNT
+    return True

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import lru_cache
 from typing import Final
+
+from xxhash import xxh3_64_intdigest
 
 
 class Zone(Enum):
@@ -60,16 +61,35 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself.
 _LAYOUT: Final = re.compile(r"(?:^|[\s_-])(?:has|no|with|without|elementor|layout|wrapper|page|body)(?=[\s_-])")
 _MOST_LETTERS: Final = 200
+_MOST_NAMES: Final = 8192
+
+NOT_SHOWN: Final = '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"]'
+TELLING: Final = f"[id],[role],{NOT_SHOWN}"
+"""What else than its class may say where an element stands, as a selector."""
+ROLES: Final = frozenset(
+    "navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar "
+    "tooltip tablist".split()
+)
+
+KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
+"""What `name_zone` found, since the same few names come again and again; emptied when it is full."""
 
 
-@lru_cache(maxsize=8192)
 def name_zone(name: str) -> tuple[Zone | None, int]:
     """Say which zone a class or an id means, and give a number that is the same for names that differ by figures only."""
-    words = [word.lower() for word in _WORD.findall(name[:_MOST_LETTERS])]
-    number = 7
-    for word in words[:3]:
-        for letter in word.encode():
-            number = (number * 131 + letter) & 0xFFFF_FFFF
+    known = KNOWN_NAMES.get(name)
+    if known is None:
+        if len(KNOWN_NAMES) >= _MOST_NAMES:
+            KNOWN_NAMES.clear()
+        known = _look_at(name[:_MOST_LETTERS])
+        if len(name) <= _MOST_LETTERS:
+            KNOWN_NAMES[name] = known
+    return known
+
+
+def _look_at(name: str) -> tuple[Zone | None, int]:
+    words = [word.lower() for word in _WORD.findall(name)]
+    number = xxh3_64_intdigest(" ".join(words[:3]).encode()) & 0xFFFF_FFFF
     if _LAYOUT.search(name):
         return None, number
     if not _COUNTS.isdisjoint(words):

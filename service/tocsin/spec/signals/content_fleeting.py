@@ -1,6 +1,7 @@
 """Text that is another one at each visit without anybody having edited it: counters, clocks, greetings.
 
-Only short blocks are looked at: in a sentence of prose, a figure is as much a part of it as a word.
+Only short blocks are looked at: in a sentence of prose, a figure is as much a part of it as a word. How long ago
+something was, is left out of longer ones too.
 """
 
 from __future__ import annotations
@@ -8,34 +9,72 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MOST_LETTERS: Final = 110
+from tocsin.spec.html.search import count
 
-# Units of time short enough that nobody writes them into a text to stay.
-_AGO: Final = re.compile(
-    r"""\b(?:about\ |over\ |less\ than\ )?(?:\d+|an?|one|a\ few)\s*(?:s|m|h|d|w|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|
-    weeks?|months?|years?)\ ago\b
-    |\bvor\ (?:etwa\ |über\ )?(?:\d+|eine[mnr]|wenigen|ein\ paar)\ (?:Sek|Min|Std|Sekunden?|Minuten?|Stunden?|Tag(?:en)?|Wochen?|Monat(?:en)?|Jahr(?:en)?)\b\.?
-    |\bil\ y\ a\ (?:environ\ )?(?:\d+|une?|quelques)\ (?:s|min|h|secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b
-    |\bhace\ (?:\d+|una?|unos|unas)\ (?:segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)\b
-    |\bh[áa]\ (?:\d+|uma?)\ (?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b
-    |\b(?:\d+|una?|un')\ ?(?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])\ fa\b
-    |\b(?:\d+|een)\ (?:seconden?|minu(?:ut|ten)|uur|uren|dag(?:en)?|we(?:ek|ken)|maand(?:en)?|jaar)\ geleden\b
-    |\b(?:\d+\ )?(?:sekund\w*|minut\w*|godzin\w*|dni|dzień|tydzień|tygodni\w*|miesi\w*|lat)\ temu\b
-    |\b(?:\d+\ )?(?:секунд\w*|минут\w*|час\w*|дн\w*|день|недел\w*|месяц\w*|лет|год\w*)\ назад\b
-    |[0-9０-９]+\s*(?:秒|分|時間|日|週間|か月|ヶ月|年|小时|分钟|天|周|个月|小時|分鐘|週|個月)(?:前|之前|以前)
-    |(?:منذ|قبل)\ (?:[0-9٠-٩]+\ )?(?:ثاني\w*|ثوان\w*|دقيق\w*|دقائق|ساع\w*|يوم\w*|أيام|أسبوع\w*|أسابيع|شهر\w*|أشهر|سن\w*)
-    """,
-    re.IGNORECASE | re.VERBOSE,
+MOST_LETTERS: Final = 110
+"""Of a block that may be fleeting."""
+
+# Each with a text without which it is not looked for.
+_AGES: Final = tuple(
+    (sign.encode(), re.compile(pattern, re.IGNORECASE))
+    for sign, pattern in (
+        (
+            " ago",
+            r"\b(?:(?:about|over|almost|less than|more than) )?(?:\d{1,4}|an?|one|a few|few) ?"
+            r"(?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?) ago\b",
+        ),
+        (
+            "vor ",
+            r"\bvor (?:(?:etwa|über|fast|rund) )?(?:\d{1,4}|eine[mnr]?|wenigen|ein paar) ?"
+            r"(?:sek|min|std|sekunden?|minuten?|stunden?|tag(?:en)?|wochen?|monat(?:en)?|jahr(?:en)?)\b\.?",
+        ),
+        (
+            "l y a ",
+            r"\bil y a (?:environ )?(?:\d{1,4}|une?|quelques) ?"
+            r"(?:s|min|h|secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b",
+        ),
+        (
+            "hace ",
+            r"\bhace (?:\d{1,4}|una?|unos|unas) ?(?:segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)\b",
+        ),
+        ("há ", r"\bhá (?:\d{1,4}|uma?) ?(?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b"),
+        (
+            " fa",
+            r"\b(?:\d{1,4}|una?|un') ?(?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) fa\b",
+        ),
+        (
+            " geleden",
+            r"\b(?:\d{1,4}|een) (?:seconden?|minu(?:ut|ten)|uur|uren|dag(?:en)?|week|weken|maand(?:en)?|jaar) geleden\b",
+        ),
+        (
+            " temu",
+            r"\b(?:\d{1,4} )?(?:sekund\w*+|minut\w*+|godzin\w*+|dni|dzień|tydzień|tygodni\w*+|miesi\w*+|lat|rok) temu\b",
+        ),
+        (
+            " назад",
+            r"\b(?:\d{1,4} )?(?:секунд\w*+|минут\w*+|час\w*+|дн\w*+|день|недел\w*+|месяц\w*+|лет|год\w*+) назад\b",
+        ),
+        ("önce", r"\b\d{1,4} (?:saniye|dakika|saat|gün|hafta|ay|yıl) önce\b"),
+        (
+            "前",
+            r"\d{1,4}\s?(?:秒|分|時間|日|週間|か月|ヶ月|カ月|年|小时|分钟|天|周|个月|小時|分鐘|週|個月)(?:前|之前|以前)",
+        ),
+        (
+            "منذ",
+            r"منذ (?:\d{1,4} )?(?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)",
+        ),
+        (
+            "قبل",
+            r"قبل (?:\d{1,4} )?(?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)",
+        ),
+    )
 )
-_MIGHT_BE_AGO: Final = (
-    " ago", "or ", "l y a ", "ace ", "á ", "a ", " fa", "geleden", "temu", "назад", "前", "منذ", "قبل",
-)  # fmt: skip
 
 # Whole blocks that stand for the time of the visit.
 _NOW: Final = frozenset(
-    "just now|now|today|yesterday|live|new|gerade eben|jetzt|heute|gestern|neu|à l'instant|maintenant|aujourd'hui|hier|"
-    "ahora|hoy|ayer|agora|hoje|ontem|adesso|oggi|ieri|nu|vandaag|gisteren|teraz|dzisiaj|wczoraj|сейчас|сегодня|вчера|"
-    "たった今|今日|昨日|刚刚|今天|昨天|الآن|اليوم|أمس|"
+    "just now|now|today|yesterday|live|new|gerade eben|soeben|jetzt|heute|gestern|neu|à l'instant|maintenant|aujourd'hui|"
+    "hier|ahora|hoy|ayer|agora|hoje|ontem|adesso|oggi|ieri|nu|vandaag|gisteren|teraz|dzisiaj|wczoraj|сейчас|сегодня|"
+    "вчера|たった今|今日|昨日|刚刚|今天|昨天|الآن|اليوم|أمس|"
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
     "montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
     "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo".split(
@@ -43,96 +82,125 @@ _NOW: Final = frozenset(
     )
 )
 
-_MONTHS: Final = (
-    r"jan(?:uar[yi]?|vier|uary|eiro)?|feb(?:ruar[yi]?|rero|braio)?|f[ée]vr(?:ier)?|fevereiro|m(?:ar(?:ch|s|zo|ço)?|[äa]r?z|rz)|"
-    r"apr(?:il[e]?)?|avr(?:il)?|abr(?:il)?|ma(?:y|i|yo|io|ggio)|ju(?:n[ei]?|in|nio|nho|ly?|li|illet|lio|lho)|giugno|luglio|"
-    r"aug(?:ust)?|ao[ûu]t|ago(?:sto)?|sep(?:t(?:ember|embre|iembre)?)?|set(?:tembre|embro)?|okt(?:ober)?|o[ck]t(?:ober|obre|ubre|ubro)?|"
-    r"outubro|ottobre|nov(?:ember|embre|iembre|embro)?|de[czs](?:ember|[ée]mbre|iembre|embro)?|d[ée]c(?:embre)?|dic(?:embre|iembre)?"
+# What a date or a time is written with, beside its figures; and words that say that it is the visit's.
+_OF_DATES: Final = frozenset(
+    "jan january januar janvier janv enero gennaio janeiro feb february februar février fév févr febrero febbraio "
+    "fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio jun june "
+    "juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto sep sept "
+    "september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre outubro out nov "
+    "november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic dicembre dezembro "
+    "mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday mo di mi "
+    "do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun lundi lunes lunedì mar mardi martes "
+    "martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven vendredi viernes venerdì sam samedi sábado "
+    "sabato dim dimanche domingo domenica segunda terça quarta quinta sexta feira "
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник вторник среда четверг "
+    "пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+    "listopada grudnia maart mei augustus januari februari "
+    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء "
+    "الخميس الجمعة السبت اليوم م ص الساعة الآن "
+    "st nd rd th of at the der den dem am um uhr kl le el il de del di a p m pm utc gmt cet cest mez mesz est edt pst pdt "
+    "bst t z h o clock it is now today s date time ist heute heutiges datum aujourd hui nous sommes hoy es oggi hoje "
+    "vandaag сегодня current currently local server generated rendered loaded page seite erzeugt geladen aktuell jetzt "
+    "zeit uhrzeit in on as last updated update aktualisiert zuletzt letzte aktualisierung stand mis mise à jour à seconds "
+    "ms sec sekunden copyright c".split()
 )
-_DAYS: Final = (
-    r"mon(?:day|tag)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|"
-    r"mo|di(?:enstag|manche)?|mi(?:ttwoch)?|do(?:nnerstag|mingo)?|fr(?:eitag)?|sa(?:mstag|medi)?|so(?:nntag)?|montag|sonnabend|"
-    r"lun(?:di|es|ed[iì])?|mar(?:di|tes|ted[iì])?|mer(?:credi|coled[iì])?|mi[ée]rcoles|jeu(?:di|ves)?|gioved[iì]|ven(?:dredi|erd[iì])?|viernes|"
-    r"s[áa]b(?:ado|ato)?|domenica"
-)
-# What a date or a time is made of, beside its figures; and words that say that it is the visit's.
-_OF_DATES: Final = re.compile(
-    rf"(?:[\d_]|[^\w€$£¥₹₽₩₺₴₫฿%°]|\b(?:{_MONTHS}|{_DAYS}|(?:st|nd|rd|th)|of|at|the|der|den|dem|le|el|il|de|del|um|uhr|kl|[ap]m?|am|pm|utc|gmt|"
-    r"ce?s?t|me?s?z|es?t|ps?t|h|o'?clock|it|is|now|today|todays?|heute|ist|heutiges|datum|date|time|aujourd'hui|nous|sommes|hoy|es|oggi|"
-    r"hoje|vandaag|current|currently|local|server|generated|rendered|loaded|page|seite|erzeugt|geladen|aktuell|jetzt|zeit|"
-    r"in|on|last|updated?|aktualisiert|stand|mis|[àa]|jour|seconds?|ms|s|sekunden|copyright|c)\b|"
-    r"[年月日時時分秒（）曜火水木金土今はです現在今日]|يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|"
-    r"الأحد|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|اليوم|م\b|ص\b)*+",
-    re.IGNORECASE,
+_CJK_DATE: Final = re.compile(
+    r"[年月日時分秒周星期曜火水木金土一二三四五六今本はです現在午前後更新日時的（）、：/\s\d:.-]*+"
 )
 
-# Words beside a figure that count what the site's visitors do.
-_COUNTED: Final = re.compile(
-    r"\b(?:views?|viewed|reads?|hits|visits?|visitors?|clicks?|comments?|repl(?:y|ies)|responses|shares?|shared|likes?|followers?|subscribers?|"
-    r"downloads?|plays|reactions?|claps|upvotes|points|online|watching|reading|viewing|bought|users?|guests?|people|members? online|"
-    r"min(?:ute)?s? read|left|aufrufe|aufgerufen|besucher(?:\w*)|kommentare?|antworten|geteilt|gefällt|leser(?:innen)?|zugriffe|klicks?|"
-    r"abonnenten|mal gelesen|lesezeit|nutzer|gäste|personen|vues?|lectures?|commentaires?|partages?|abonnés|visiteurs?|en ligne|personnes|"
-    r"connectés|vistas|visitas|lecturas|comentarios?|compartid[oa]s?|seguidores|usuarios|personas|en línea|visualizza\w+|commenti|condivisioni|"
-    r"letture|utenti|visualiza\w+|comentários?|leituras|reacties|weergaven|bezoekers|gelezen|wyświetle\w+|komentarz\w*|odsłon\w*|"
-    r"просмотр\w*|комментари\w*|посетител\w*|онлайн|пользовател\w*)\b|"
-    r"閲覧|ビュー|コメント|いいね|シェア|オンライン|人が|アクセス|回表示|回再生|フォロワー|浏览|阅读|评论|点赞|在线|人气|瀏覽|留言|"
-    r"مشاهد|تعليق|مشارك|قراء|متصل|زائر|زوار|إعجاب",
-    re.IGNORECASE,
+# Words beside a figure that count what a site's visitors do.
+_COUNTED: Final = frozenset(
+    "view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply replies response "
+    "responses share shares shared like likes follower followers subscriber subscribers download downloads play plays "
+    "reaction reactions clap claps upvote upvotes online watching reading viewing bought guests left "
+    "aufruf aufrufe aufgerufen besucher besucherinnen kommentar kommentare antworten geteilt gefällt leser leserinnen "
+    "zugriffe klicks abonnenten gelesen lesezeit gäste vue vues lecture lectures commentaire commentaires partage partages "
+    "abonnés visiteurs connectés vistas visitas lecturas comentario comentarios compartidos compartida seguidores "
+    "visualizzazioni commento commenti condivisioni letture visualizações comentários leituras reacties weergaven bezoekers "
+    "wyświetleń wyświetlenia komentarzy komentarze odsłon просмотров просмотра просмотры комментариев комментария "
+    "комментарии посетителей онлайн مشاهدة مشاهدات تعليق تعليقات مشاركة مشاركات زائر زوار متصل إعجاب قراءة".split()
 )
-# Of these a whole sentence may say so.
-_SURELY_COUNTED: Final = re.compile(
-    r"\b(?:online|watching|are (?:reading|viewing)|been (?:viewed|read|shared|visited)|(?:was|were) (?:viewed|read)|visitor (?:no|number)|"
-    r"you are (?:the )?visitor|viewed|right now|aufgerufen|mal (?:gelesen|geteilt|angesehen)|besucher nr|sind gerade|gerade (?:hier|online)|"
-    r"été (?:vue?|lue?|consultée?)|en ligne|ha sido (?:vist|leíd)|en línea)\b|オンライン|閲覧され|閲覧中|在线|متصل",
-    re.IGNORECASE,
+_COUNTED_PARTS: Final = (
+    "閲覧", "ビュー", "コメント", "いいね", "シェア", "オンライン", "アクセス", "回表示", "再生", "フォロワー", "浏览", "阅读", "评论",
+    "点赞", "在线", "人气", "瀏覽", "留言", "en ligne", "en línea", "مشاهد", "تعليق", "زائر", "زوار", "متصل",
+)  # fmt: skip
+# What even a whole sentence counts, if it is short.
+_SURELY_COUNTED: Final = (
+    " online", "watching", "are reading", "are viewing", "been viewed", "been read", "been shared", "was viewed", "was read",
+    "visitor number", "visitor no", "viewed ", "right now", "aufgerufen", "mal gelesen", "mal geteilt", "mal angesehen",
+    "besucher nr", "sind gerade", "été vue", "été lu", "été consulté", "en ligne", "sido vist", "sido leíd", "en línea",
+    "オンライン", "閲覧され", "閲覧中", "閲覧して", "在线", "正在浏览", "متصل", "يشاهد", "يتصفح",
+)  # fmt: skip
+_GREETING_WORDS: Final = frozenset(
+    "welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content hola "
+    "buenos buenas bienvenido bienvenida ciao buongiorno buonasera bentornato bentornata olá bom boa welkom goedemorgen "
+    "witaj cześć здравствуйте добрый добро".split()
 )
 _GREETING: Final = re.compile(
-    r"(?:welcome back|good (?:morning|afternoon|evening|day)|hi|hello|hey|signed in as|logged in as|hallo|guten (?:morgen|tag|abend)|"
-    r"willkommen zurück|angemeldet als|moin|bonjour|bonsoir|salut|content de vous revoir|hola|buenos días|buenas (?:tardes|noches)|"
-    r"bienvenido de nuevo|ciao|buongiorno|buonasera|bentornat[oa]|olá|bom dia|boa (?:tarde|noite)|welkom terug|goedemorgen|witaj|cześć|"
-    r"здравствуйте|добрый день|добро пожаловать)\b[^.。?]{0,50}$|(?:こんにちは|おはようございます|こんばんは|おかえりなさい|ようこそ)[^。]{0,30}$|"
-    r"[^。]{1,20}(?:さん、?こんにちは|さん、?ようこそ)|(?:مرحبا|مرحبًا|أهلا|أهلاً)(?: بك| بعودتك)?[^.]{0,40}$",
+    r"(?:welcome back|good (?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged) in as|hallo|guten (?:morgen|tag|abend)|"
+    r"willkommen zurück|angemeldet als|moin|bonjour|bonsoir|salut|content de vous revoir|hola|buenos días|"
+    r"buenas (?:tardes|noches)|bienvenid[oa] de nuevo|ciao|buongiorno|buonasera|bentornat[oa]|olá|bom dia|boa (?:tarde|noite)|"
+    r"welkom terug|goedemorgen|witaj|cześć|здравствуйте|добрый день|добро пожаловать)\b[^.。?;:]{0,40}$",
     re.IGNORECASE,
 )
+_GREETINGS_ELSEWHERE: Final = (
+    "こんにちは",
+    "おはようございます",
+    "こんばんは",
+    "おかえりなさい",
+    "ようこそ",
+    "مرحبا",
+    "مرحبًا",
+    "أهلا",
+    "أهلاً",
+)
+LONGEST_GREETING: Final = 50
 _SENTENCE_END: Final = (".", "!", "?", "。", "！", "？", "؟")
-_DIGITS: Final = re.compile(r"\d+(?:[.,:  ']\d+)*+[kKmM]?\b|\d+")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
 _MOST_WORDS: Final = 9
 
 
-def is_fleeting(text: str, *, has_figures: bool, is_cell: bool, is_heading: bool) -> bool:
-    """Say whether a short block tells of the visit, not of the page's subject.
+def without_ages(text: str) -> str:
+    """Leave out of lines how long ago something was."""
+    data = text.encode("utf-8", "replace")
+    for sign, pattern in _AGES:
+        if count(data, sign):
+            word = sign.decode()
+            text = "\n".join([pattern.sub("", line) if word in line else line for line in text.split("\n")])
+    return text
 
-    has_figures  it holds a digit
-    is_cell      in a table, where figures are the content
+
+def is_fleeting(text: str, *, is_cell: bool, is_heading: bool) -> bool:
+    """Say whether a short block with a figure in it tells of the visit, not of the page's subject.
+
+    is_cell  in a table, where figures are the content
     """
-    if len(text) > MOST_LETTERS:
+    if is_cell or len(text) > MOST_LETTERS:
         return False
-    if not has_figures:
-        if len(text) > 70:
-            return False
-        return text.lower() in _NOW or (not is_heading and _GREETING.match(text) is not None)
-    if is_cell:
-        return False
-    if _OF_DATES.fullmatch(text) is not None:
+    lowered = text.lower()
+    words = _WORD.findall(lowered)
+    if _MONEY.search(text) is None and (
+        _OF_DATES.issuperset(words) or (not text.isascii() and _CJK_DATE.fullmatch(text) is not None)
+    ):
         return True
     if text.endswith(_SENTENCE_END):
-        return _SURELY_COUNTED.search(text) is not None
-    if _COUNTED.search(text) is not None and text.count(" ") <= _MOST_WORDS:
+        return any([sign in lowered for sign in _SURELY_COUNTED])
+    if len(words) <= _MOST_WORDS and not _COUNTED.isdisjoint(words):
         return True
-    return not is_heading and _GREETING.match(text) is not None
+    if not text.isascii() and any([part in lowered for part in _COUNTED_PARTS]):
+        return True
+    return not is_heading and is_greeting(text)
 
 
-def might_tell_ages(text: str) -> bool:
-    """Say whether a page's text may say how long ago something was."""
-    return any(word in text for word in _MIGHT_BE_AGO)
-
-
-def without_ages(text: str) -> str:
-    """Leave out how long ago something was."""
-    return _AGO.sub("", text)
-
-
-def without_figures(text: str) -> str:
-    """Leave out figures."""
-    return _DIGITS.sub("", text)
+def is_greeting(text: str) -> bool:
+    """Say whether a short block stands for the time of the visit, or greets the visitor."""
+    if len(text) > LONGEST_GREETING:
+        return False
+    lowered = text.lower()
+    if lowered in _NOW:
+        return True
+    first = _WORD.match(lowered)
+    if first is not None and first[0] in _GREETING_WORDS:
+        return _GREETING.match(text) is not None
+    return not text.isascii() and any([greeting in text for greeting in _GREETINGS_ELSEWHERE])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from xxhash import xxh3_64_intdigest
@@ -11,7 +10,6 @@ from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks
 from tocsin.spec.signals.content_fingerprint import (
     FIGURES,
     MOST_BESIDE,
-    MOST_BLOCKS,
     MOST_SENTENCES,
     ORDERED,
     SHORT,
@@ -19,8 +17,9 @@ from tocsin.spec.signals.content_fingerprint import (
     Block,
     pack,
 )
-from tocsin.spec.signals.content_fleeting import is_fleeting, might_tell_ages, without_ages, without_figures
-from tocsin.spec.signals.content_text import ALIKE, NOTHING, fold, to_comparable
+from tocsin.spec.signals.content_fleeting import LONGEST_GREETING, MOST_LETTERS, is_fleeting, is_greeting, without_ages
+from tocsin.spec.signals.content_text import FIGURES as _FIGURES
+from tocsin.spec.signals.content_text import fold, to_comparable, to_sentences
 from tocsin.spec.signals.values import Content
 
 if TYPE_CHECKING:
@@ -36,11 +35,9 @@ _SENTENCE: Final = 80
 _SHORT_SENTENCE: Final = 25
 _LONG: Final = 160
 _ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
-_DIGIT: Final = re.compile(r"\d")
-_SENTENCES: Final = re.compile(rb"[.!?]|\xe3\x80\x82|\xef\xbc[\x81\x9f]|\xd8\x9f")
 _PLACES: Final = 0xFF_FFFF
 _SHOWN: Final = 60
-_UNREAD: Final = 1_000
+_READ: Final = 200
 
 
 def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
@@ -70,63 +67,50 @@ def _is_enough(blocks: Blocks) -> bool:
 
 def to_content(read: Blocks, level: int, title: str = "") -> Content:
     """Make a content of blocks; all of them count where the level says that they were chosen."""
-    texts = [fold(text) for text in read.texts]
-    lines = "\n".join([title, *texts])
-    masked = lines
-    if might_tell_ages(lines):
-        masked = "\n".join([without_ages(line) if _DIGIT.search(line) else line for line in lines.split("\n")])
-    digests = to_comparable(masked).translate(ALIKE, NOTHING).split(b"\n")
-    blocks: list[Block] = []
     beside: list[Beside] = []
-    counted: list[str] = []
     bits: list[str] = []
-    chosen = level == CHOSEN
-    marks = read.marks
-    paths = read.paths
-    if title:
-        counted.append(title)
-        blocks.append(Block(xxh3_64_intdigest(digests[0]) & 0xFFFFFFFF, 0, HEADING, len(title)))
-    for index, text in enumerate(texts):
-        if not text:
-            continue
-        data = digests[index + 1]
-        digest = xxh3_64_intdigest(data)
-        mark = marks[index]
-        letters = len(text)
+    kept: list[tuple[str, int, int]] = [(title, HEADING, 0)] if title else []
+    for text, mark, path in zip(*read, strict=True):
         if mark & OUTSIDE:
-            beside.append(Beside(digest & 0xFFFF, _mix(paths[index], b""), 0))
-            bits.append(text[:_SHOWN])
-            continue
-        is_short = letters < _SENTENCE and not (letters >= _SHORT_SENTENCE and text.endswith(_ENDS))
-        has_figures = letters < _UNREAD and _DIGIT.search(text) is not None
-        if (
-            not chosen
-            and letters <= 110
-            and is_fleeting(text, has_figures=has_figures, is_cell=mark & CELL != 0, is_heading=mark & HEADING != 0)
-        ):
-            beside.append(
-                Beside(digest & 0xFFFF, _mix(paths[index], without_figures(text).encode("utf-8", "replace")), SHORT)
-            )
-            bits.append(text[:_SHOWN])
-            continue
+            digest = xxh3_64_intdigest(text.encode("utf-8", "replace")) & 0xFFFF
+            beside.append(Beside(digest, _mix(path, b""), 0))
+            bits.append(text[:_READ].strip())
+        elif folded := fold(text):
+            kept.append((folded, mark, path))
+    lines = without_ages("\n".join([text for text, _, _ in kept])) if kept else ""
+    blocks: list[Block] = []
+    counted: list[str] = []
+    for (text, mark, path), data in zip(kept, to_comparable(lines), strict=bool(kept)):
+        masked = data.translate(None, _FIGURES)
+        has_figures = len(masked) != len(data)
+        letters = len(text)
         place = 0
-        flags = mark
-        if is_short:
-            flags |= SHORT
-        elif not mark & (ITEM | LINKED | CELL):
-            flags |= ORDERED
+        if letters <= MOST_LETTERS and level != CHOSEN:
+            is_heading = mark & HEADING != 0
+            if (
+                is_fleeting(text, is_cell=mark & CELL != 0, is_heading=is_heading)
+                if has_figures
+                else letters <= LONGEST_GREETING and not is_heading and is_greeting(text)
+            ):
+                beside.append(Beside(xxh3_64_intdigest(data) & 0xFFFF, _mix(path, masked), SHORT))
+                bits.append(text)
+                continue
+        if letters < _SENTENCE and not (letters >= _SHORT_SENTENCE and text.endswith(_ENDS)):
+            mark |= SHORT
+            place = _mix(path, masked if has_figures else b"")
+        else:
+            if not mark & (ITEM | LINKED | CELL):
+                mark |= ORDERED
+            if has_figures:
+                place = _mix(0, masked)
         if has_figures:
-            flags |= FIGURES
-            place = _mix(paths[index] if is_short else 0, without_figures(text).encode("utf-8", "replace"))
-        elif is_short:
-            place = _mix(paths[index], b"")
+            mark |= FIGURES
         sentences = b""
         if letters > _LONG:
-            parts = _SENTENCES.split(data)
-            sentences = bytes([xxh3_64_intdigest(part) & 0xFF for part in parts[:MOST_SENTENCES] if part])
+            sentences = bytes([xxh3_64_intdigest(part) & 0xFF for part in to_sentences(data, MOST_SENTENCES)])
         counted.append(text)
-        blocks.append(Block(digest & 0xFFFFFFFF, place, flags, letters, sentences))
-    return Content(pack(level, blocks, beside), "\n".join(counted), tuple(bits[:MOST_BESIDE]))
+        blocks.append(Block(xxh3_64_intdigest(data) & 0xFFFFFFFF, place, mark, letters, sentences))
+    return Content(pack(level, blocks, beside), "\n".join(counted), tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]]))
 
 
 def _mix(path: int, data: bytes) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
+from tocsin.spec.html.search import count
+
 # White space makes no difference at all, so that a line break between Japanese words makes none either.
-NOTHING: Final = b" \t\r\f\v\x00"
-ALIKE: Final = bytes.maketrans(b'"`', b"''")
+_NOTHING: Final = b" \t\r\f\v\x00"
+_ALIKE: Final = bytes.maketrans(b'"`', b"''")
 # What follows the first two bytes of U+2000 to U+203F: spaces, dashes, quotation marks, ellipsis.
 _PUNCTUATION: Final[dict[int, bytes]] = (
     dict.fromkeys(range(0x80, 0x90), b"")
@@ -17,13 +20,26 @@ _PUNCTUATION: Final[dict[int, bytes]] = (
     | dict.fromkeys(range(0xA8, 0xB0), b"")
     | dict.fromkeys((0xB2, 0xB3, 0xB9, 0xBA), b"'")
 )
-_GONE: Final = (b"\xc2\xa0", b"\xc2\xad", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xe3\x80\x80")
-_MARKS: Final = (b"\xc2\xab", b"\xc2\xbb")
-# How letters begin that NFC may write in another way: combining marks, Hangul's parts, voiced kana, Arabic's hamza.
+_REPLACED: Final = (
+    (b"\xc2\xa0", b""),  # no-break space
+    (b"\xc2\xad", b""),  # soft hyphen
+    (b"\xe2\x81\xa0", b""),  # word joiner
+    (b"\xef\xbb\xbf", b""),  # zero width no-break space
+    (b"\xe3\x80\x80", b""),  # ideographic space
+    (b"\xc2\xab", b"'"),
+    (b"\xc2\xbb", b"'"),
+    (b"\xe2\x88\x92", b"-"),  # minus
+)
+# How letters begin that NFC may write in another way: combining marks, signs, Hangul's parts, voiced kana, Arabic's
+# hamza, compatibility ideographs, the scripts of India.
 _DECOMPOSED: Final = (
     b"\xcc", b"\xcd", b"\xe1\x84", b"\xe1\x85", b"\xe1\x86", b"\xe3\x82\x99", b"\xe3\x82\x9a", b"\xd9\x93", b"\xd9\x94",
     b"\xd9\x95", b"\xe2\x84", b"\xef\xa4", b"\xe0",
 )  # fmt: skip
+_ENDS: Final = bytes.maketrans(b"!?;", b"...")
+FIGURES: Final = b"0123456789.,:'"
+"""What a figure is written with, in comparable bytes."""
+_OTHER_DIGITS: Final = re.compile(r"[^\D0-9]")
 
 
 def fold(text: str) -> str:
@@ -34,25 +50,43 @@ def fold(text: str) -> str:
     return text
 
 
-def to_comparable(lines: str) -> bytes:
-    """Give the bytes that stand for text, line by line; a separator is left as it is.
+def to_comparable(text: str) -> list[bytes]:
+    """Give the bytes that stand for each line of a text.
 
     White space, zero-width letters, the kind of quotation marks and dashes, and how letters are composed (NFC) make no
-    difference.
+    difference; digits of other scripts are those of ASCII.
     """
-    data = lines.encode("utf-8", "surrogatepass")
-    if not lines.isascii():
-        if any(mark in data for mark in _DECOMPOSED):
-            data = unicodedata.normalize("NFC", lines).encode("utf-8", "surrogatepass")
-        for gone in _GONE:
-            data = data.replace(gone, b"")
-        for mark in _MARKS:
-            data = data.replace(mark, b"'")
-        if b"\xe2\x80" in data:
-            first, *others = data.split(b"\xe2\x80")
-            found = [first]
-            for each in others:
-                plain = _PUNCTUATION.get(each[0]) if each else None
-                found.append(b"\xe2\x80" + each if plain is None else plain + each[1:])
-            data = b"".join(found)
-    return data
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) != len(text):
+        if any([count(data, mark) for mark in _DECOMPOSED]):
+            text = unicodedata.normalize("NFC", text)
+            text = _OTHER_DIGITS.sub(_to_ascii, text)
+            data = text.encode("utf-8", "surrogatepass")
+        elif count(data, b"\xd9") or count(data, b"\xdb") or count(data, b"\xef\xbc"):
+            data = _OTHER_DIGITS.sub(_to_ascii, text).encode("utf-8", "surrogatepass")
+        for old, new in _REPLACED:
+            if count(data, old):
+                data = data.replace(old, new)
+        if count(data, b"\xe2\x80"):
+            data = _plain_punctuation(data)
+    return data.translate(_ALIKE, _NOTHING).split(b"\n")
+
+
+def _to_ascii(digit: re.Match[str]) -> str:
+    return str(unicodedata.digit(digit[0], 0))
+
+
+def _plain_punctuation(data: bytes) -> bytes:
+    first, *others = data.split(b"\xe2\x80")
+    found = [first]
+    for each in others:
+        plain = _PUNCTUATION.get(each[0]) if each else None
+        found.append(b"\xe2\x80" + each if plain is None else plain + each[1:])
+    return b"".join(found)
+
+
+def to_sentences(data: bytes, most: int) -> list[bytes]:
+    """Divide comparable bytes where sentences end; the last one of so many is not as long as it may be."""
+    if not data.isascii():
+        data = data.replace(b"\xe3\x80\x82", b".")
+    return data.translate(_ENDS).split(b".", most)[:most]
