@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from benchmarks.pairs.visit import Visit
 
 _WITH_COMMENTS = frozenset({"article", "blog", "plain", "shop"})
+_OLD_ENCODINGS = {"ja": "shift_jis", "ru": "windows-1251", "ar": "windows-1256"}
 _PLAIN = frozenset({"terms", "notice", "docs", "timetable", "wiki"})
 _ICON = '<svg width="24" height="24" viewBox="0 0 24 24" role="img"><path d="M3 6h18M3 12h18M3 18h18"/></svg>'
 
@@ -186,9 +187,16 @@ def minimal(visit: Visit, story: Story) -> str:
 def _bare(visit: Visit, story: Story, inside: str, attributes: str) -> str:
     stamp = f"<!-- {visit.token('request-id')} {visit.by('request-id').randrange(999)} ms -->\n"
     return (
-        f'<html lang="{visit.language.code}" dir="{visit.language.direction}">\n<head><meta charset="utf-8">\n'
+        f'<html lang="{visit.language.code}" dir="{visit.language.direction}">\n'
+        f'<head><meta charset="{charset_of(visit)}">\n'
         f"<title>{escape(story.title)}</title></head>\n<body{attributes}>\n{inside}{stamp}</body></html>\n"
     )
+
+
+def charset_of(visit: Visit) -> str:
+    """Name the encoding of a page: many of those that are old or written by hand have one of their time."""
+    has_old_one = visit.page.layout in {"old", "minimal"} and visit.has("old encoding", 0.5)
+    return _OLD_ENCODINGS.get(visit.page.language, "windows-1252") if has_old_one else "utf-8"
 
 
 FRAMES: dict[str, Callable[[Visit, Story], str]] = {"modern": modern, "app": app, "old": old, "minimal": minimal}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.pairs.frames import FRAMES
+from benchmarks.pairs.frames import FRAMES, charset_of
 
 if TYPE_CHECKING:
     from benchmarks.pairs.story import Story
@@ -64,7 +64,7 @@ def render(visit: Visit, story: Story) -> bytes:
         pieces = _PRE.split(markup)
         minify = _minified if way == 1 else _indented
         markup = "".join(piece if piece.startswith("<pre") else _BETWEEN.sub(minify, piece) for piece in pieces)
-    return markup.encode()
+    return markup.encode(charset_of(visit), "xmlcharrefreplace")
 
 
 def _minified(found: re.Match[str]) -> str:
