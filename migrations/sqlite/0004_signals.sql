@@ -3,7 +3,8 @@
 -- states.signals stays, and stays empty: it costs a byte a row. To drop it rewrites every row, and of a million leaves
 -- the table a tenth larger, since its full leaves split.
 
--- Bits of pages.flags from here on: 32 something else stood in the page's place, and the user was told.
+-- Bits of pages.flags from here on: 32 something else stood in the page's place, and the user was told; 64 it has a row
+-- in learnt, so that nobody looks there for those that have none.
 
 -- What is known of a page beside its state; a page that nothing is known of has no row. No reference, as with states.
 create table learnt (
@@ -87,6 +88,7 @@ create index sightings_by_end on sightings (runs_until);
 
 -- What is muted on pages of the host, by its key, as codec.write_host_noise packs it.
 alter table hosts add column noise blob;
+create index hosts_noisy on hosts (id) where noise is not null;
 
 drop trigger pages_gone;
 create trigger pages_gone after delete on pages begin

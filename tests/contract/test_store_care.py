@@ -93,6 +93,7 @@ BREAKS: dict[str, str] = {
     "copies_of_pages": "insert into copies values (1, 'http://a/', 'file:///b', null, null, null, 'mset', 0)",
     "learnt_readable": "insert into learnt values (1, x'00', null, null)",
     "learnt_of_pages": "insert into learnt values (99, null, null, '[1]')",
+    "learnt_noted": "insert into learnt values (1, null, null, '[1]')",
     "noise_readable": "update hosts set noise = x'00'",
     "listings_to_do": "insert into listings values (1, 'feed', 0, x'90', 0)",
     "listings_of_pages": "insert into listings values (99, 'feed', 0, null, 0)",

@@ -258,6 +258,7 @@ CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
+CREATE INDEX hosts_noisy on hosts (id) where noise is not null;
 CREATE INDEX learnt_listed on learnt (page_id) where listed is not null;
 CREATE INDEX listings_to_do on listings (page_id) where to_do = 1;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;

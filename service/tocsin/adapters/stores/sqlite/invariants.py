@@ -47,6 +47,7 @@ SENTENCES = {
     "copies_of_pages": "page {0}: it names a copy that cannot be one: {1}",
     "learnt_readable": "page {0}: what is {1} of it cannot be read, and counts as nothing until it is written anew",
     "learnt_of_pages": "page {0}: is gone, and something is known of it",
+    "learnt_noted": "page {0}: something is known of it, and nobody will look for that",
     "noise_readable": "host {0} ({1}): its noise cannot be read, and counts as none",
     "listings_to_do": "listing {0}: nobody will take over what it says as a {1}",
     "listings_of_pages": "listing {0}: its page is gone, and nobody forgets what it said as a {1}",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult, Instant
 
 SQL = queries("listings")
+LEARNT = queries("learnt")
 
 MOST_ENTRIES: Final = 50_000
 """What one listing says of more pages than so many is left out."""
@@ -104,7 +105,9 @@ def take_over(db: sqlite3.Connection, task: Task, heard: Sequence[Heard], now: I
 
     Returns how many pages that were.
     """
-    db.executemany(SQL["list"], [{"page": each.page_id, "listed": each.listed} for each in heard])
+    rows = [{"page": each.page_id, "listed": each.listed} for each in heard]
+    db.executemany(SQL["list"], rows)
+    db.executemany(LEARNT["note_learnt"], rows)
     changed = [each.page_id for each in heard if each.is_changed]
     if changed:
         window = window_us(len(changed), LONGEST_US)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
 from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why, ruled_of
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, NOFOLLOW, NOINDEX, NOT_HTML, SUSPECTED
+from tocsin.adapters.stores.sqlite.tasks import DISALLOWED, LEARNT, NOFOLLOW, NOINDEX, NOT_HTML, SUSPECTED
 from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
@@ -107,11 +107,16 @@ def state_row(state: NewState, stored_at: Instant) -> Row:
 
 
 def flags_of(result: CheckResult) -> int:
-    """Give the bits of a page that its check decides: all but that of a rendering which is owed."""
+    """Give the bits of a page that its check decides: all but that of a rendering which is owed.
+
+    What is known beside its state is never forgotten, so that its bit is only ever set.
+    """
+    learnt = 0 if result.known is None else LEARNT
     if not (result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected):
-        return 0
+        return learnt
     return (
-        (DISALLOWED if result.disallowed else 0)
+        learnt
+        | (DISALLOWED if result.disallowed else 0)
         | (NOT_HTML if result.not_html else 0)
         | (NOINDEX if result.noindex else 0)
         | (NOFOLLOW if result.nofollow else 0)

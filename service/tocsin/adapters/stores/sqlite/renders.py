@@ -17,7 +17,7 @@ from tocsin.adapters.stores.sqlite.questions import Departure, Questions, told_i
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.snapshots import keep_snapshots
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
-from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, to_task
+from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, read_tasks
 from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob
 
@@ -54,7 +54,7 @@ def take_jobs(db: sqlite3.Connection, claim: Claim, page_ids: Sequence[int]) -> 
     place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
     taken = {row[0] for row in db.execute(SQL["take"] + " returning page_id", place)}
     rows = [row for row in db.execute(SQL["taken"], place) if row[0] in taken]
-    tasks = {row[0]: to_task(row) for row in db.execute(WORK["tasks"], place)}
+    tasks = {task.page_id: task for task in read_tasks(db, WORK["tasks"], place).tasks()}
     for page_id, *_, spent in rows:
         # The tries of the rendering, not those of a check.
         attempts = read_attempts(spent) if spent else ()
@@ -97,6 +97,7 @@ def write_rendering(
             remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
         if result.known is not None:
             db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
+            db.execute(LEARNT["note_learnt"], place)
         if result.snapshot is not None:
             keep_snapshots(db, [(result.page_id, result.snapshot)])
         if result.prune and state_id is not None:

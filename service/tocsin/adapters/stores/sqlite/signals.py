@@ -44,6 +44,7 @@ class SignalRole(SteppingRole):
             before = read_keys(row[0]) if row is not None else ()
             after = [key for key in before if key not in keys] + ([] if muted else list(dict.fromkeys(keys)))
             db.execute(SQL["hear"], {"page": page_id, "heard": to_json(after) if after else None})
+            db.execute(SQL["note_learnt"], {"page": page_id})
 
         await self._edit(write)
 

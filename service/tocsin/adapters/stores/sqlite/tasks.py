@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tocsin.adapters.stores.sqlite.codec import (
     read_attempts,
@@ -13,24 +13,68 @@ from tocsin.adapters.stores.sqlite.codec import (
 )
 from tocsin.adapters.stores.sqlite.knowledge import beside_of
 from tocsin.adapters.stores.sqlite.packing import unpack_digest
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.errors import StoreError
 from tocsin.model import PageTask, StoredState, Validators
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
 
-DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED = 1, 2, 4, 8, 16, 32
+    from tocsin.model import Beside
+
+SQL = queries("learnt")
+
+DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT = 1, 2, 4, 8, 16, 32, 64
 """Bits of pages.flags."""
 
+_PAGE, _HOST, _FLAGS = 0, 1, 22
+"""Columns of the query `task`."""
 
-def to_task(row: Sequence[Any]) -> PageTask:
+_NOTHING: Final = (None, None, None)
+
+
+class TaskRows(NamedTuple):
+    """Pages as the query `task` reads them, with what stands beside the states of some.
+
+    learnt  known, listed and heard, by page
+    noise   by host
+    """
+
+    rows: list[tuple[Any, ...]]
+    learnt: dict[int, tuple[Any, ...]]
+    noise: dict[int, bytes]
+
+    def tasks(self) -> list[PageTask]:
+        """Make tasks of them."""
+        if not self.learnt and not self.noise:
+            return [to_task(row, None) for row in self.rows]
+        return [to_task(row, self._beside(row)) for row in self.rows]
+
+    def _beside(self, row: Sequence[Any]) -> Beside | None:
+        known, listed, heard = self.learnt.get(row[_PAGE], _NOTHING)
+        return beside_of(known, listed, heard, self.noise.get(row[_HOST]))
+
+
+def read_tasks(db: sqlite3.Connection, query: str, place: dict[str, Any]) -> TaskRows:
+    """Read pages by a query of `task`, at one instant: in a transaction."""
+    rows = db.execute(query, place).fetchall()
+    learnt = [row[_PAGE] for row in rows if row[_FLAGS] & LEARNT]
+    return TaskRows(
+        rows,
+        {row[0]: row[1:] for row in db.execute(SQL["learnt_of_pages"], {"ids": ids(learnt)})} if learnt else {},
+        dict(db.execute(SQL["noise_of_hosts"], {"hosts": ids({row[_HOST] for row in rows})}).fetchall()),
+    )
+
+
+def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
     """Make a task of a row; columns in the order of the query `task`."""
     (
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
         digest, attempts, flags, question_id, rule, request_id, body_bytes,
-        known, listed, heard, noise,
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
@@ -67,5 +111,5 @@ def to_task(row: Sequence[Any]) -> PageTask:
         nofollow=flags & NOFOLLOW != 0,
         body_bytes=body_bytes,
         suspected=flags & SUSPECTED != 0,
-        beside=beside_of(known, listed, heard, noise),
+        beside=beside,
     )

@@ -16,7 +16,7 @@ from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.results import Batch, Terms, write_results
 from tocsin.adapters.stores.sqlite.role import REVISIONS, ids
 from tocsin.adapters.stores.sqlite.schedule import to_us
-from tocsin.adapters.stores.sqlite.tasks import to_task
+from tocsin.adapters.stores.sqlite.tasks import read_tasks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sqlite.role import Options
     from tocsin.adapters.stores.sqlite.steps import Pace
+    from tocsin.adapters.stores.sqlite.tasks import TaskRows
     from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
 
 SQL = queries("work")
@@ -87,15 +88,16 @@ class WorkRole(LaunchRole):
         """The due pages of these hosts, at most `per_host` each: requested ones first, then the longest due."""
         place = {"now": now, "limit": per_host, "request": request_id, "shown": self._shown}
 
-        def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+        def read(db: sqlite3.Connection) -> tuple[list[int], TaskRows]:
             chosen = _choose(db, host_ids, place)
             shards = {"first": claim.first_shard, "last": claim.last_shard}
             # In the order of the table: neighbours stand in one leaf.
             in_order = ids(sorted(chosen))
-            found = {row[0]: row for row in db.execute(SQL["tasks_of_shards"], {"ids": in_order, **shards})}
-            return [found[page_id] for page_id in chosen if page_id in found]
+            return chosen, read_tasks(db, SQL["tasks_of_shards"], {"ids": in_order, **shards})
 
-        return [to_task(row) for row in await self._read(read)]
+        chosen, rows = await self._read(read)
+        found = {task.page_id: task for task in rows.tasks()}
+        return [found[page_id] for page_id in chosen if page_id in found]
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
         """Of these pages, those that are on the list and not paused: the agreement that requests need (T62)."""

@@ -138,6 +138,9 @@ where not (is_readable('known', known) and is_readable('listed', listed) and is_
 -- name: learnt_of_pages
 select l.page_id, null from learnt l where not exists (select 1 from pages p where p.id = l.page_id);
 
+-- name: learnt_noted
+select p.id, p.flags from learnt l join pages p on p.id = l.page_id where p.flags & 64 = 0;
+
 -- name: noise_readable
 select id, name from hosts where not is_readable('noise', noise);
 

@@ -3,6 +3,17 @@
 -- name: know
 insert into learnt (page_id, known) values (?, ?) on conflict (page_id) do update set known = excluded.known;
 
+-- Said before or after that: a page that something is known of beside its state says so.
+-- name: note_learnt
+update pages set flags = flags | 64 where id = :page;
+
+-- name: learnt_of_pages
+select page_id, known, listed, heard from learnt where page_id in (select value from json_each(:ids));
+
+-- name: noise_of_hosts
+select id, noise from hosts indexed by hosts_noisy
+where noise is not null and id in (select value from json_each(:hosts));
+
 -- name: noise_of
 select noise from hosts where id = :host;
 

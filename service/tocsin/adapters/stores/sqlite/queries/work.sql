@@ -38,8 +38,7 @@ order by h.revision, h.id limit :limit;
 p.id, p.host_id, h.name, p.url, p.group_id, g.name, p.settings, p.secrets, p.text,
 p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
-p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes,
-l.known, l.listed, l.heard, h.noise
+p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes
 
 -- The due pages of each host as one array, the longest due first. With a limit for each: a crowded host starves nobody.
 -- The index alone answers.
@@ -75,8 +74,7 @@ from json_each(:ids) i
 cross join pages p on p.id = i.value
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
-left join states s on s.id = p.state_id
-left join learnt l on l.page_id = p.id;
+left join states s on s.id = p.state_id;
 
 -- name: tasks_of_shards
 {tasks} where h.shard between :first and :last;
@@ -91,11 +89,11 @@ where p.id in (select value from json_each(:ids));
 -- What every check writes, in the order of `noting`.
 -- name: noted
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_set_at), last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 4) | ?, saved_bytes = saved_bytes + ?
+  conditional_run = ?, flags = (flags & 68) | ?, saved_bytes = saved_bytes + ?
 
 -- name: noted_same
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 4) | ?, saved_bytes = saved_bytes + ?, attempts = null,
+  conditional_run = ?, flags = (flags & 68) | ?, saved_bytes = saved_bytes + ?, attempts = null,
   stored_at = ?, storings = storings + 1
 
 -- name: origin
