@@ -80,3 +80,13 @@ async def test_history_tells_people_what_each_signal_said(installation: Installa
 
     assert "minor (S1: declared)" in shown
     assert "json-ld.modified changed" in shown
+
+
+async def test_a_check_tells_people_how_we_know(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked_twice(installation, site)
+        site.pages["/bridge"] = Page(ARTICLE.format(3, "It is closed, and people walk around it."))
+        config = str(installation.folder / "tocsin.toml")
+        _, shown = await asyncio.to_thread(on_terminal, "--config", config, "check", url, cwd=installation.folder)
+
+    assert f"minor        {url} (S1; declared by json-ld.modified)" in shown

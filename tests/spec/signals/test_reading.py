@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +11,7 @@ from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals import SIGNALS, SOURCES
 from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
+from tocsin.spec.signals.signal import Seen
 
 PAGE = """<!doctype html><html><head>
 <meta property="og:updated_time" content="2024-05-01T10:00:00Z">
@@ -118,6 +122,19 @@ def test_other_selectors_are_other_readings() -> None:
 
     assert len({read_as(each) for each in asked}) == len(asked)
     assert read_as(Asked("main")) == read_as(Asked("main", ""))
+
+
+@pytest.mark.parametrize(
+    "piece", ["<b itemprop=dateModified>", "<time property=dateModified>", "<time class=updated>", "<b itemscope>"]
+)
+def test_a_text_within_many_elements_is_not_read_for_each(piece: str) -> None:
+    whole = parse_whole((piece * 300 + "x" * 2_000_000).encode(), "text/html")
+    started = time.process_time()
+
+    for signal in SIGNALS:
+        signal.read(Seen(whole, (), {}, URL))
+
+    assert time.process_time() - started < 0.3
 
 
 @given(st.lists(PIECES | st.binary(max_size=20), max_size=40).map(b"".join), st.text(max_size=40), st.text(max_size=40))

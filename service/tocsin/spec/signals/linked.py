@@ -19,6 +19,7 @@ Object: TypeAlias = dict[str, Any]
 
 _MOST_LETTERS: Final = 1_000_000
 _MOST_NODES: Final = 500
+_MOST_URLS: Final = 10
 _ALL: Final = 'script[type*="ld+json" i]'
 _WANTED: Final = ("dateModified", "version")
 _PREFIXES: Final = ("schema:", "http://schema.org/", "https://schema.org/")
@@ -132,7 +133,7 @@ def _addresses(node: Object) -> set[str]:
     """Give the URLs that a node says it has, or is on."""
     found: set[str] = set()
     for name in _OF_PAGE:
-        for value in _list(_get(node, name)):
+        for value in _list(_get(node, name))[:_MOST_URLS]:
             written = value.get("@id") or value.get("url") if isinstance(value, dict) else value
             if isinstance(written, str):
                 found.add(_address(written))

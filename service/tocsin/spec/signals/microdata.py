@@ -18,7 +18,8 @@ _MAIN: Final = frozenset({"mainentity", "mainentityofpage", "maincontentofpage",
 """Properties whose item is what the page is about, not something beside it."""
 _ITEMS: Final = "[itemscope]"
 _MARKED: Final = '[itemprop*="dateModified" i]'
-_MOST: Final = 100
+_MOST: Final = 10
+"""Elements that are asked, for each may hold the whole page's text."""
 _NO_ITEM: Final = 4
 """A property that stands in no item: wrong, and frequent; it can only be the page's."""
 

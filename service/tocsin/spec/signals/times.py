@@ -22,6 +22,8 @@ _RDFA: Final = frozenset({"datemodified", "modified"})
 _MAIN: Final = "main,[role=main],article"
 _BESIDE: Final = "aside,nav,footer,[role=complementary],article article"
 _MOST: Final = 200
+_MOST_TEXTS: Final = 10
+"""Elements whose text is read, for each may hold that of the whole page."""
 
 _NAMED, _MARKED, _BOTH = range(3)
 """By its property; by its class; by a class that says published as well."""
@@ -36,12 +38,16 @@ def _modified(seen: Seen) -> str | None:
     if seen.whole is None:
         return None
     best: tuple[tuple[int, int, int], str] | None = None
+    texts = 0
     for place, node in enumerate(seen.whole.select("time")[:_MOST]):
         mark = _mark_of(node)
         if mark is None:
             continue
         written = node.attr("datetime")
-        value = to_value(node.text if written is None and mark == _NAMED else written)
+        if written is None and mark == _NAMED and texts < _MOST_TEXTS:
+            texts += 1
+            written = node.text
+        value = to_value(written)
         if value is None:
             continue
         rank = (_zone_of(node), mark, place)
