@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
@@ -55,3 +58,21 @@ def test_what_cannot_hold_together_is_refused(installation: Installation, option
 
     assert answer.status == 2
     assert words in answer.err
+
+
+async def test_the_reason_for_the_next_check_is_stored_and_listed(installation: Installation) -> None:
+    async with Origin() as site:
+        url = site.url("/a")
+        await asyncio.to_thread(installation.call, "watch", "add", "--no-check", url, "--adaptive", "yes")
+        found = []
+        for version in ("2024", "2024", "2025"):
+            site.pages["/a"] = Page(f"<!doctype html><meta name=created content={version}><p>Text")
+            await asyncio.to_thread(installation.call, "check", url)
+            answer = await asyncio.to_thread(installation.call, "watch", "list")
+            found.append(str(answer.records[0]["next_why"]))
+
+    assert found[:2] == [
+        "adaptive: nothing known yet; every 24h",
+        "adaptive: changed in 0 of 1 checks; every 24h",
+    ]
+    assert found[2].startswith("adaptive: changed in 1 of 2 checks, about every ")
