@@ -23,7 +23,7 @@ PAGES = (
     "<loc><![CDATA[https://a.example/2]]></loc></url>\n"
     "</urlset>\n"
 ).encode()
-FOUND = [Location(3, "https://a.example/1?x=1&y=2"), Location(5, "https://a.example/2")]
+FOUND = [Location(3, "https://a.example/1?x=1&y=2", "2026-11-21"), Location(5, "https://a.example/2")]
 
 
 def read(body: bytes, *, pieces: int = 1_000_000) -> tuple[SitemapReader, list[Location]]:

@@ -18,11 +18,13 @@ class Kind(StrEnum):
 class Location(NamedTuple):
     """An address, not judged yet.
 
-    line  from 1; of its element
+    line     from 1; of its element
+    lastmod  when it changed last, as a sitemap or an index writes it; feeds are read for that by `spec.feeds`
     """
 
     line: int
     url: str
+    lastmod: str | None = None
 
 
 class Problem(NamedTuple):

@@ -29,6 +29,8 @@ _PLACES = {
     Kind.INDEX: {("sitemap", "loc")},
     Kind.FEED: {("item", "link"), ("entry", "link")},
 }
+# When what has the address changed last.
+_DATES = {("url", "lastmod"), ("sitemap", "lastmod")}
 
 
 class _Refused(Exception):
@@ -53,6 +55,8 @@ class MarkupReader:
         self._text: list[str] | None = None
         self._text_length = self._text_line = 0
         self._is_entry_done = False
+        self._waiting: Location | None = None
+        self._lastmod: str | None = None
         self._fed = 0
         self._expat = expat.ParserCreate(namespace_separator=" ")
         self._expat.buffer_text = True
@@ -88,6 +92,8 @@ class MarkupReader:
             )
         if self.problem is None and self._fed - self._expat.CurrentByteIndex > LONGEST_TOKEN_BYTES:
             self.problem = Problem(self.line, "a tag or comment without end; this is no sitemap", is_fatal=True)
+        if is_last or self.problem is not None:
+            self._give()
         found, self._found = self._found, []
         return found
 
@@ -117,7 +123,10 @@ class MarkupReader:
             raise _Refused(Problem(self.line, reason, is_fatal=True))
         if tag in {"item", "entry"}:
             self._is_entry_done = False
-        if self.kind is not None and tuple(self._above[-2:]) in _PLACES[self.kind] and not self._is_entry_done:
+        place = tuple(self._above[-2:])
+        if place in _DATES and self.kind is not Kind.FEED:
+            self._text, self._text_length = [], 0
+        elif self.kind is not None and place in _PLACES[self.kind] and not self._is_entry_done:
             self._text, self._text_length, self._text_line = [], 0, self.line
             if self.kind is Kind.FEED and attributes.get("rel", "alternate") == "alternate":
                 self._characters(attributes.get("href", ""))
@@ -128,11 +137,30 @@ class MarkupReader:
             self._text_length += len(text)
 
     def _end(self, _: str) -> None:
-        if self._text is not None and self.kind is not None and tuple(self._above[-2:]) in _PLACES[self.kind]:
-            url = "".join(self._text).strip()
+        place = tuple(self._above[-2:])
+        if self._text is not None and self.kind is not None and (place in _DATES or place in _PLACES[self.kind]):
+            text = "".join(self._text).strip()
             self._text = None
-            if url:
-                self._found.append(Location(self._text_line, url))
-                # A feed may say where its entry is in several ways; the first is enough.
-                self._is_entry_done = self.kind is Kind.FEED
+            if place in _DATES:
+                self._lastmod = self._lastmod or text or None
+            elif text:
+                self._take(Location(self._text_line, text))
+        elif place[-1] in {"url", "sitemap"}:
+            self._give()
         self._above.pop()
+
+    def _take(self, location: Location) -> None:
+        if self.kind is Kind.FEED:
+            self._found.append(location)
+            # A feed may say where its entry is in several ways; the first is enough.
+            self._is_entry_done = True
+            return
+        if self._waiting is not None:
+            self._give()
+        self._waiting = location
+
+    def _give(self) -> None:
+        """Give the address that waits for its date, which may stand before it or behind."""
+        if self._waiting is not None:
+            self._found.append(self._waiting._replace(lastmod=self._lastmod))
+        self._waiting = self._lastmod = None
