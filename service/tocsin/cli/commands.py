@@ -26,6 +26,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(WATCH, "demo", "tocsin.cli.demo", "the service at work on a small site of its own"),
     Command(HEAR, "history", "tocsin.cli.history", "what was stored of a page, and what comparing it found"),
     Command(HEAR, "signals", "tocsin.cli.signals", "what a page says of its changes, and what is muted there"),
+    Command(HEAR, "diff", "tocsin.cli.diff", "what differs between texts of a page, or between two files"),
     Command(HEAR, "attention", "tocsin.cli.attention", "pages that could not be received, and your answers"),
     Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
     Command(HEAR, "sink", "tocsin.cli.sink", "who is told: list, test"),

@@ -88,6 +88,15 @@ def say(text: str = "", *, style: str | None = None, whole: bool = False) -> Non
         _console().print(Text(shown, style=style or ""), soft_wrap=True)
 
 
+def say_pieces(pieces: Iterable[tuple[str, str]]) -> None:
+    """Print a line for a person on stdout, made of texts with a style each, made harmless; a terminal breaks it."""
+    from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
+
+    line = Text.assemble(*((clean(text), style) for text, style in pieces), overflow="fold")
+    with _bar_aside(sys.stdout):
+        _console().print(line)
+
+
 def note(text: str) -> None:
     """Print a line on stderr that is not the result, made harmless; a terminal gets it broken between words."""
     shown = _broken(clean(text)) if sys.stderr.isatty() else clean(text)

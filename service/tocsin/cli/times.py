@@ -67,6 +67,21 @@ def parse_past(text: str, *, option: str) -> timedelta:
     return span
 
 
+def parse_moment(text: str, *, now: Instant, option: str) -> Instant:
+    """Read a moment that has passed: an ISO date, perhaps with a time (local, where no offset stands), or how long ago.
+
+    Raises UsageError for what is none.
+    """
+    at = _from_date(text)
+    if at is None:
+        try:
+            return now - parse_past(text, option=option) // _MICROSECOND
+        except UsageError as exc:
+            mend = 'write one such as "2026-01-31", "2026-01-31T17:00:00Z", or "7d" for a week ago'
+            raise UsageError(f"{option}: {text!r} is no time; {mend}") from exc
+    return at
+
+
 def _from_span(text: str, now: Instant) -> Instant | None:
     try:
         return now + parse_span(text) // _MICROSECOND

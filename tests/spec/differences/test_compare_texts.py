@@ -101,3 +101,10 @@ def test_a_sentence_that_comes_in_between_leaves_its_neighbours_alone() -> None:
 
 def test_repeated_lines_are_matched_in_order() -> None:
     assert marked("a\nb\na\nb\n", "a\nb\na\nc\nb\n", "lines") == "a\nb\na\n{+c\n+}b\n"
+
+
+def test_a_line_that_went_is_removed_with_its_own_end() -> None:
+    assert marked("We open at nine.\nOld\nEnd\n", "We open at ten.\nEnd\n") == (
+        "We open at [-nine-]{+ten+}.\n[-Old\n-]End\n"
+    )
+    assert marked("We open at nine.\nOld\n", "We open at ten.\n") == "We open at [-nine-]{+ten+}.\n[-Old\n-]"

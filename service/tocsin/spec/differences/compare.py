@@ -64,9 +64,9 @@ class Difference(Struct, frozen=True):
 class _Hunk(NamedTuple):
     """What both have, and then what one of them has in the place of what the other one has."""
 
-    same: Sequence[str]
-    removed: Sequence[str]
-    added: Sequence[str]
+    same: str
+    removed: str
+    added: str
 
 
 def compare_texts(before: str, latest: str, *, by: By) -> Difference:
@@ -90,9 +90,8 @@ class _Comparison:
         self._words_left = _MOST_IN_WORDS
 
     def run(self, before: str, latest: str, by: By) -> Iterator[_Piece]:
-        for hunk in self._hunks(split_lines(before), split_lines(latest)):
-            removed, added = "".join(hunk.removed), "".join(hunk.added)
-            yield "same", "".join(hunk.same)
+        for same, removed, added in self._hunks(split_lines(before), split_lines(latest)):
+            yield "same", same
             if by == "words" and removed and added and self._work.left > 0:
                 yield from self._by_sentences(removed, added)
             else:
@@ -100,8 +99,8 @@ class _Comparison:
 
     def _by_sentences(self, removed: str, added: str) -> Iterator[_Piece]:
         for hunk in self._hunks(split_sentences(removed), split_sentences(added)):
-            yield "same", "".join(hunk.same)
-            yield from self._by_words("".join(hunk.removed), "".join(hunk.added))
+            yield "same", hunk.same
+            yield from self._by_words(hunk.removed, hunk.added)
 
     def _by_words(self, removed: str, added: str) -> Iterator[_Piece]:
         letters = len(removed) + len(added)
@@ -110,10 +109,10 @@ class _Comparison:
         self._words_left -= letters
         self._work.left -= _STEPS_OF_WORDS
         hunks = list(self._hunks(split_words(removed), split_words(added)))
-        alike = sum(_weight("".join(hunk.same)) for hunk in hunks)
+        alike = sum(_weight(hunk.same) for hunk in hunks)
         if alike < _ALIKE * max(_weight(removed), _weight(added)):
             return _replaced(removed, added)
-        return _without_crumbs(hunks)
+        return _without_crumbs(_aligned(hunks))
 
     def _hunks(self, before: Sequence[str], latest: Sequence[str]) -> Iterator[_Hunk]:
         numbers: dict[str, int] = {}
@@ -126,13 +125,27 @@ class _Comparison:
 
 
 def _between(before: Sequence[str], latest: Sequence[str], common: Iterable[Common]) -> Iterator[_Hunk]:
-    same: Sequence[str] = ()
+    same = ""
     i = j = 0
     for run in common:
-        yield _Hunk(same, before[i : run.i], latest[j : run.j])
+        yield _Hunk(same, "".join(before[i : run.i]), "".join(latest[j : run.j]))
         i, j = run.i + run.length, run.j + run.length
-        same = before[run.i : i]
-    yield _Hunk(same, before[i:], latest[j:])
+        same = "".join(before[run.i : i])
+    yield _Hunk(same, "".join(before[i:]), "".join(latest[j:]))
+
+
+def _aligned(hunks: list[_Hunk]) -> list[_Hunk]:
+    """Let what came or went as a line be that line with its own end, not the end before it and the line without its."""
+    for place in range(len(hunks) - 1):
+        same, removed, added = hunks[place]
+        alone = removed or added
+        head = alone[: alone.find("\n") + 1]
+        after = hunks[place + 1]
+        if head and not (removed and added) and not same.endswith("\n") and after.same.startswith(head):
+            turned = alone[len(head) :] + head
+            hunks[place] = _Hunk(same + head, turned if removed else "", turned if added else "")
+            hunks[place + 1] = after._replace(same=after.same[len(head) :])
+    return hunks
 
 
 def _replaced(removed: str, added: str) -> Iterator[_Piece]:
@@ -144,7 +157,7 @@ def _without_crumbs(hunks: Iterable[_Hunk]) -> Iterator[_Piece]:
     """Give what changed; what is easier read as part of the changes that it lies between counts as changed."""
     last = 0
     for hunk in hunks:
-        same, was, now = map("".join, hunk)
+        same, was, now = hunk
         weight = max(_weight(was), _weight(now))
         if _is_crumb(same, min(last, weight)):
             yield from _replaced(same, same)
