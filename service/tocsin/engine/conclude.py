@@ -159,7 +159,8 @@ class Conclusion:
             recovery = self._alerts.recovered_event(task, task.question_id, now)
         stored_at = judged.state.stored_at if judged.state else None
         is_suspect = judged.outcome is CheckOutcome.SUSPECT
-        known = with_pace(self._occasion, judged, assessment.state)
+        is_paced = self._policy.adaptive
+        known = with_pace(self._occasion, judged, assessment.state) if is_paced else judged.followed.known
         report = self._report(received, assessment, judged, tried, clock_back(task, now))
         return self._result(
             report,
@@ -169,7 +170,7 @@ class Conclusion:
                 too_soon=judged.outcome is CheckOutcome.TOO_SOON,
                 since=received.started_at,
                 known=known,
-                fresh_s=fresh_for(received.response.headers) if self._policy.adaptive and not is_suspect else None,
+                fresh_s=fresh_for(received.response.headers) if is_paced and not is_suspect else None,
             ),
             set_at=received.started_at,
             conditional_run=task.conditional_run + 1 if conditional else 0,
@@ -187,7 +188,7 @@ class Conclusion:
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             known=known,
-            snapshot=_text_of(assessment, judged),
+            snapshot=_text_of(assessment, judged) if assessment.directives is not None else None,
             listing=None if is_suspect else assessment.listing,
         )
 
@@ -195,7 +196,9 @@ class Conclusion:
         self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
     ) -> CheckReport:
         comparison, ruling = judged.comparison, judged.ruling
-        problems = [said for said in (assessment.suspicion, assessment.problem) if said]
+        problems = [assessment.problem] if assessment.problem else []
+        if assessment.suspicion is not None:
+            problems.insert(0, assessment.suspicion)
         if received.moved_to is not None:
             problems.append(f"moved permanently to {received.moved_to}")
         if back is not None:
@@ -216,7 +219,7 @@ class Conclusion:
             not_modified=received.not_modified,
             problem="; ".join(problems) or None,
             saved_bytes=self._task.body_bytes if received.not_modified else 0,
-            signals=ruling.speaking if ruling else (),
+            signals=ruling.speaking if ruling and ruling.heard else (),
         )
 
     def _next(
@@ -242,7 +245,7 @@ class Conclusion:
             stored_at=stored_at,
             refresh_s=latest.refresh_s if latest else None,
             too_soon=too_soon,
-            pace=known.pace if known is not None else pace_of(self._task),
+            pace=(known.pace if known is not None else pace_of(self._task)) if self._policy.adaptive else None,
             fresh_s=fresh_s,
         )
 

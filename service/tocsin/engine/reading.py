@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from tocsin.spec.signals.content import compare_contents, content_of_entries
 from tocsin.spec.signals.reading import Asked, read_other, read_signals
 from tocsin.spec.signals.values import ContentChange, Readings
 from tocsin.spec.suspicion.look import find_suspicion
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
+_TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
+_NONE: Final = (None,) * len(TOPPER_FIELDS)
 _UNREADABLE: Final = "unreadable"
 _MOSTLY: Final = 0.5
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
@@ -91,9 +95,10 @@ def behold(
     before, latest its twelve fields; None where nothing was stored
     """
     is_other = before is not None and before != latest.values
-    is_read = wants_signals(wanted.policy) and (
-        wanted.policy.signals == "all" or is_other or wanted.is_new or not latest.is_subject
-    )
+    policy = wanted.policy
+    # As `PageState.is_subject` says it: nearly every page comes through here.
+    is_silent = _TOPPER(latest.values) == _NONE
+    is_read = wants_signals(policy) and (is_silent or is_other or policy.signals == "all" or wanted.is_new)
     if not is_read and not (is_other and _lost_some(before, latest)) and wanted.status != ACCEPTED:
         return UNREAD
     try:
