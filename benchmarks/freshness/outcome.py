@@ -51,7 +51,7 @@ class Outcome:
     @property
     def freshness(self) -> float:
         """The share of time in which what was known of a page was what the page was, on average over pages."""
-        return 1 - self.stale_us / self.watched_us
+        return 1 - self.stale_us / max(self.watched_us, 1)
 
     @property
     def mean_delay_h(self) -> float:
@@ -66,7 +66,7 @@ class Outcome:
     @property
     def requests_a_day(self) -> float:
         """Per page."""
-        return self.requests / self.watched_us * DAY
+        return self.requests / max(self.watched_us, 1) * DAY
 
     def quantile_h(self, share: float) -> float:
         """Within which time this share of changes was noticed."""

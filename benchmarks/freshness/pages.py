@@ -26,7 +26,7 @@ _SHORTEST_DAYS: Final = 0.5
 """Pages that change faster count as these: daily visits say no more, and that is mostly noise, which is no change."""
 
 KINDS: Final = (
-    ("poisson", 0.60, "at any time, with a rate of its own"),
+    ("at any time", 0.60, "with a rate of its own"),
     ("news", 0.08, "three to eight times a day between 6 and 22 h, at weekends a third as often"),
     ("weekly", 0.06, "once a week, within an hour of the same time"),
     ("bursts", 0.08, "in bursts of two days with four changes a day, twenty to sixty days apart"),
@@ -34,6 +34,14 @@ KINDS: Final = (
     ("wakes up", 0.04, "never, and from some day on once a day on average"),
     ("still", 0.10, "never"),
 )
+RATES: Final = (
+    (1.0, "at any time, within a day"),
+    (7.0, "at any time, within a week"),
+    (30.0, "at any time, within a month"),
+    (120.0, "at any time, within four months"),
+    (float("inf"), "at any time, more seldom"),
+)
+"""By the mean time between two changes of a page, in days."""
 DATES: Final = (
     ("none", 0.50, "declares none"),
     ("true", 0.43, "declares when it changed last"),
@@ -47,6 +55,7 @@ DATES: Final = (
 class Page(NamedTuple):
     """A page's year.
 
+    kind     a key of KINDS; with a rate of its own, a class of RATES
     changes  all instants at which it becomes another one, in order, since its year began
     before   when it changed last before that
     dates    what it declares: a key of DATES
@@ -79,10 +88,11 @@ def make_page(number: int, days: int, seed: int) -> Page:
     kind = _pick(random, KINDS)
     end = START + days * DAY
     before = START - round(random.expovariate(1 / 60) * DAY)
-    if kind == "poisson":
+    if kind == "at any time":
         mean = max(exp(random.gauss(log(_MEDIAN_DAYS), _SIGMA)), _SHORTEST_DAYS)
         changes = _poisson(random, START, end, mean * DAY)
         before = START - round(min(random.expovariate(1 / mean), 3650) * DAY)
+        kind = next(name for longest, name in RATES if mean <= longest)
     elif kind == "news":
         changes = _news(random, days)
     elif kind == "weekly":

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchmarks.freshness.pages import KINDS
-from benchmarks.freshness.simulation import ADAPTIVE, FIXED
+from benchmarks.freshness.outcome import Outcome
+from benchmarks.freshness.pages import KINDS, RATES
+from benchmarks.freshness.simulation import ADAPTIVE, BOUNDED, FIXED
 
 if TYPE_CHECKING:
-    from benchmarks.freshness.outcome import Outcome
     from benchmarks.freshness.simulation import Result
+
+
+_MEASURES: Final = ("requests", "freshness", "mean delay")
 
 
 def table(result: Result) -> str:
@@ -24,15 +27,16 @@ def table(result: Result) -> str:
         "|---|---|---|---|---|---|---|",
         *(f"| {name} | {_cells(outcome)} |" for name, outcome in result.main.items()),
         "",
-        "| kind | share | requests, adaptive | fixed | freshness, adaptive | fixed | mean delay, adaptive | fixed |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| kind | share |{''.join(f' {what}: adaptive | at most 4 d | fixed |' for what in _MEASURES)}",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for kind, share, _ in KINDS:
-        pair = result.kinds[kind, ADAPTIVE], result.kinds[kind, FIXED]
-        cells = [f"{one.requests_a_day:.2f}" for one in pair]
-        cells += [f"{one.freshness:.1%}" for one in pair]
-        cells += [f"{one.mean_delay_h:.1f} h" if one.changes else "-" for one in pair]
-        lines.append(f"| {kind} | {share:.0%} | {' | '.join(cells)} |")
+    kinds = [*(name for _, name in RATES), *(name for name, _, _ in KINDS)]
+    for kind in (kind for kind in kinds if (kind, ADAPTIVE) in result.kinds):
+        ways = [result.kinds.get((kind, way), Outcome()) for way in (ADAPTIVE, BOUNDED, FIXED)]
+        cells = [f"{one.requests_a_day:.2f}" for one in ways]
+        cells += [f"{one.freshness:.1%}" for one in ways]
+        cells += [f"{one.mean_delay_h:.1f} h" if one.changes else "-" for one in ways]
+        lines.append(f"| {kind} | {ways[0].pages / result.pages:.0%} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

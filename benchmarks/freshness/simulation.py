@@ -15,7 +15,7 @@ from math import sqrt
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from benchmarks.freshness.outcome import Outcome
 from benchmarks.freshness.pages import make_page
@@ -29,9 +29,11 @@ EVERY: Final = timedelta(hours=24)
 ADAPTIVE: Final = "adaptive"
 FIXED: Final = "fixed, same requests"
 USUAL: Final = "fixed, 24h"
+BOUNDED: Final = "adaptive, every_max 4d"
+LONGEST: Final = timedelta(days=4)
 KNOWN: Final = "rates known, same requests"
 CURVE_H: Final = {ADAPTIVE: (12, 48, 96), FIXED: (6, 12, 24, 48, 96, 192)}
-"""Intervals for the curve of what requests buy; they are tried on a tenth of the pages."""
+"""Intervals for the curve of what requests buy; they are tried on a tenth of the pages, as BOUNDED is."""
 _PAGES_A_TASK: Final = 500
 
 
@@ -90,6 +92,7 @@ def simulate(pages: int, days: int, seed: int, *, processes: int = 1) -> Result:
         run = partial(_run, map if pool is None else pool.map)
         whole, tenth = range(1, pages + 1), range(1, max(pages // 10, 1) + 1)
         adaptive = run(partial(_adaptively, days=days, seed=seed, every=EVERY), whole)
+        bounded = run(partial(_adaptively, days=days, seed=seed, every=EVERY, every_max=LONGEST), tenth)
         paced = adaptive.outcomes.all(ADAPTIVE)
         interval = timedelta(days=1 / paced.requests_a_day)
         scale = _scale_for(adaptive.rates, paced.requests_a_day)
@@ -102,7 +105,9 @@ def simulate(pages: int, days: int, seed: int, *, processes: int = 1) -> Result:
             task = partial(_regularly, days=days, seed=seed, every=timedelta(hours=hours))
             curve.append((FIXED, run(task, tenth).outcomes.all(FIXED)))
     main = {ADAPTIVE: paced, **{way: regular.all(way) for way in (FIXED, KNOWN, USUAL)}}
+    main[BOUNDED] = bounded.outcomes.all(ADAPTIVE)
     kinds = {**adaptive.outcomes.by_kind, **regular.by_kind}
+    kinds.update({(kind, BOUNDED): outcome for (kind, _), outcome in bounded.outcomes.by_kind.items()})
     return Result(pages, days, seed, main, kinds, curve, interval)
 
 
@@ -119,9 +124,13 @@ def _run(
     return Found(merged, list(chain.from_iterable(rates)))
 
 
-def _adaptively(numbers: range, *, days: int, seed: int, every: timedelta) -> tuple[Outcomes, list[float]]:
+def _adaptively(
+    numbers: range, *, days: int, seed: int, every: timedelta, every_max: timedelta | None = None
+) -> tuple[Outcomes, list[float]]:
     found, rates = Outcomes(), []
     settings = settings_of(every, adaptive=True)
+    if every_max is not None:
+        settings = structs.replace(settings, every_max=every_max)
     for number in numbers:
         page = make_page(number, days, seed)
         rates.append(len(page.changes) / days)
