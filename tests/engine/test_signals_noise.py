@@ -62,7 +62,7 @@ def test_how_often_it_went_back_is_counted() -> None:
     assert alert.event["data"]["trace"][-1] == {
         "rule": "S8",
         "says": "nothing",
-        "why": "the content went back to an earlier version 4 times in a row, which was told once",
+        "why": "content went back to an earlier version 4 times in a row, which was told once",
     }
 
 
@@ -87,4 +87,25 @@ def test_a_declaration_is_heard_while_the_content_goes_back_and_forth() -> None:
     result = watched.check(page(head=json_ld(dateModified="2026-11-21")))
 
     assert (result.report.outcome, result.report.rule) == ("minor", "S1")
-    assert result.report.signals == ("json-ld.modified",)
+    assert result.report.signals == ("json-ld.modified", "content")
+
+
+def test_what_goes_back_and_forth_with_its_own_date_is_told_once_each_way() -> None:
+    watched = Watched()
+    versions = [
+        page(head=json_ld(dateModified="2026-11-01")),
+        page(*OTHER, head=json_ld(dateModified="2026-11-02")),
+    ]
+    results = [watched.check(versions[number % 2]) for number in range(6)]
+
+    assert outcomes(results) == ["first", "minor", "minor", *["unchanged"] * 3]
+
+
+def test_an_earlier_text_with_a_new_date_is_a_new_version() -> None:
+    watched = Watched()
+    for day, text in enumerate(((), OTHER, (), OTHER), 1):
+        watched.check(page(*text, head=json_ld(dateModified=f"2026-11-0{day}")))
+
+    result = watched.check(page(head=json_ld(dateModified="2026-11-05")))
+
+    assert (result.report.outcome, result.report.basis) == ("minor", "declared")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+from xxhash import xxh3_64
 
 from tocsin.engine.noise import learn, muted_keys, muted_signals, signal_place
 from tocsin.model import Beside, Known, Snapshot
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 NOTHING: Final = Beside()
 BACK: Final = "S8"
-"""The content goes back and forth between versions that were told."""
+"""The page goes back and forth between versions that were told."""
 _MOST_VERSIONS: Final = 8
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")
 _NAMES: Final = (*SOURCES, CONTENT)
 _LISTED: Final = tuple(name for name, source in SOURCES.items() if source == "list")
+_SERVED: Final = frozenset(name for name, source in SOURCES.items() if source == "server")
+_DECLARED: Final = tuple(name for name in SOURCES if name not in _SERVED)
 
 
 class Followed(NamedTuple):
@@ -112,21 +115,22 @@ def follow(
         rules=parse_rules(policy.signal_rules, _NAMES),
         muted=muted_signals(SOURCES, muted),
     )
+    content = readings.content.fingerprint if readings.content is not None else before.content
+    is_other = change is not None and change.is_change
     versions, flaps = before.versions, before.flaps
-    if readings.content is not None and change is not None and change.is_change:
-        versions, flaps = _turn(before, readings.content, muted)
-        if flaps:
-            weighed = _hear_flapping(weighed, flaps)
+    if is_other or any(before.values.get(name) != values.get(name) for name in _DECLARED):
+        versions, flaps = _turn(before, content if is_other else before.content, values, muted)
+    if flaps > before.flaps:
+        weighed = _hear_flapping(weighed, flaps)
     known = Known(
         before.read_as,
         values,
-        readings.content.fingerprint if readings.content is not None else before.content,
+        content,
         learn(before.noise, _places_of(before, values, change), now) if change is not None else before.noise,
         versions,
         flaps,
         before.pace,
     )
-    is_other = change is not None and change.is_change
     return Followed(
         weighed,
         change,
@@ -154,28 +158,41 @@ def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: 
         readings.values,
         content.fingerprint if content is not None else None,
         before.noise if before is not None else (),
-        (version_of(content.fingerprint),) if content is not None else (),
+        (_version(content.fingerprint if content is not None else None, readings.values, frozenset()),),
         0,
         before.pace if before is not None else None,
     )
     return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
 
-def _turn(before: Known, content: Content, muted: frozenset[int]) -> tuple[tuple[int, ...], int]:
+def _turn(
+    before: Known, content: bytes | None, values: dict[str, str], muted: frozenset[int]
+) -> tuple[tuple[int, ...], int]:
     """Put the version of today behind those before, and count how often in a row it was one of them."""
-    version, earlier = version_of(content.fingerprint, muted), before.versions
-    if before.content is not None:
-        # What has been muted since it was written is no part of what it is known by.
-        earlier = (*earlier[:-1], version_of(before.content, muted))
+    version = _version(content, values, muted)
+    # What has been muted since it was written is no part of what the version before is known by.
+    latest = _version(before.content, before.values, muted)
+    if version == latest:
+        return before.versions, before.flaps
+    earlier = (*before.versions[:-1], latest)
     others = tuple([each for each in earlier if each != version])
     if len(others) == len(earlier):
         return (*earlier, version)[-_MOST_VERSIONS:], 0
     return (*others, version), before.flaps + 1
 
 
+def _version(content: bytes | None, values: dict[str, str], muted: frozenset[int]) -> int:
+    """Name a version of a page by its content and by what is declared of it, but for what is muted."""
+    digest = xxh3_64(version_of(content, muted).to_bytes(8, "big") if content is not None else b"")
+    for name in _DECLARED:
+        if name in values and signal_place(name).key not in muted:
+            digest.update(f"{name}\0{values[name]}\0".encode(errors="surrogatepass"))
+    return digest.intdigest() >> 1
+
+
 def _hear_flapping(weighed: Weighed, flaps: int) -> Weighed:
-    """Hear that the content is back to a version that was told: that is told once, then only counted."""
-    heard = tuple([_back(each, flaps) if each.signal == CONTENT else each for each in weighed.heard])
+    """Hear that the page is back to a version that was told: that is told once, then only counted."""
+    heard = tuple([_back(each, flaps) for each in weighed.heard])
     loudest = max(heard, key=lambda each: _STRENGTH[each.says], default=None)
     if loudest is None or loudest.says == "nothing":
         return msgspec.structs.replace(weighed, says="nothing", rule=None, heard=heard)
@@ -183,9 +200,11 @@ def _hear_flapping(weighed: Weighed, flaps: int) -> Weighed:
 
 
 def _back(heard: Heard, flaps: int) -> Heard:
+    if heard.says == "nothing" or heard.signal in _SERVED:
+        return heard
     if flaps == 1:
         return msgspec.structs.replace(heard, why=f"{heard.why}; it is back to an earlier version")
-    why = f"the content went back to an earlier version {flaps} times in a row, which was told once"
+    why = f"{heard.signal} went back to an earlier version {flaps} times in a row, which was told once"
     return msgspec.structs.replace(heard, says="nothing", rule=BACK, why=why)
 
 
