@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -74,6 +74,12 @@ async def watch(installation: Installation, *versions: str, path: str = "/a") ->
 
 async def call(installation: Installation, *arguments: str) -> Answer:
     return await asyncio.to_thread(installation.call, *arguments)
+
+
+async def events_of(installation: Installation) -> list[dict[str, Any]]:
+    """All alerts, newest first."""
+    listed = (await call(installation, "alerts", "list")).records
+    return [(await call(installation, "alerts", "show", alert["id"])).records[0]["event"] for alert in listed]
 
 
 async def test_the_last_two_texts_of_a_page_are_compared(installation: Installation) -> None:
@@ -358,3 +364,44 @@ async def test_a_page_for_a_browser_says_from_when_the_texts_are(installation: I
 
     times = [attrs["datetime"] for tag, attrs in Elements(answer.out).seen if tag == "time"]
     assert times == [record["at"] for record in (await call(installation, "diff", url, "--list")).records][::-1]
+
+
+def test_where_a_terminal_breaks_a_line_the_rest_is_set_in(files: Path) -> None:
+    _, seen = on_terminal("diff", "old.html", "new.html", cwd=files)
+
+    start = seen.index(f"+ {NEWS[:20]}")
+    first, rest = seen[start:].splitlines()[:2]
+    assert first.startswith("+ From")
+    assert rest.startswith("  ")
+
+
+@pytest.mark.parametrize("signals", ["auto", "none"])
+async def test_the_alert_of_a_change_shows_what_differs_in_the_text(installation: Installation, signals: str) -> None:
+    """From the site over the check, the store and the rendering into the event."""
+    installation.configure(f'signals = "{signals}"\n')
+
+    url = await watch(installation, page(RAIN, NINE), page(RAIN, TEN), page(RAIN, TEN, NEWS))
+
+    events = await events_of(installation)
+    assert [event["subject"] for event in events] == ([url, url] if signals == "auto" else [])
+    if signals == "auto":
+        latest, first = (event["data"]["difference"] for event in events)
+        assert first == {"added": [TEN], "removed": [NINE], "cut": False}
+        assert latest == {"added": [NEWS], "removed": [], "cut": False}
+
+
+async def test_the_alert_of_a_change_that_the_page_declares_shows_what_differs_too(installation: Installation) -> None:
+    declared = '<meta name="topper-major" content="{}">'
+    await watch(
+        installation,
+        page(RAIN, NINE, head=declared.format("2026-01-02")),
+        page(RAIN, TEN, head=declared.format("2026-01-02 2026-03-04")),
+        page(RAIN, TEN, head=declared.format("2026-01-02 2026-03-04 2026-05-06")),
+    )
+
+    latest, first = [event["data"] for event in await events_of(installation)]
+
+    assert (first["rule"], first["basis"]) == ("T44", "declared")
+    assert first["difference"] == {"added": [TEN], "removed": [NINE], "cut": False}
+    # The text is the same: there is nothing to be shown.
+    assert latest["difference"] is None

@@ -31,7 +31,7 @@ def print_difference(before: Version, latest: Version, difference: Difference) -
         if isinstance(item, Gap):
             output.say(f"… {len(item.rows)} lines the same", style="dim")
         else:
-            output.say_pieces(_pieces(item))
+            output.say_pieces(_mark_of(item), _pieces(item))
 
 
 def name_of(version: Version) -> str:
@@ -40,7 +40,10 @@ def name_of(version: Version) -> str:
     return version.name if when is None else f"{version.name}  {when}"
 
 
+def _mark_of(row: Row) -> tuple[str, str]:
+    return _MARKS[row.kind], _STYLES[row.kind] if row.kind is not None else ""
+
+
 def _pieces(row: Row) -> Iterator[tuple[str, str]]:
-    yield _MARKS[row.kind], _STYLES[row.kind] if row.kind is not None else ""
     for kind, text in row.pieces:
         yield (_WITHIN[kind].format(text) if row.kind is None else text), _STYLES[kind]

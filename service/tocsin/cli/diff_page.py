@@ -37,9 +37,11 @@ p { margin: 0; padding: .2rem .6rem; white-space: pre-wrap; min-height: 1.55em;
   border-inline-start: 3px solid transparent; }
 p.removed { border-color: var(--gone-ink); background: var(--gone); }
 p.added { border-color: var(--come-ink); background: var(--come); }
+p.removed::before { content: "\\2212\\a0"; } p.added::before { content: "+\\a0"; }
 p.within { border-color: var(--quiet); }
 del { background: var(--gone); color: var(--gone-ink); text-decoration: line-through; }
 ins { background: var(--come); color: var(--come-ink); text-decoration: underline; }
+p.removed del, p.added ins { text-decoration: none; }
 summary { padding: .2rem .6rem; color: var(--quiet); cursor: pointer; }
 details { border-block: 1px solid var(--rule); margin: .4rem 0; }
 """.strip()

@@ -88,13 +88,21 @@ def say(text: str = "", *, style: str | None = None, whole: bool = False) -> Non
         _console().print(Text(shown, style=style or ""), soft_wrap=True)
 
 
-def say_pieces(pieces: Iterable[tuple[str, str]]) -> None:
-    """Print a line for a person on stdout, made of texts with a style each, made harmless; a terminal breaks it."""
+def say_pieces(mark: tuple[str, str], pieces: Iterable[tuple[str, str]]) -> None:
+    """Print a line for a person on stdout, made of texts with a style each, made harmless.
+
+    mark  stands before it; where a terminal breaks the line, the rest is set in as far
+    """
     from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
-    line = Text.assemble(*((clean(text), style) for text, style in pieces), overflow="fold")
+    console = _console()
+    line = Text.assemble(*((clean(text), style) for text, style in pieces))
+    broken = line.wrap(console, max(console.width - len(mark[0]), 1), overflow="fold")
+    shown = Text("\n").join(
+        Text.assemble(mark if not place else " " * len(mark[0]), part) for place, part in enumerate(broken)
+    )
     with _bar_aside(sys.stdout):
-        _console().print(line)
+        console.print(shown, soft_wrap=True)
 
 
 def note(text: str) -> None:
