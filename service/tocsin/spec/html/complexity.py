@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import re
+from typing import TYPE_CHECKING
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS
+from tocsin.spec.html.search import count, find, lower
 from tocsin.spec.html.tags import count_attributes, find_tag_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # HTML merges the attributes of each further html and body element into the first one.
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
@@ -19,6 +25,7 @@ _FORMATTING = re.compile(
     rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])(?=[\t\n\f\r />])([^<>]*+)"
 )
 _ALIKE = 3
+_LONG = 512
 # Of links only the last one: that matters where it is long, or its end is not seen at once.
 _LONG_LINK = re.compile(
     rb"""<[aAnN](?:[oO][bB][rR])?+[\t\n\f\r /](?:[^<>]{512,}+|(?:[^<>"']++|"[^"<>]*+"|'[^'<>]*+')*+["'])"""
@@ -27,7 +34,6 @@ _TAGS_IN_A_LINK = 8  # of a usual one that is closed
 _LINK_END = re.compile(rb"</(?:a|nobr)(?=[\t\n\f\r />])", re.IGNORECASE)
 _REOPENED = 400_000  # elements, each with an attribute or two; of 51 real pages none comes to a twentieth of it
 _BYTES_OF_FEW = 16
-_META = re.compile(rb"<meta", re.IGNORECASE)
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
@@ -45,16 +51,14 @@ def refuse_too_complex(markup: bytes, tags: int) -> None:
     """
     if tags > MOST_TAGS:
         raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
-    if sum(1 for _ in _META.finditer(markup)) > MOST_METAS:
+    lowered = lower(markup)
+    if tags > MOST_METAS and count(lowered, b"<meta") > MOST_METAS:
         raise TooComplex(f"more than {MOST_METAS} meta elements; a page has dozens")
-    attributes = 0
-    for count, tag in enumerate(_MERGED.finditer(markup), 1):
-        attributes += count_attributes(markup, tag.start(), at_most=_MERGED_ATTRIBUTES)
-        if count > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
-            raise TooComplex("too many html or body elements; a page has one of each")
-    if markup.lower().count(b"<selectedcontent") > _COPIES:
+    if _count_merged(markup, lowered) > _MERGED_ATTRIBUTES:
+        raise TooComplex("too many html or body elements; a page has one of each")
+    if count(lowered, b"<selectedcontent") > _COPIES:
         raise TooComplex("too many selectedcontent elements; a select has one")
-    refuse_reopening(markup)
+    _refuse_reopening(markup, lowered)
 
 
 def refuse_reopening(markup: bytes) -> None:
@@ -62,9 +66,28 @@ def refuse_reopening(markup: bytes) -> None:
 
     Raises TooComplex.
     """
+    _refuse_reopening(markup, lower(markup))
+
+
+def _refuse_reopening(markup: bytes, lowered: bytes) -> None:
     work = _count_reopened(markup)
-    if work > _REOPENED or work + _count_reopened_links(markup) > _REOPENED:
+    if work > _REOPENED or work + _count_reopened_links(markup, lowered) > _REOPENED:
         raise TooComplex("too many formatting elements that are never closed; close them")
+
+
+def _count_merged(markup: bytes, lowered: bytes) -> int:
+    """Count the attributes that html and body elements bring together; more than too many where there are too many."""
+    attributes = found = 0
+    for name in (b"<html", b"<body"):
+        place = find(lowered, name)
+        while place >= 0:
+            if _MERGED.match(markup, place):
+                found += 1
+                attributes += count_attributes(markup, place, at_most=_MERGED_ATTRIBUTES)
+                if found > _MERGED_TAGS or attributes > _MERGED_ATTRIBUTES:
+                    return _MERGED_ATTRIBUTES + 1
+            place = find(lowered, name, place + 1)
+    return attributes
 
 
 def _count_reopened(markup: bytes) -> int:
@@ -101,11 +124,25 @@ def _count_reopened(markup: bytes) -> int:
     return work + live * markup.count(b"<", place)
 
 
-def _count_reopened_links(markup: bytes) -> int:
+def _find_long_links(markup: bytes, lowered: bytes, name: bytes) -> Iterator[int]:
+    """Find the links that are so written that opening them again may matter: most pages have none."""
+    place = find(lowered, name)
+    while place >= 0:
+        end = lowered.find(b">", place, place + _LONG)
+        link = lowered[place:end]
+        # Short, and quoted by marks of one kind, in pairs: no need to look closer.
+        mark = b"'" if b"'" in link else b'"'
+        is_plain = end >= 0 and (mark == b'"' or b'"' not in link) and not link.count(mark) % 2
+        if not is_plain and _LONG_LINK.match(markup, place):
+            yield place
+        place = find(lowered, name, place + 1)
+
+
+def _count_reopened_links(markup: bytes, lowered: bytes) -> int:
     """Count the long links that the page's tags may open again, as often as links of a usual length."""
     work = end = closed = 0
-    for tag in _LONG_LINK.finditer(markup):
-        start = tag.start()
+    names = (b"<a", b"<nobr")
+    for start in heapq.merge(*[_find_long_links(markup, lowered, name) for name in names]):
         if start < end:  # within an attribute of the one before
             continue
         end = find_tag_end(markup, start)

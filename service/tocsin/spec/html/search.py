@@ -25,6 +25,14 @@ def lower(body: bytes) -> bytes:
     return lowered
 
 
+def find(body: bytes, needle: bytes, start: int = 0) -> int:
+    """Find the first place of the needle from `start` on; -1 if there is none."""
+    if start > len(body):
+        return -1
+    place: int = stringzilla.find(body, needle, start)
+    return place
+
+
 def find_last(body: bytes, needle: bytes) -> int:
     """Find the last place of the needle; -1 if there is none."""
     place: int = stringzilla.rfind(body, needle)

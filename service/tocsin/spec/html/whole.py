@@ -12,11 +12,12 @@ import turbohtml
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
-from tocsin.spec.html.decoding import decode
+from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import outside_templates, to_meta
 from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.search import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,8 +115,9 @@ def parse_whole(
     text = decode(body, encoding)
     if len(text) > _MOST_TEXT:
         raise TooComplex(f"more than {_MOST_TEXT} letters; split the page")
-    markup = text.encode()
-    refuse_too_complex(markup, markup.count(b"<"))
+    # In most encodings no part of another letter looks like a letter of ASCII, so that the bytes tell what they hold.
+    markup = text.encode("utf-8", "replace") if encoding in NOT_ASCII else body
+    refuse_too_complex(markup, count(markup, b"<"))
     return Whole(kind, encoding, turbohtml.parse(text, positions=False))
 
 
