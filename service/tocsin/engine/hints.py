@@ -69,6 +69,9 @@ def _directives(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _parts(text: str) -> Iterator[str]:
+    if '"' not in text:
+        yield from text.split(",")
+        return
     start, at, quoted = 0, 0, False
     while at < len(text):
         if text[at] == "\\" and quoted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import chain
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 _CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
 _MODIFIED: Final = ("dc.modified", "dcterms.modified", "article:modified_time")
+_NO_DATES: Final = frozenset({"json-ld.version", "header.etag"})
 _BY_TRUST: Final = tuple(
-    tuple(name for name, its_source in SOURCES.items() if its_source == source)
+    tuple(name for name, its_source in SOURCES.items() if its_source == source and name not in _NO_DATES)
     for source in ("author", "list", "server")
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_LONGEST_REMEMBERED: Final = 64
 _NEVER_READ: Final = Known("", {})
 
 
@@ -81,26 +83,32 @@ def find_declared(state: PageState, values: Mapping[str, str], now: Instant) -> 
     values  of its signals, by name
     Of several dates the latest counts that is not to come.
     """
-    told = (*(state[field] for field in _MODIFIED), *chain(*(tokens_of(state, field) for field in TOPPER_FIELDS)))
-    own = (to_value(text) for text in told if text is not None)
+    own = [text for field in _MODIFIED if (text := state[field]) is not None]
+    for field in TOPPER_FIELDS:
+        own += tokens_of(state, field)
     for names, more in zip(_BY_TRUST, (own, (), ()), strict=True):
-        latest = _latest((*more, *(values.get(name) for name in names)), now)
+        latest = _latest((*more, *(text for name in names if (text := values.get(name)) is not None)), now)
         if latest is not None:
             return latest
     return None
 
 
-def _latest(texts: Iterable[str | None], now: Instant) -> Instant | None:
-    moments = (_instant_of(text) for text in texts if text is not None)
+def _latest(texts: Iterable[str], now: Instant) -> Instant | None:
+    moments = (_remembered(text) if len(text) <= _LONGEST_REMEMBERED else None for text in texts)
     return max((moment for moment in moments if moment is not None and moment <= now), default=None)
 
 
 def _instant_of(text: str) -> Instant | None:
-    """Read a date as signals keep it, in UTC where it names no zone; None for any other text."""
-    if text[4:5] != "-":
+    """Read a date, in UTC where it names no zone; None for any other text."""
+    value = to_value(text)
+    if value is None or value[4:5] != "-":
         return None
     try:
-        read = datetime.fromisoformat(text)
+        read = datetime.fromisoformat(value)
     except ValueError:
         return None
     return ((read if read.tzinfo is not None else read.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+# A page's dates are mostly those of its last check; no date is longer.
+_remembered = lru_cache(maxsize=16_384)(_instant_of)
