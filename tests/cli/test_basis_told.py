@@ -21,8 +21,10 @@ ARTICLE = (
 )
 
 
-def report(basis: str, *signals: str, changed: tuple[str, ...] = (), outcome: str = "minor") -> CheckReport:
-    return CheckReport("https://example.org/", outcome, changed=changed, basis=basis, signals=signals)
+def report(
+    basis: str, *signals: str, changed: tuple[str, ...] = (), outcome: str = "minor", rule: str = "S1"
+) -> CheckReport:
+    return CheckReport("https://example.org/", outcome, changed=changed, rule=rule, basis=basis, signals=signals)
 
 
 async def call(installation: Installation, *arguments: str) -> Answer:
@@ -32,14 +34,18 @@ async def call(installation: Installation, *arguments: str) -> Answer:
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        (report("declared", changed=("topper",)), ""),
-        (report("declared", "json-ld.modified", changed=("topper",)), ""),
+        (report("declared", changed=("topper",), rule="T47"), ""),
+        (report("declared", "json-ld.modified", changed=("topper",), rule="T47"), ""),
+        (report("declared", "content", outcome="major", rule="T45"), ""),
         (report("declared", "content", "json-ld.modified"), "declared by json-ld.modified"),
         (report("inferred", "content"), "inferred: content"),
         (report("inferred", "header.etag"), "inferred: header.etag"),
         (report("contradicted", "content"), "contradicted: content changed, and nothing that the page declares did"),
         (report("contradicted", "sitemap"), "contradicted: sitemap changed, and the content did not"),
-        (report("contradicted", changed=("topper",)), "contradicted: topper changed, and the content did not"),
+        (
+            report("contradicted", changed=("topper",), rule="T47"),
+            "contradicted: topper changed, and the content did not",
+        ),
         (report("declared", outcome="first"), ""),
     ],
 )

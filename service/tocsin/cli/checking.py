@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MANY: Final = 50
 _SERVER: Final = "server"
+_OF_SIGNALS: Final = "S"
 _NO_NEWS: Final = frozenset(
     {CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON, CheckOutcome.SKIPPED, CheckOutcome.NOT_SUBJECT}
 )
@@ -156,15 +157,20 @@ def basis_in_words(report: CheckReport) -> str:
         if CONTENT in report.signals and not (report.changed or declared):
             return f"contradicted: {names} changed, and nothing that the page declares did"
         return f"contradicted: {', '.join((*report.changed, *declared))} changed, and the content did not"
-    if report.changed or not report.signals:
+    if not _is_by_signals(report):
         return ""
-    return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared) or names}"
+    return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared)}"
 
 
 def _ruled(report: CheckReport) -> str:
     if report.reason:
         return f"{report.rule}: {report.reason}"
-    return report.rule or "" if report.signals and not report.changed else ""
+    return report.rule or "" if _is_by_signals(report) else ""
+
+
+def _is_by_signals(report: CheckReport) -> bool:
+    """Say whether signals decided, and not the specification."""
+    return bool(report.signals) and (report.rule or "").startswith(_OF_SIGNALS)
 
 
 def print_declared(report: CheckReport) -> None:

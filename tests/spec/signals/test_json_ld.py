@@ -129,10 +129,17 @@ def test_scripts_of_other_types_are_not_read() -> None:
 @pytest.mark.parametrize(
     "text", ['{"@type": "Article", "dateModified": "%s", }', '<!--{"@type":"Article","dateModified":"%s"}-->']
 )
-def test_what_is_nearly_json_is_read_and_said(text: str) -> None:
+def test_what_is_nearly_json_is_read_without_a_word(text: str) -> None:
     page = seen(f"<script type='application/ld+json'>{text % NEW}</script>")
 
     assert MODIFIED.read(page) == NEW
+    assert page.linked.problems == ()
+
+
+def test_what_cannot_be_understood_is_said() -> None:
+    page = seen("<script type='application/ld+json'>{'@type': 'Article', 'dateModified': '2024'}</script>")
+
+    assert MODIFIED.read(page) is None
     assert page.linked.problems[0].startswith("JSON-LD script 1 is no JSON")
 
 

@@ -38,7 +38,10 @@ _SCRIPT: Final = f"[a-z]{{3}},? {_MONTH} (?P<day>[0-9]{{1,2}}),? (?P<year>[0-9]{
 """Fri Nov 01 2019 10:00:00 GMT+0100 (and the zone in words)"""
 _SHELL: Final = f"[a-z]{{3}} {_MONTH} (?P<day>[0-9]{{1,2}}) {_CLOCK} ?{_ZONE}? (?P<year>[0-9]{{4}})"
 """Fri Nov 1 10:00:00 UTC 2019"""
-_FORMS: Final = tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in (_ISO, _BASIC, _RFC_2822, _SCRIPT, _SHELL))
+_FROM_FIGURE, _FROM_LETTER = (
+    tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
+    for forms in ((_ISO, _BASIC, _RFC_2822), (_RFC_2822, _SCRIPT, _SHELL))
+)
 _EPOCH: Final = re.compile(r"(?P<seconds>-?[0-9]{9,10})(?:\.[0-9]+)?|(?P<thousandths>[0-9]{12,13})", re.ASCII)
 _NEVER: Final = frozenset({"0001-01-01T00:00:00", "1970-01-01T00:00:00", "0001-01-01", "1970-01-01"})
 """What programs write for a date that they do not have."""
@@ -85,7 +88,7 @@ def to_text(written: str | None) -> str | None:
 
 
 def _read_form(text: str) -> str | None:
-    for form in _FORMS:
+    for form in _FROM_FIGURE if text[0].isdigit() else _FROM_LETTER:
         match = form.fullmatch(text)
         if match is not None:
             return _to_utc(match)

@@ -53,7 +53,7 @@ def read_linked(whole: Whole, url: str) -> Linked:
     if not any(wanted in text for text in texts for wanted in _WANTED):
         return NO_LINKED
     nodes: list[Object] = []
-    problems = []
+    problems, unread = [], []
     letters = 0
     for place, text in enumerate(texts, 1):
         letters += len(text)
@@ -62,12 +62,13 @@ def read_linked(whole: Whole, url: str) -> Linked:
             break
         values, problem = read_json(text.strip("\ufeff \t\r\n"))
         if problem is not None:
-            problems.append(f"JSON-LD script {place} is no JSON, and read as far as possible: {problem}")
+            unread.append(f"JSON-LD script {place} is no JSON: {problem}")
         for value in values:
             nodes.extend(_top(value))
     del nodes[_MOST_NODES:]
     mains = tuple([each for node in _mains(nodes, url) for each in (node, *_within(node, nodes))])
-    return Linked(mains, tuple(problems))
+    # What could be understood all the same is nobody's problem but the author's.
+    return Linked(mains, (*problems, *([] if mains else unread)))
 
 
 def read_property(linked: Linked, name: str) -> object:
