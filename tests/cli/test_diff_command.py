@@ -1,85 +1,28 @@
-"""`tocsin diff`: what people, programs and browsers are shown of two texts, and why sometimes nothing."""
+"""`tocsin diff`: what people and programs are shown of two texts, and why sometimes nothing."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.bells import NEWS, NINE, RAIN, TEN, call, events_of, page, watch, write_files
 from tests.cli.terminal import on_terminal
-from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.calling import Answer, Installation
-
-RAIN = "It rains on the old town, and nobody is out on the square but the man who rings the bell at noon."
-NINE = "We open at nine sharp on every day of the week, and the last visitors are let in at half past five."
-TEN = NINE.replace("nine sharp", "ten sharp")
-NEWS = "From next month on there will be a second bell, which was found in the river by two boys and a dog."
-
-
-def page(*paragraphs: str, head: str = "") -> str:
-    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
-    return f"<!doctype html><meta charset=utf-8><title>The bell</title>{head}<main><h1>The bell</h1>{text}</main>"
-
-
-class Elements(HTMLParser):
-    """Every element of a page with its attributes, and the text in those of some names."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self._open: list[str] = []
-        self.feed(markup)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-        self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop() != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        if self._open:
-            self.texts.setdefault(self._open[-1], []).append(data)
+    from tests.cli.calling import Installation
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "old.html").write_text(page(RAIN, NINE), encoding="utf-8")
-    (tmp_path / "new.html").write_text(page(RAIN, TEN, NEWS), encoding="utf-8")
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-async def watch(installation: Installation, *versions: str, path: str = "/a") -> str:
-    """Watch a page through these versions of it; returns its URL, which is gone by then."""
-    async with Origin() as site:
-        site.pages[path] = Page(versions[0])
-        await asyncio.to_thread(installation.call, "watch", "add", site.url(path))
-        for version in versions[1:]:
-            site.pages[path] = Page(version)
-            await asyncio.to_thread(installation.call, "check", site.url(path))
-        return site.url(path)
-
-
-async def call(installation: Installation, *arguments: str) -> Answer:
-    return await asyncio.to_thread(installation.call, *arguments)
-
-
-async def events_of(installation: Installation) -> list[dict[str, Any]]:
-    """All alerts, newest first."""
-    listed = (await call(installation, "alerts", "list")).records
-    return [(await call(installation, "alerts", "show", alert["id"])).records[0]["event"] for alert in listed]
 
 
 async def test_the_last_two_texts_of_a_page_are_compared(installation: Installation) -> None:
@@ -294,76 +237,6 @@ def test_what_a_terminal_would_obey_reaches_none(files: Path) -> None:
     assert "\u202e" not in seen
     assert "\x9b" not in seen
     assert "漢字" in seen
-
-
-def written(files: Path, *arguments: str) -> str:
-    assert run(["diff", "old.html", "new.html", "--html", "diff.html", *arguments]) == 0
-    return (files / "diff.html").read_text(encoding="utf-8")
-
-
-def test_a_page_for_a_browser_marks_what_went_and_what_came(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    seen = Elements(written(files))
-
-    assert capsys.readouterr().out == ""
-    assert seen.texts["del"] == ["nine"]
-    assert seen.texts["ins"] == ["ten", NEWS]
-    assert seen.texts["title"] == ["What changed: new.html"]
-    assert all(attrs.get("dir") == "auto" for tag, attrs in seen.seen if tag == "p")
-
-
-def test_a_page_for_a_browser_goes_to_standard_output_where_asked_for(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["diff", "old.html", "new.html", "--html", "-"]) == 0
-
-    assert capsys.readouterr().out == written(files)
-
-
-def test_a_page_for_a_browser_runs_nothing_and_loads_nothing_whatever_the_texts_say(files: Path) -> None:
-    hostile = (
-        """</p></main><script>alert(1)</script><img src=x onerror=alert(1)> "quotes' &amp; more than enough words"""
-    )
-    (files / "new.html").write_text(page(RAIN, hostile.replace("<", "&lt;")), encoding="utf-8")
-
-    markup = written(files)
-
-    seen = Elements(markup)
-    tags = {tag for tag, _ in seen.seen}
-    assert not tags & {"script", "img", "link", "iframe", "object", "base", "form"}
-    assert not [name for _, attrs in seen.seen for name in attrs if name.startswith("on") or name in ("src", "href")]
-    assert "&lt;script&gt;" in markup
-    policy = next(attrs["content"] for _, attrs in seen.seen if attrs.get("http-equiv") == "Content-Security-Policy")
-    assert policy is not None
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
-    assert "url(" not in markup
-
-
-def test_the_style_of_a_page_for_a_browser_is_the_one_that_its_policy_allows(files: Path) -> None:
-    from base64 import b64encode  # noqa: PLC0415 - of this test alone
-    from hashlib import sha256  # noqa: PLC0415 - the same
-
-    markup = written(files)
-
-    (style,) = re.findall("<style>(.*?)</style>", markup, re.DOTALL)
-    assert f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" in markup
-
-
-def test_what_turns_the_direction_of_text_is_made_visible_in_a_page_too(files: Path) -> None:
-    (files / "new.html").write_text(page(RAIN, f"{NINE} \u202egnirts \x85 \u200d"), encoding="utf-8")
-
-    markup = written(files)
-
-    assert "\u202e" not in markup
-    assert "\ufffd" in markup
-
-
-async def test_a_page_for_a_browser_says_from_when_the_texts_are(installation: Installation) -> None:
-    url = await watch(installation, page(RAIN), page(RAIN, NINE))
-
-    answer = await call(installation, "diff", url, "--html", "-")
-
-    times = [attrs["datetime"] for tag, attrs in Elements(answer.out).seen if tag == "time"]
-    assert times == [record["at"] for record in (await call(installation, "diff", url, "--list")).records][::-1]
 
 
 def test_where_a_terminal_breaks_a_line_the_rest_is_set_in(files: Path) -> None:

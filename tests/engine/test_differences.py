@@ -136,12 +136,14 @@ async def test_the_loop_goes_on_while_long_texts_are_compared() -> None:
     job = job_of(page, verdict_of(page, OLD, NEW, START))
     numbers = range(20_000)
     before, latest = ("\n".join(f"{word} {n} {n % 7}" for n in numbers) for word in ("old", "new"))
-    comparing = asyncio.create_task(Differences(Kept(packed(before), packed(latest)), RecordingTelemetry()).told(job))
+    differences = Differences(Kept(packed(before), packed(latest)), RecordingTelemetry())
     turns = 0
 
-    while not comparing.done():
-        await asyncio.sleep(0)
-        turns += 1
+    async with asyncio.TaskGroup() as group:
+        comparing = group.create_task(differences.told(job))
+        while not comparing.done():
+            await asyncio.sleep(0)
+            turns += 1
 
     assert turns > 50
     assert comparing.result().verdicts[0].data["difference"]["cut"]
