@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from tocsin.engine.listing import read_listing
+from tocsin.engine.listing import read_lists
 from tocsin.engine.noise import muted_keys
 from tocsin.engine.receive import ACCEPTED
 from tocsin.engine.signals import NOTHING, is_never_read, wants_signals
@@ -121,15 +121,15 @@ def behold(
 
 def behold_other(body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: Wanted) -> Beheld:
     """Read what is no page: its bytes or entries are its content, and it may list other pages."""
-    listing = read_listing(body, content_type, final_url)
+    lists = read_lists(body, content_type, wanted.url, final_url)
+    listing, problem = (None, None) if lists is None else (lists.listing, lists.problem)
     if not wants_signals(wanted.policy):
-        return Beheld(listing=listing)
+        return Beheld(listing=listing, problem=problem)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
-    if listing is not None:
+    if lists is not None:
         # A list is written anew all the time, and says when: its content is what it lists.
-        content = content_of_entries([" ".join(entry) for entry in listing.entries])
-        readings = msgspec.structs.replace(readings, content=content)
-    return Beheld(readings, _compare(wanted.beside, readings), listing=listing)
+        readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
+    return Beheld(readings, _compare(wanted.beside, readings), listing=listing, problem=problem)
 
 
 def asked_of(policy: PageSettings) -> Asked:
