@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
+from tocsin.cli.dry_run import InForce, look, to_record
+from tocsin.cli.sources import Source
+from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
 
 if TYPE_CHECKING:
@@ -392,3 +397,13 @@ def test_letters_that_a_terminal_would_obey_are_harmless(installation: Installat
     assert status == 0
     assert "\x1b" not in text
     assert json.dumps(text).count("\\u001b") == 0
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: f"<!doctype html><p>{text}".encode()))
+def test_a_look_takes_any_bytes(body: bytes) -> None:
+    in_force = InForce(PageSettings())
+
+    record = to_record(look(Source("-", body, None), in_force, 0), in_force, "-")
+
+    assert len(record["signals"]) == len(SIGNALS)
+    assert json.dumps(record)
