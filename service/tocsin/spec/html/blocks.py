@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import turbohtml
 
-from tocsin.spec.html.zones import KNOWN_NAMES, NOT_SHOWN, ROLES, TELLING, Zone, name_zone
+from tocsin.spec.html.zones import ASKING, HEADINGS, KNOWN_NAMES, TELLING, Zone, name_zone, zone_by_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -32,13 +32,13 @@ _ELEMENT: Final = turbohtml.Element
 _LASTING: Final = CELL | ITEM
 _PATH: Final = 0xFFFF_FFFF_FFFF
 
-# How an element is walked: up to _COUNT as part of the line it stands in; from _COUNT on its class is looked at,
-# but for _PLAIN.
-_INLINE, _LINK, _COUNT, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP = range(11)
+# How an element is walked: up to _LINK as part of the line it stands in; from _COUNT on its class is looked at, but for
+# _PLAIN.
+_INLINE, _COUNT, _LINK, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP, _BUTTON = range(12)
 _KINDS: Final[dict[str, int]] = (
     dict.fromkeys(
         "script style noscript template head iframe object embed svg canvas audio video select option optgroup "
-        "datalist textarea button input output meter progress map link meta title base selectedcontent".split(),
+        "datalist textarea input output meter progress map link meta title base selectedcontent".split(),
         _SKIP,
     )
     | dict.fromkeys("br hr wbr".split(), _BREAK)
@@ -50,7 +50,7 @@ _KINDS: Final[dict[str, int]] = (
         _NAMED,
     )
     | dict.fromkeys("nav aside footer dialog menu".split(), _LANDMARK)
-    | {"header": _HEADER, "tr": _ROW, "a": _LINK, "span": _COUNT}
+    | {"header": _HEADER, "tr": _ROW, "a": _LINK, "span": _COUNT, "ins": _COUNT, "button": _BUTTON}
 )
 _MARKS: Final[dict[str, int]] = (
     dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), HEADING)
@@ -58,7 +58,23 @@ _MARKS: Final[dict[str, int]] = (
     | {"li": ITEM}
 )
 _LONGEST_COUNT: Final = 60
+_LONGEST_QUESTION: Final = 600
+_PROSE: Final = 60
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INSIDE: Final = frozenset({"article", "main", "section"})
+
+
+class _Closing(NamedTuple):
+    """What is to be decided when an element ends.
+
+    depth    of the element
+    heading  the block that says that what follows is beside the content; -1: the element holds a button
+    more     how many elements further up may be decided upon instead
+    """
+
+    depth: int
+    heading: int
+    more: int
 
 
 class Blocks(NamedTuple):
@@ -76,6 +92,35 @@ class Blocks(NamedTuple):
         self.marks.append(mark | LINKED if 2 * linked > len(text) else mark)
         self.paths.append(path)
 
+    def close(self, closing: list[_Closing], depth: int, first: int) -> None:
+        """Take out of the content what turned out to be beside it, now that its element ends.
+
+        first  its first block
+        """
+        while closing and closing[-1].depth >= depth:
+            each = closing.pop()
+            end = len(self.texts)
+            if each.heading >= 0:
+                if end - each.heading <= 1 and each.more and depth:  # it stands in an element of its own
+                    closing.append(_Closing(depth - 1, each.heading, 0))
+                    return
+                self._put_outside(each.heading, end)
+            elif sum([len(text) for text in self.texts[first:end]]) <= _LONGEST_QUESTION and depth:
+                said = " ".join(self.texts[first:end]).lower()
+                if any([word in said for word in ASKING]):
+                    self.marks[first:end] = [OUTSIDE] * (end - first)
+                elif each.more:
+                    closing.append(_Closing(depth - 1, -1, each.more - 1))
+                    return
+
+    def _put_outside(self, start: int, end: int) -> None:
+        """Put a heading and what stands below it outside, up to prose without links."""
+        for index in range(start, end):
+            mark = self.marks[index]
+            if index > start and not mark & (LINKED | ITEM | OUTSIDE) and len(self.texts[index]) > _PROSE:
+                return
+            self.marks[index] = OUTSIDE
+
 
 def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool = True, names: bool = True) -> Blocks:
     """Read all text of a page that people see, and what is beside the content a zone at a time.
@@ -86,9 +131,22 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
     """
     blocks = Blocks([], [], [])
     body = whole.document.find("body")
-    if body is not None and body not in without:
-        _walk(body, without, _holding(whole), blocks, landmarks=landmarks, names=names)
+    if body is None or body in without:
+        return blocks
+    holding = _holding(whole)
+    roots = _find_main(whole, without) if landmarks and names else []
+    for root in roots or [body]:
+        _walk(root, without, holding, blocks, landmarks=landmarks, names=names)
     return blocks
+
+
+def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
+    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one."""
+    mains = [node for node in whole.document.find_all("main") if node not in without]
+    if len(mains) != 1:
+        return []
+    headings = [node for node in whole.document.find_all("h1") if mains[0] not in node.ancestors]
+    return [*headings, mains[0]]
 
 
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
@@ -122,7 +180,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
     line: list[str] = []
     stack: list[Any] = []
     mark = _MARKS.get(root.tag, 0)
-    path = linked = 0
+    path = linked = start = 0
+    closing: list[_Closing] = []
     inside = in_link = False
     is_block = True
     ahead = iter(root.children)
@@ -141,29 +200,32 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
             tag = node.tag
             kind = kinds(tag, 0)
             if kind >= _BREAK:
-                if line and kind == _BREAK:
-                    line.append("\n")
+                if kind == _BREAK:
+                    if line:
+                        line.append("\n")
+                elif kind == _BUTTON and names and not closing:
+                    closing.append(_Closing(len(stack), -1, 2))
                 continue
             if without and node in without:
                 continue
             below = path
-            if kind >= _COUNT and kind != _PLAIN:
+            if kind and kind != _PLAIN:
                 zone = None
                 if name := node.attr("class"):
                     zone, number = known(name) or name_zone(name)
                     below = (path * 31 + number) & _PATH
-                if kind == _COUNT:
-                    if names and zone is Zone.COUNT:
+                if kind <= _LINK:
+                    if (zone is Zone.COUNT or zone is Zone.APART) and names and node not in holding:
                         continue
                 elif landmarks:
                     if kind == _LANDMARK:
-                        zone = Zone.APART
+                        zone = None if _is_noted(node, zone) else Zone.APART
                     elif kind == _HEADER:
                         zone = None if inside else Zone.HEAD
                     elif not names or (kind == _ITEM and zone is Zone.LINKS):
                         zone = None
                     if zone is None and node.matches(TELLING):
-                        zone = _zone_by_attributes(node, names=names)
+                        zone = zone_by_attributes(node, names=names)
                     if zone is not None and node not in holding and _is_apart(node, zone):
                         if line:
                             put(line, mark, linked, path)
@@ -181,13 +243,15 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     if in_link or kind == _LINK:
                         linked += len(data)
                     continue
-                stack.append((ahead, mark, path, inside, in_link, is_block))
+                stack.append((ahead, mark, path, inside, in_link, is_block, start))
                 in_link = in_link or kind == _LINK
                 is_block = False
             else:
                 if line:
                     put(line, mark, linked, path)
                     linked = 0
+                if kind == _PLAIN and names and tag in _HEADINGS and (node.text.strip().lower() in HEADINGS):
+                    closing.append(_Closing(len(stack), len(texts), 1))
                 if is_single:
                     data = children[0].data
                     if not data.isspace():
@@ -201,10 +265,11 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     marks.append(CELL | ITEM)
                     paths.append(below)
                     continue
-                stack.append((ahead, mark, path, inside, in_link, is_block))
+                stack.append((ahead, mark, path, inside, in_link, is_block, start))
                 mark = _MARKS.get(tag, mark & _LASTING)
                 is_block = True
                 inside = inside or (kind == _NAMED and tag in _INSIDE)
+                start = len(texts)
             path = below
             ahead = iter(children)
             break
@@ -212,9 +277,11 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
             if line and is_block:
                 put(line, mark, linked, path)
                 linked = 0
+            if closing and closing[-1].depth >= len(stack):
+                blocks.close(closing, len(stack), start)
             if not stack:
                 return
-            ahead, mark, path, inside, in_link, is_block = stack.pop()
+            ahead, mark, path, inside, in_link, is_block, start = stack.pop()
 
 
 def _is_plain_row(children: list[Any]) -> bool:
@@ -227,24 +294,20 @@ def _is_plain_row(children: list[Any]) -> bool:
     return True
 
 
-def _zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
-    role = node.attr("role")
-    if role is not None:
-        role = role.strip().lower()
-        if role == "banner":
-            return Zone.HEAD
-        if role in ROLES:
-            return Zone.APART
-    if node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found":
-        return Zone.APART
-    name = node.attr("id") if names else None
-    return name_zone(name)[0] if name else None
+def _is_noted(node: Any, zone: Zone | None) -> bool:
+    """Say whether what is called an aside or a footer is part of the content after all."""
+    if zone is Zone.NOTE or node.attr("role") == "note":
+        return True
+    parent = node.parent
+    return node.tag == "footer" and type(parent) is _ELEMENT and parent.tag == "blockquote"
 
 
 def _is_apart(node: Any, zone: Zone) -> bool:
     """Say whether an element is really beside the content: navigation is where most of its text is links'."""
     if zone is Zone.LINKS:
         return 2 * sum([len(link.text) for link in node.find_all("a")]) > len(node.text)
+    if zone is Zone.NOTE:
+        return False
     if zone is Zone.COUNT:
         return len(node.text.strip()) <= _LONGEST_COUNT
     return True

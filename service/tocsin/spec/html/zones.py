@@ -1,35 +1,37 @@
-"""What the names of an element, its class and id, say of where its text stands: beside the content, or in it."""
+"""What an element's names, attributes and headings say of where its text stands: in the content, or beside it."""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
 
 
 class Zone(Enum):
-    """Where text stands that is no content.
+    """Where text stands that is no content, by the names of its element.
 
     APART  beside it: advertisements, related pages, cookie banners, comments
     LINKS  beside it if most of it is links: navigation, menus
     HEAD   above it, unless the page's heading stands there
     COUNT  a figure that counts visitors, comments or the like
+    NOTE   in it after all: a note or a warning, whatever the element is
     """
 
     APART = 1
     LINKS = 2
     HEAD = 3
     COUNT = 4
+    NOTE = 5
 
 
 _APART: Final = frozenset(
     # advertisements
-    "ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot adbox adunit adsense admanager "
-    "adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted outbrain taboola "
-    "doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama reclame iklan mrec "
-    "skyscraper interstitial paywall upsell "
+    "ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot adbox adunit adsense "
+    "admanager adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted outbrain "
+    "taboola doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama reclame iklan "
+    "mrec skyscraper interstitial paywall upsell "
     # what else there is to read
     "related relatedposts recommended recommendation recommendations recommend mostread popular mostpopular trending "
     "meistgelesen beliebt aehnliche verwandte similar suggested suggestions yarpp upnext recirculation recirc ticker "
@@ -52,24 +54,72 @@ _COUNTS: Final = frozenset(
     "count counter counters counts views viewcount pageviews hits visitors visitor likes likecount commentcount badge "
     "timeago reltime currentdate".split()
 )
+_NOTES: Final = frozenset(
+    "note notes tip hint warning caution danger important callout admonition notice alert hinweis achtung remarque nota".split()
+)
+_NEVER: Final = frozenset("price prices preis preise prix precio precios prezzo prijs cena amount betrag".split())
+"""Whatever stands around it, this is what people watch a page for."""
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
     r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
     r"taboola|outbrain|sidebar|disqus|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
-# A layout that has one, or has none, is not one itself.
-_LAYOUT: Final = re.compile(r"(?:^|[\s_-])(?:has|no|with|without|elementor|layout|wrapper|page|body)(?=[\s_-])")
+# A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
+_LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|layout|elementor)(?![a-z])")
 _MOST_LETTERS: Final = 200
 _MOST_NAMES: Final = 8192
 
-NOT_SHOWN: Final = '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"]'
-TELLING: Final = f"[id],[role],{NOT_SHOWN}"
-"""What else than its class may say where an element stands, as a selector."""
-ROLES: Final = frozenset(
+NOT_SHOWN: Final = (
+    '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"],'
+    "[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-experiment],[data-ab-test]"
+)
+"""What is not shown, or is shown to some: as a selector."""
+TELLING: Final = f"[id],[role],[aria-label],{NOT_SHOWN}"
+"""What else than its class may say where an element stands."""
+_ROLES: Final = frozenset(
     "navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar "
     "tooltip tablist".split()
 )
+_LABELS: Final = frozenset(
+    "ad|ads|advertisement|advertisements|sponsored|sponsored content|promoted|werbung|anzeige|anzeigen|publicité|"
+    "publicidad|pubblicità|advertentie|reklama|реклама|広告|广告|廣告|إعلان|إعلانات|breadcrumb|breadcrumbs|"
+    "cookie banner|cookie consent".split("|")
+)
+
+HEADINGS: Final = frozenset(
+    "related|related articles|related posts|related stories|related content|related news|related pages|related topics|"
+    "read also|read next|read more|more stories|more news|more articles|more to read|most read|most popular|most viewed|"
+    "most shared|most commented|popular|popular articles|popular posts|popular now|trending|trending now|top stories|"
+    "you may also like|you might also like|you may also be interested in|recommended|recommended for you|"
+    "recommended articles|editor's picks|recent posts|recent comments|recent articles|latest posts|comments|"
+    "leave a reply|leave a comment|newsletter|advertisement|sponsored|sponsored content|follow us|share this|"
+    "share this article|don't miss|from our partners|around the web|what others read|up next|"
+    "meistgelesen|meist gelesen|am häufigsten gelesen|meistgelesene artikel|das könnte sie auch interessieren|"
+    "das könnte sie interessieren|das könnte dich auch interessieren|auch interessant|mehr zum thema|zum thema|"
+    "ähnliche artikel|verwandte artikel|verwandte themen|weitere artikel|weitere themen|lesen sie auch|empfohlen|"
+    "empfehlungen|beliebt|beliebte artikel|neueste beiträge|neueste kommentare|anzeige|anzeigen|werbung|kommentare|"
+    "schreibe einen kommentar|topthemen|folgen sie uns|"
+    "à lire aussi|lire aussi|sur le même sujet|les plus lus|articles les plus lus|le plus lu|articles similaires|"
+    "articles liés|articles récents|à découvrir|vous aimerez aussi|commentaires|publicité|"
+    "lo más leído|más leídas|más leído|te puede interesar|también te puede interesar|noticias relacionadas|"
+    "artículos relacionados|relacionados|comentarios|publicidad|"
+    "leggi anche|potrebbe interessarti|ti potrebbe interessare|articoli correlati|i più letti|più letti|commenti|"
+    "leia também|leia mais|veja também|mais lidas|notícias relacionadas|relacionadas|comentários|"
+    "lees ook|meest gelezen|gerelateerd|gerelateerde artikelen|reacties|"
+    "czytaj także|czytaj też|zobacz także|zobacz też|najczęściej czytane|popularne|podobne artykuły|komentarze|"
+    "читайте также|самое читаемое|популярное|похожие статьи|по теме|комментарии|"
+    "ilgili haberler|çok okunanlar|bunlar da ilginizi çekebilir|"
+    "関連記事|関連ニュース|関連リンク|人気記事|人気の記事|おすすめ|おすすめ記事|あわせて読みたい|こちらもおすすめ|アクセスランキング|"
+    "ランキング|人気ランキング|よく読まれている記事|最近の投稿|コメント|広告|pr|"
+    "相关文章|相关新闻|相关阅读|相关推荐|推荐阅读|热门文章|热门推荐|阅读排行|猜你喜欢|评论|相關文章|相關新聞|推薦閱讀|熱門文章|"
+    "مقالات ذات صلة|مواضيع ذات صلة|أخبار ذات صلة|ذات صلة|الأكثر قراءة|الأكثر مشاهدة|اقرأ أيضا|اقرأ أيضًا|اقرأ أيضاً|"
+    "قد يعجبك أيضا|قد يهمك أيضا|التعليقات|إعلان".split("|")
+)
+"""What stands above lists of other pages, comments and the like, in lower case."""
+
+ASKING: Final = ("cookie", "newsletter", "çerez", "クッキー", "ملفات تعريف الارتباط", "ciasteczk")
+"""What a box with a button is about that asks the reader for something."""
 
 KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
 """What `name_zone` found, since the same few names come again and again; emptied when it is full."""
@@ -88,12 +138,43 @@ def name_zone(name: str) -> tuple[Zone | None, int]:
 
 
 def _look_at(name: str) -> tuple[Zone | None, int]:
-    words = [word.lower() for word in _WORD.findall(name)]
-    number = xxh3_64_intdigest(" ".join(words[:3]).encode()) & 0xFFFF_FFFF
-    if _LAYOUT.search(name):
+    tokens = name.split()
+    words = {word.lower() for token in tokens if not _LAYOUT.search(token) for word in _WORD.findall(token)}
+    first = " ".join(_WORD.findall(tokens[0])).lower() if tokens else ""
+    number = xxh3_64_intdigest(first.encode()) & 0xFFFF_FFFF
+    if not words or not _NEVER.isdisjoint(words):
         return None, number
     if not _COUNTS.isdisjoint(words):
         return Zone.COUNT, number
-    if not _APART.isdisjoint(words) or _PARTS.search(name.lower()):
+    if not _APART.isdisjoint(words) or _has_part(tokens):
         return Zone.APART, number
-    return (None if _LINKS.isdisjoint(words) else Zone.LINKS), number
+    if not _LINKS.isdisjoint(words):
+        return Zone.LINKS, number
+    return (None if _NOTES.isdisjoint(words) else Zone.NOTE), number
+
+
+def _has_part(tokens: list[str]) -> bool:
+    return any(_PARTS.search(token.lower()) and not _LAYOUT.search(token) for token in tokens)
+
+
+def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
+    """Say which zone the other attributes of an element mean.
+
+    names  its id may say so
+    """
+    role = node.attr("role")
+    if role is not None:
+        role = role.strip().lower()
+        if role == "banner":
+            return Zone.HEAD
+        if role in _ROLES:
+            return Zone.APART
+    if node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found":
+        return Zone.APART
+    if not names:
+        return None
+    label = node.attr("aria-label")
+    if label is not None and label.strip().lower() in _LABELS:
+        return Zone.APART
+    name = node.attr("id")
+    return name_zone(name)[0] if name else None

@@ -18,6 +18,7 @@ from tocsin.spec.signals.content_fingerprint import (
     pack,
 )
 from tocsin.spec.signals.content_fleeting import LONGEST_GREETING, MOST_LETTERS, is_fleeting, is_greeting, without_ages
+from tocsin.spec.signals.content_text import DIGITS
 from tocsin.spec.signals.content_text import FIGURES as _FIGURES
 from tocsin.spec.signals.content_text import fold, to_comparable, to_sentences
 from tocsin.spec.signals.values import Content
@@ -81,8 +82,8 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
     blocks: list[Block] = []
     counted: list[str] = []
     for (text, mark, path), data in zip(kept, to_comparable(lines), strict=bool(kept)):
-        masked = data.translate(None, _FIGURES)
-        has_figures = len(masked) != len(data)
+        has_figures = len(data.translate(None, DIGITS)) != len(data)
+        masked = data.translate(None, _FIGURES) if has_figures else data
         letters = len(text)
         place = 0
         if letters <= MOST_LETTERS and level != CHOSEN:

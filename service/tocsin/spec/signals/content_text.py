@@ -37,6 +37,7 @@ _DECOMPOSED: Final = (
     b"\xd9\x95", b"\xe2\x84", b"\xef\xa4", b"\xe0",
 )  # fmt: skip
 _ENDS: Final = bytes.maketrans(b"!?;", b"...")
+DIGITS: Final = b"0123456789"
 FIGURES: Final = b"0123456789.,:'"
 """What a figure is written with, in comparable bytes."""
 _OTHER_DIGITS: Final = re.compile(r"[^\D0-9]")
