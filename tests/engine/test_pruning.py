@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.fakes import START, EagerClock, ManualClock, RecordingTelemetry
-from tocsin.engine.pruning import BATCH_ROWS, EVERY_S, Pruning
+from tocsin.engine.pruning import BATCH_ROWS, EVERY_S, ROOM_EVERY_S, Pruning
 from tocsin.errors import StoreError
 from tocsin.settings import SnapshotSettings
 
@@ -24,7 +24,9 @@ class Attic:
     def __init__(self, rows: int = 0, *faults: StoreError, texts: int = 0) -> None:
         self.rows, self.faults, self.texts = rows, list(faults), texts
         self.asked_for_texts: list[Instant] = []
-        self.terms: set[tuple[timedelta, int, int]] = set()
+        self.terms: set[tuple[timedelta, int]] = set()
+        self.too_many = 0
+        self.totals: list[int] = []
         self.asked: list[tuple[Instant, timedelta, int]] = []
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
@@ -35,11 +37,17 @@ class Attic:
         self.rows -= gone
         return gone
 
-    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
-        self.terms.add((keep, per_page, total))
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
+        self.terms.add((keep, per_page))
         self.asked_for_texts.append(now)
         gone = min(self.texts, limit)
         self.texts -= gone
+        return gone
+
+    async def fit_snapshots(self, *, total: int, limit: int) -> int:
+        self.totals.append(total)
+        gone = min(self.too_many, limit)
+        self.too_many -= gone
         return gone
 
 
@@ -71,4 +79,18 @@ async def test_texts_go_by_terms_of_their_own() -> None:
 
     assert forgotten == 1 + 2 * BATCH_ROWS
     assert attic.asked_for_texts == sorted(attic.asked_for_texts)
-    assert attic.terms == {(timedelta(days=9), 3, 1000)}
+    assert attic.terms == {(timedelta(days=9), 3)}
+    assert attic.totals == [1000]
+
+
+async def test_texts_that_take_too_much_room_do_not_wait_for_the_hour() -> None:
+    attic, clock = Attic(), ManualClock()
+    async with asyncio.TaskGroup() as group:
+        loop = group.create_task(Pruning(attic, YEAR, TEXTS, clock, RecordingTelemetry()).run(), name="pruning")
+        await clock.advance(1)
+        attic.too_many = BATCH_ROWS + 1
+        await clock.advance(ROOM_EVERY_S + 1)
+        loop.cancel()
+
+    assert attic.too_many == 0
+    assert len(attic.asked) == 1

@@ -8,6 +8,7 @@ from tocsin.errors import StoreError
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
     from tocsin.model import Instant
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tocsin.settings import SnapshotSettings
 
 EVERY_S = 3600.0
+ROOM_EVERY_S = 60.0
+"""How often texts are made to fit: a first pass over a long list brings some hundred megabytes of them a minute."""
+
 BATCH_ROWS = 500
 _BREATH_S = 0.05
 
@@ -25,12 +29,15 @@ class Forgetful(Protocol):
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
 
-    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
-        """Forget texts, at most `limit` of them; returns how many."""
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
+        """Forget texts by their age and number, at most `limit` of them; returns how many."""
+
+    async def fit_snapshots(self, *, total: int, limit: int) -> int:
+        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many."""
 
 
 class Pruning:
-    """Prunes history, alerts, answered questions and texts once an hour (T71).
+    """Prunes history, alerts, answered questions and texts once an hour (T71); texts that take too much room, sooner.
 
     history  how long they are kept, but for
     texts    which have terms of their own
@@ -45,16 +52,24 @@ class Pruning:
     async def run(self) -> None:
         """Prune every hour, until cancelled."""
         while True:
-            try:
-                await self.prune()
-            except StoreError as exc:
-                self._telemetry.emit(Happening("pruning.failed", "error", {"error": str(exc)}))
-            await self._clock.sleep(EVERY_S)
+            await self._prune_or_tell(self._prune_some)
+            for _ in range(round(EVERY_S / ROOM_EVERY_S)):
+                await self._clock.sleep(ROOM_EVERY_S)
+                await self._prune_or_tell(self._make_room)
 
     async def prune(self) -> int:
         """Forget what is past its retention; returns how many rows that were."""
+        return await self._prune_by(self._prune_some)
+
+    async def _prune_or_tell(self, some: Callable[[], Awaitable[int]]) -> None:
+        try:
+            await self._prune_by(some)
+        except StoreError as exc:
+            self._telemetry.emit(Happening("pruning.failed", "error", {"error": str(exc)}))
+
+    async def _prune_by(self, some: Callable[[], Awaitable[int]]) -> int:
         forgotten = 0
-        while batch := await self._prune_some():
+        while batch := await some():
             forgotten += batch
             # The writer of states comes first.
             await self._clock.sleep(_BREATH_S)
@@ -66,6 +81,9 @@ class Pruning:
         now, texts = self._clock.now(), self._texts
         if rows := await self._store.prune(now, history=self._history, limit=BATCH_ROWS):
             return rows
-        return await self._store.prune_snapshots(
-            now, keep=texts.keep, per_page=texts.per_page, total=texts.total, limit=BATCH_ROWS
-        )
+        if rows := await self._store.prune_snapshots(now, keep=texts.keep, per_page=texts.per_page, limit=BATCH_ROWS):
+            return rows
+        return await self._make_room()
+
+    async def _make_room(self) -> int:
+        return await self._store.fit_snapshots(total=self._texts.total, limit=BATCH_ROWS)

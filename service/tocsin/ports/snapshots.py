@@ -19,10 +19,15 @@ class SnapshotStore(Protocol):
     async def snapshot_text(self, snapshot_id: int) -> bytes | None:
         """The text of a snapshot, as `spec.signals.texts` packed it; None where it was forgotten meanwhile."""
 
-    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
-        """Forget texts, at most `limit` of them; returns how many.
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
+        """Forget texts by their age and number, at most `limit` of them; returns how many.
 
         keep      how long; the latest of a page stays
         per_page  how many of a page, the newest
-        total     bytes that all texts may take, packed; the oldest go first
+        """
+
+    async def fit_snapshots(self, *, total: int, limit: int) -> int:
+        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many.
+
+        It costs next to nothing where they do so already.
         """

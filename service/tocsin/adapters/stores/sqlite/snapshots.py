@@ -56,28 +56,44 @@ class SnapshotRole(Role):
         (_, latest), (_, before) = rows
         return before, latest
 
-    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, total: int, limit: int) -> int:
-        """Forget texts, at most `limit`; returns how many."""
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
+        """Forget texts by their age and number, at most `limit`; returns how many."""
         place = {"before": now - to_us(keep), "per_page": per_page, "limit": limit}
         # All pages are gone through while others may write.
-        found = await self._read(lambda db: _find_prunable(db, place))
-        return await self._write(lambda db: _forget(db, found, total=total, limit=limit))
+        found = await self._read(lambda db: find_prunable(db, place))
+        return await self._write(lambda db: _drop(db, found)) if found else 0
+
+    async def fit_snapshots(self, *, total: int, limit: int) -> int:
+        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many."""
+        if await self._read(_total) <= total:
+            return 0
+        return await self._write(lambda db: fit(db, total=total, limit=limit))
 
 
-def _find_prunable(db: sqlite3.Connection, place: dict[str, int]) -> list[int]:
+def find_prunable(db: sqlite3.Connection, place: dict[str, int]) -> list[int]:
+    """Find snapshots that are too old, or too many of their page: at most `limit` of them.
+
+    place  limit; before, an instant; per_page
+    """
     pages = [row[0] for row in db.execute(SQL["crowded"], place)]
     return [row[0] for row in db.execute(SQL["prunable"], {**place, "pages": ids(pages)})] if pages else []
 
 
-def _forget(db: sqlite3.Connection, found: Sequence[int], *, total: int, limit: int) -> int:
-    forgotten = db.execute(SQL["drop"], {"ids": ids(found)}).rowcount if found else 0
-    if forgotten >= limit or db.execute(SQL["total"]).fetchone()[0] <= total:
-        return forgotten
-    oldest = [row[0] for row in db.execute(SQL["oldest"], {"limit": limit - forgotten})]
-    for snapshot_id in oldest:
-        # A text that others have, too, makes no room.
-        db.execute(SQL["drop"], {"ids": ids([snapshot_id])})
-        forgotten += 1
-        if db.execute(SQL["total"]).fetchone()[0] <= total:
-            break
-    return forgotten
+def fit(db: sqlite3.Connection, *, total: int, limit: int) -> int:
+    """Forget the oldest texts, inside a transaction, until all fit; returns how many went."""
+    oldest = [row[0] for row in db.execute(SQL["oldest"], {"limit": limit})]
+    # One after the other: a text that others have, too, makes no room.
+    for forgotten, snapshot_id in enumerate(oldest):
+        if _total(db) <= total:
+            return forgotten
+        _drop(db, [snapshot_id])
+    return len(oldest)
+
+
+def _drop(db: sqlite3.Connection, found: Sequence[int]) -> int:
+    return db.execute(SQL["drop"], {"ids": ids(found)}).rowcount
+
+
+def _total(db: sqlite3.Connection) -> int:
+    total: int = db.execute(SQL["total"]).fetchone()[0]
+    return total
