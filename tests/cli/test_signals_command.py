@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 PAGE = """<!doctype html><title>The bridge</title>
 <script type=application/ld+json>{{"@type": "Article", "dateModified": "{modified}"}}</script>
-<main><h1>The bridge</h1><p>{text}</p><p>Visitors: {visitors}</p><p id=price>12.50</p></main>
-<nav><a href=/>Home</a> <a href=/all>All the other pages</a></nav>"""
+<main><h1>The bridge</h1><p>{text}</p><p>Visitors: {visitors}</p><p id=price>12.50</p>
+<nav><a href=/>Home</a> <a href=/all>All the other pages</a></nav></main>"""
 PLANNED = "The council has planned a bridge over the river, and nobody knows when it will come."
 BUILT = "The bridge over the river was built in spring, and people walk on it every day."
 
