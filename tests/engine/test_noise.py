@@ -9,6 +9,7 @@ from tocsin.engine.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, mut
 from tocsin.model import Beside, Known, Noise
 from tocsin.spec.signals.values import Place
 
+HOUR, DAY, WEEK = 3_600_000_000, 86_400_000_000, 604_800_000_000
 COUNTER = Place(7, "p.counter: 12 visitors")
 TEASER = Place(8, "aside: read also")
 
@@ -28,7 +29,7 @@ def test_what_differs_in_three_readings_in_a_row_is_muted_from_then_on() -> None
     readings = [(COUNTER,)] * MUTED_AT
 
     assert muted(taught(*readings[:-1])) == []
-    assert taught(*readings) == (Noise(7, COUNTER.what, MUTED_AT, 0, since=MUTED_AT),)
+    assert taught(*readings) == (Noise(7, COUNTER.what, MUTED_AT, 0, since=MUTED_AT, at=MUTED_AT),)
 
 
 def test_what_differs_now_and_then_is_never_muted() -> None:
@@ -63,6 +64,31 @@ def test_a_signal_is_muted_by_its_own_key() -> None:
     keys = {signal_place("json-ld.modified").key}
 
     assert muted_signals(("json-ld.modified", "json-ld.version"), keys) == {"json-ld.modified"}
+
+
+def test_a_change_after_checks_that_found_the_same_bytes_is_not_in_a_row() -> None:
+    noise: tuple[Noise, ...] = ()
+    for week in range(1, 9):
+        # Each hour the page was checked, and its bytes were the same; once a week its price changes.
+        noise = learn(noise, (COUNTER,), week * WEEK, checked_before=week * WEEK - HOUR)
+
+    assert noise == (Noise(7, COUNTER.what, 1, at=8 * WEEK),)
+
+
+def test_a_place_that_differs_at_each_check_is_in_a_row() -> None:
+    noise: tuple[Noise, ...] = ()
+    for hour in range(1, MUTED_AT + 1):
+        noise = learn(noise, (COUNTER,), hour * HOUR + 5, checked_before=(hour - 1) * HOUR)
+
+    assert muted(noise) == [7]
+
+
+def test_what_was_muted_and_has_not_changed_for_a_month_is_heard_again_at_once() -> None:
+    beside = Beside(Known("1", {}, noise=(Noise(7, "", 3, 0, since=0, at=0),)))
+
+    assert muted_keys(beside, 29 * DAY) == {7}
+    assert muted_keys(beside, 31 * DAY) == set()
+    assert muted(learn(beside.known.noise if beside.known else (), (COUNTER,), 31 * DAY, 30 * DAY)) == []
 
 
 @given(st.lists(st.lists(st.integers(0, 200).map(lambda key: Place(key, "")), max_size=150), max_size=8))

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from tocsin.model import Beside, Instant
 
 MUTED_AT: Final = 3
-"""So many readings in a row must differ from the one before; the first two are told, if they are more than noise."""
+"""So many checks in a row must find it changed; the first two are told, if they are more than noise."""
 HEARD_AT: Final = 5
 """After so many readings in a row without a change, a muted place is heard again."""
+HEARD_AFTER_US: Final = 30 * 86_400_000_000
+"""After so long without a change, too: a page that is not read, because its bytes are the same, is quiet."""
 HOST_MUTES_AT: Final = 5
 """What is muted on so many pages of a host is muted on all of them."""
 MOST: Final = 64
@@ -37,11 +39,15 @@ def signal_place(name: str) -> Place:
     return Place(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
 
 
-def muted_keys(beside: Beside | None) -> frozenset[int]:
-    """Give the keys of all that is muted for a page: its own, and its host's, but for what the user wants to hear."""
+def muted_keys(beside: Beside | None, now: Instant | None = None) -> frozenset[int]:
+    """Give the keys of all that is muted for a page: its own, and its host's, but for what the user wants to hear.
+
+    now  what has not changed for long by then is heard; None: whatever its age
+    """
     if beside is None:
         return frozenset()
-    own = (each.key for each in beside.known.noise if each.since is not None) if beside.known is not None else ()
+    noise = beside.known.noise if beside.known is not None else ()
+    own = (each.key for each in noise if each.since is not None and not (now is not None and _is_long_quiet(each, now)))
     return frozenset((*own, *beside.host_muted)).difference(beside.heard)
 
 
@@ -50,27 +56,39 @@ def muted_signals(names: Iterable[str], keys: Collection[int]) -> frozenset[str]
     return frozenset(name for name in names if signal_place(name).key in keys) if keys else frozenset()
 
 
-def learn(noise: tuple[Noise, ...], differing: Iterable[Place], now: Instant) -> tuple[Noise, ...]:
+def learn(
+    noise: tuple[Noise, ...], differing: Iterable[Place], now: Instant, checked_before: Instant | None = None
+) -> tuple[Noise, ...]:
     """Learn from one reading of a page that could be compared with the one before.
 
-    noise      learnt so far
-    differing  the places that differ from the reading before, muted ones too
+    noise           learnt so far
+    differing       the places that differ from the reading before, muted ones too
+    checked_before  the check before this one: where its bytes were the same it was not read, and found all quiet
     """
     here = {place.key: place for place in differing}
-    learnt = [each for known in noise if (each := _go_on(known, here.pop(known.key, None), now)) is not None]
-    learnt.extend(Noise(place.key, place.what, 1) for place in here.values())
+    learnt = [
+        each for known in noise if (each := _go_on(known, here.pop(known.key, None), now, checked_before)) is not None
+    ]
+    learnt.extend(Noise(place.key, place.what, 1, at=now) for place in here.values())
     if len(learnt) > MOST:
         learnt = sorted(learnt, key=lambda each: (each.since is None, each.quiet, -each.changes))[:MOST]
     return tuple(learnt)
 
 
-def _go_on(known: Noise, place: Place | None, now: Instant) -> Noise | None:
+def _go_on(known: Noise, place: Place | None, now: Instant, checked_before: Instant | None) -> Noise | None:
     """Go on with what is known of a place; None: it is forgotten."""
     if place is None:
         quiet = known.quiet + 1
-        if known.since is None or quiet >= HEARD_AT:
+        if known.since is None or quiet >= HEARD_AT or _is_long_quiet(known, now):
             return None
         return msgspec.structs.replace(known, quiet=quiet)
+    is_in_a_row = checked_before is None or known.at >= checked_before
+    if not is_in_a_row and (known.since is None or _is_long_quiet(known, now)):
+        return Noise(known.key, place.what, 1, at=now)
     changes = known.changes + 1
     since = known.since if known.since is not None else now if changes >= MUTED_AT else None
-    return Noise(known.key, place.what, changes, 0, since)
+    return Noise(known.key, place.what, changes, 0, since, now)
+
+
+def _is_long_quiet(known: Noise, now: Instant) -> bool:
+    return now - known.at > HEARD_AFTER_US

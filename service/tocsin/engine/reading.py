@@ -22,7 +22,7 @@ from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from tocsin.model import Beside, FieldValues, Listing
+    from tocsin.model import Beside, FieldValues, Instant, Listing
     from tocsin.settings import PageSettings
     from tocsin.spec.html.page import Kind
     from tocsin.spec.html.whole import Whole
@@ -44,6 +44,7 @@ class Wanted(NamedTuple):
     url       as watched
     status    of the answer
     asked_as  names the settings that shaped the request (`policies.asked_as`): what another one brought is another page
+    at        when it was asked for: what was muted long ago is heard again; None: whatever its age
     """
 
     policy: PageSettings
@@ -51,6 +52,7 @@ class Wanted(NamedTuple):
     url: str
     status: int
     asked_as: str = ""
+    at: Instant | None = None
 
     @property
     def is_new(self) -> bool:
@@ -112,7 +114,7 @@ def behold(
     readings = change = None
     if is_read:
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked_of(wanted.policy), final_url))
-        change = _compare(wanted.beside, readings)
+        change = _compare(wanted, readings)
     is_doubtful = before is None or is_other or wanted.status == ACCEPTED or _is_mostly_new(change)
     suspicion = _suspicion(whole, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
@@ -129,7 +131,7 @@ def behold_other(body: bytes, content_type: str | None, headers: Headers, final_
     if lists is not None:
         # A list is written anew all the time, and says when: its content is what it lists.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
-    return Beheld(readings, _compare(wanted.beside, readings), listing=listing, problem=problem)
+    return Beheld(readings, _compare(wanted, readings), listing=listing, problem=problem)
 
 
 def asked_of(policy: PageSettings) -> Asked:
@@ -148,14 +150,15 @@ def _as_asked(wanted: Wanted, readings: Readings) -> Readings:
     return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
 
 
-def _compare(beside: Beside | None, readings: Readings) -> ContentChange | None:
+def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
     """Compare the content with the one before, as far as both were read alike."""
+    beside = wanted.beside
     before = beside.known if beside is not None else None
     if before is None or before.read_as != readings.read_as or before.content is None:
         return None
     if readings.content is None:
         return GONE
-    return compare_contents(before.content, readings.content, muted_keys(beside))
+    return compare_contents(before.content, readings.content, muted_keys(beside, wanted.at))
 
 
 def _suspicion(whole: Whole, wanted: Wanted, headers: Headers, final_url: str) -> str | None:

@@ -105,7 +105,7 @@ def follow(
     if before is None or before.read_as != readings.read_as:
         return _begin(readings, before, now, may_keep=may_keep)
     values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
-    muted = muted_keys(beside)
+    muted = muted_keys(beside, now)
     weighed = weigh(
         before.values,
         values,
@@ -126,7 +126,9 @@ def follow(
         before.read_as,
         values,
         content,
-        learn(before.noise, _places_of(before, values, change), now) if change is not None else before.noise,
+        learn(before.noise, _places_of(before, values, change), now, task.last_checked_at)
+        if change is not None
+        else before.noise,
         versions,
         flaps,
         before.pace,

@@ -17,6 +17,7 @@ class Noise(Struct, frozen=True, gc=False, array_like=True):
     changes  in how many readings it differed from the one before, and
     quiet    how many readings in a row it has not since
     since    when it was muted; None: not yet
+    at       when it differed last
     """
 
     key: int
@@ -24,6 +25,7 @@ class Noise(Struct, frozen=True, gc=False, array_like=True):
     changes: int
     quiet: int = 0
     since: Instant | None = None
+    at: Instant = 0
 
 
 class HostNoise(Struct, frozen=True, gc=False, array_like=True):
