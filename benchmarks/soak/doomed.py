@@ -48,7 +48,9 @@ class Names:
 def window_of(names: list[str]) -> str:
     """Tell which transaction this is, by the named queries that have run in it so far."""
     seen = set(names)
-    if "states.insert_verdict" in seen:
+    if seen & {"storms.open", "storms.go_on"}:
+        return "storm"
+    if seen & {"states.insert_verdict", "storms.insert_verdict"}:
         return "verdict"
     if seen & {"work.note_check", "work.note_equal", "work.note_new", "work.note_same", "work.note_same_anew"}:
         return "commit"
@@ -57,6 +59,7 @@ def window_of(names: list[str]) -> str:
     for name, window in (
         ("alerts.record", "delivery"),
         ("attention.announce", "announce"),
+        ("storms.announce", "telling"),
         ("renders.take", "slot"),
         ("claims.insert", "claim"),
         ("work.spread", "launch"),

@@ -8,6 +8,7 @@ from collections import defaultdict
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.soak import alike
 from benchmarks.soak.versions import version_in_event, version_of
 from tocsin.adapters.stores.sqlite.codec import read_fields
 
@@ -54,7 +55,7 @@ class Question(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The whole store, as far as the judge asks."""
+    """The whole store, as far as the judge asks; of the pages that change alike, alerts and questions alone."""
 
     pages: dict[int, str]
     states: dict[int, list[State]]
@@ -68,14 +69,19 @@ class Evidence(NamedTuple):
 def gather(store: Path) -> Evidence:
     """Read the store."""
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        pages = {page: url for page, url in db.execute("select id, url from pages") if not alike.is_alike(url)}
         states: dict[int, list[State]] = defaultdict(list)
         for id_, page, fields, first_at in db.execute("select id, page_id, fields, first_at from states order by id"):
+            if page not in pages:
+                continue
             states[page].append(State(id_, version_of(read_fields(fields)), first_at))
         verdicts: dict[int, list[Verdict]] = defaultdict(list)
         columns = "id, state_id, outcome, data, awareness, alert_id"
         for page, id_, state, outcome, text, awareness, alert in db.execute(
             f"select page_id, {columns} from verdicts order by id"  # noqa: S608 - constants
         ):
+            if page not in pages:
+                continue
             data = json.loads(text)
             before, after = version_in_event(data["previous"]), version_in_event(data["latest"])
             verdicts[page].append(Verdict(id_, state, outcome, before, after, bool(awareness), alert))
@@ -86,7 +92,7 @@ def gather(store: Path) -> Evidence:
             )
         ]
         return Evidence(
-            pages=dict(db.execute("select id, url from pages")),
+            pages=pages,
             states=states,
             verdicts=verdicts,
             alerts=alerts,

@@ -37,7 +37,7 @@ def judge(
     reached = {**_by_sink(delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
     return [
         *_judge_pages(evidence, versions),
-        *_judge_served(evidence, served),
+        *judge_served({url: _versions(evidence, page) for page, url in evidence.pages.items()}, served),
         *_judge_alerts(evidence),
         *_judge_questions(evidence),
         *_judge_deliveries(evidence, reached),
@@ -88,7 +88,7 @@ def _states_of_renderings(evidence: Evidence) -> dict[int, Counter[int]]:
     stored = {
         (alert.page_id, version_in_event(rendered["latest"]), rendered["latest"]["stored"])
         for alert in evidence.alerts
-        if alert.page_id is not None and (rendered := alert.event["data"].get("rendered"))
+        if alert.page_id in evidence.pages and (rendered := alert.event["data"].get("rendered"))
     }
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for page, version, _ in stored:
@@ -96,19 +96,25 @@ def _states_of_renderings(evidence: Evidence) -> dict[int, Counter[int]]:
     return found
 
 
-def _judge_served(evidence: Evidence, served: Sequence[Served]) -> Iterator[str]:
-    """What a check received, and was followed by another check in the same life, is among the states."""
-    known = {url: {state.version for state in evidence.states.get(page, [])} for page, url in evidence.pages.items()}
+def _versions(evidence: Evidence, page: int) -> set[int]:
+    return {state.version for state in evidence.states.get(page, [])}
+
+
+def judge_served(known: Mapping[str, set[int]], served: Sequence[Served]) -> Iterator[str]:
+    """What a check received, and was followed by another check in the same life, is stored.
+
+    known  the versions that are stored of each page that is judged
+    """
     checks: dict[str, list[Served]] = defaultdict(list)
     for answer in sorted(served, key=lambda answer: answer.began):
-        if answer.had is not None:
+        if answer.had is not None and answer.page in known:
             checks[answer.page].append(answer)
     for url, answers in checks.items():
         for answer, following in pairwise(answers):
             is_committed = answer.life == following.life
-            if is_committed and answer.version not in known.get(url, ()):
+            if is_committed and answer.version not in known[url]:
                 yield f"{url}: version {answer.version} was served to a check in life {answer.life}, and is lost"
-            if following.had not in known.get(url, ()):
+            if following.had not in known[url]:
                 yield f"{url}: the service asks whether version {following.had} has changed, and never stored it"
             if (answer.had or 0) > (following.had or 0):
                 yield f"{url}: the service knew version {answer.had}, later only {following.had}: a state was lost"
@@ -116,7 +122,9 @@ def _judge_served(evidence: Evidence, served: Sequence[Served]) -> Iterator[str]
 
 def _judge_alerts(evidence: Evidence) -> Iterator[str]:
     """One verdict, one alert; and the alerts of a page are an unbroken chain."""
-    changed = {alert.id: alert for alert in evidence.alerts if alert.type == CHANGED}
+    changed = {
+        alert.id: alert for alert in evidence.alerts if alert.type == CHANGED and alert.page_id in evidence.pages
+    }
     answered: Counter[str | None] = Counter()
     for page, verdicts in evidence.verdicts.items():
         for verdict in verdicts:

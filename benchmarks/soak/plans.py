@@ -7,13 +7,33 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from random import Random
 
-WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "claim")
+WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "claim", "storm", "telling")
 POINTS = ("inside", "before", "after")
 OUTSIDE, STOPPING, ACCEPTED, SERVED = "outside", "stopping", "accepted", "served"
 
 # Statements (and rows) that a transaction of this kind is likely to have, before its COMMIT.
-_MOST_STEPS = {"commit": 3, "verdict": 6, "rendering": 12, "delivery": 2, "announce": 6, "slot": 2, "claim": 0}
-_MOST = {"commit": 80, "verdict": 15, "rendering": 15, "delivery": 15, "announce": 1, "slot": 10, "claim": 1}
+_MOST_STEPS = {
+    "commit": 3,
+    "verdict": 6,
+    "rendering": 12,
+    "delivery": 2,
+    "announce": 6,
+    "slot": 2,
+    "claim": 0,
+    "storm": 6,
+    "telling": 4,
+}
+_MOST = {
+    "commit": 80,
+    "verdict": 15,
+    "rendering": 15,
+    "delivery": 15,
+    "announce": 1,
+    "slot": 10,
+    "claim": 1,
+    "storm": 1,
+    "telling": 1,
+}
 
 
 class Plan(NamedTuple):

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from random import Random
 from typing import TYPE_CHECKING
 
+from benchmarks.soak import alike
 from benchmarks.soak.evidence import gather, unsettled
 from benchmarks.soak.fetchers import NUMBERS, Casualties
 from benchmarks.soak.judge import judge
@@ -123,7 +124,8 @@ class Rounds:
 
     def _unsettled(self) -> list[str]:
         try:
-            return unsettled(self._tocsin.store, self._site.versions())
+            store = self._tocsin.store
+            return [*unsettled(store, self._site.versions()), *alike.unsettled(store, self._site.alike_versions())]
         except sqlite3.OperationalError as exc:
             return [f"the store cannot be read: {exc}"]
         except Muddled as exc:
@@ -179,10 +181,11 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
         await run.finish()
         findings = list(run.findings)
         try:
-            evidence = gather(tocsin.store)
+            evidence, together = gather(tocsin.store), alike.gather(tocsin.store)
         except (Muddled, sqlite3.Error) as exc:
             return Outcome(run.deaths, {}, [*findings, f"the store cannot be read: {exc}"])
         findings += judge(evidence, site.served, receivers.delivered, tocsin.lines, site.versions())
+        findings += alike.judge(together, site.served, site.alike_versions())
         totals = {
             "pages": len(site.urls),
             "answers of the site": len(site.served),
@@ -190,6 +193,10 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
             "states": sum(len(states) for states in evidence.states.values()),
             "verdicts": sum(len(verdicts) for verdicts in evidence.verdicts.values()),
             "alerts": len(evidence.alerts),
+            "storms": len(together.storms),
+            "changes told by them": sum(
+                verdict.alert_id is None for verdicts in together.verdicts.values() for verdict in verdicts
+            ),
             "questions": len(evidence.questions),
             "deliveries tried": len(receivers.delivered),
             "faults of the receivers": receivers.faults,

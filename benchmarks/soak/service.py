@@ -9,6 +9,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from benchmarks.soak.alike import STORM_PAGES
 from benchmarks.soak.receiver import DOWN, FLAKY, SECRET
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ delay = "0s"
 allow = ["127.0.0.0/8"]
 [questions]
 gather = "1s"
+[signals]
+storm_pages = {storm_pages}
+gather = "1s"
+[snapshots]
+per_page = 10000
 [render]
 limit = 2
 resume_at = 2
@@ -77,6 +83,7 @@ class Tocsin:
         """Write the configuration."""
         text = _SETTINGS.format(
             folder=self.folder,
+            storm_pages=STORM_PAGES,
             fetchers=fetchers,
             flaky=FLAKY,
             flaky_url=receivers.url(FLAKY),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from benchmarks.soak import alike
 from benchmarks.soak.versions import etag_of, html_of, version_of_etag
 from benchmarks.soak.wire import Hangup, Wire, answer
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 HOSTS = 8
 PAGES_PER_HOST = 5
 _GROWS = 0.15
+_GROW_ALIKE = 0.04
 _FAILS = 0.01
 _FAILURES = ("503", "500", "404", "429", "reset", "truncated", "hang")
 
@@ -48,7 +50,7 @@ class _Page:
 
 
 class Site:
-    """Eight hosts of five pages each.
+    """Eight hosts of five pages each, and one whose pages change alike.
 
     on_served  called after an answer of status 200 was sent whole
     """
@@ -56,6 +58,7 @@ class Site:
     def __init__(self, chance: Random, journal: Journal) -> None:
         self._chance, self._journal = chance, journal
         self._pages: dict[str, _Page] = {}
+        self._alike: dict[str, _Page] = {}
         self._begun = 0
         self._wire = Wire(self._handle)
         self.is_frozen = False
@@ -70,6 +73,9 @@ class Site:
             for number in range(PAGES_PER_HOST):
                 url = f"http://127.0.0.{host}:{self._wire.port}/{number}"
                 self._pages[url] = _Page(url)
+        for number in range(alike.PAGES):
+            url = f"http://{alike.HOST}:{self._wire.port}/{number}"
+            self._alike[url] = _Page(url)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -78,25 +84,30 @@ class Site:
     @property
     def urls(self) -> list[str]:
         """All pages."""
-        return list(self._pages)
+        return [*self._pages, *self._alike]
 
     def versions(self) -> dict[str, int]:
-        """The version that each page is in now."""
+        """The version that each page is in now that says so itself."""
         return {url: page.version for url, page in self._pages.items()}
+
+    def alike_versions(self) -> dict[str, int]:
+        """The same for the pages that change alike."""
+        return {url: page.version for url, page in self._alike.items()}
 
     def change_everything(self) -> None:
         """Let every page change at once: more than may be rendered at once."""
-        for page in self._pages.values():
+        for page in (*self._pages.values(), *self._alike.values()):
             page.version += 1
 
     def freeze(self) -> None:
         """From now on nothing changes and nothing fails."""
         self.is_frozen = True
-        for page in self._pages.values():
+        for page in (*self._pages.values(), *self._alike.values()):
             page.fails_until = 0.0
 
     async def _handle(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        page = self._pages.get(f"http://{request.host}:{self._wire.port}{request.path}")
+        url = f"http://{request.host}:{self._wire.port}{request.path}"
+        page = self._pages.get(url) or self._alike.get(url)
         if page is None:
             writer.write(answer(404))
             return
@@ -115,14 +126,25 @@ class Site:
         status = 304 if had == version else 200
         entry = Served(life, page.url, had, version, status, began)
         self._journal.write(**entry._asdict())
-        body = b"" if status == 304 else html_of(page.url, version)
+        html = alike.html_of if alike.is_alike(url) else html_of
+        body = b"" if status == 304 else html(page.url, version)
         writer.write(answer(status, body, ETag=etag_of(version), Content_Type="text/html; charset=utf-8"))
         await writer.drain()
         self.served.append(entry)
-        if not self.is_frozen and self._chance.random() < _GROWS:
-            page.version = max(page.version, version + 1)
+        self._grow(page, version)
         if status == 200:
             self.on_served()
+
+    def _grow(self, page: _Page, version: int) -> None:
+        """Let a page change now and then after it was served; those that change alike do so together, and seldom."""
+        if self.is_frozen:
+            return
+        if page.url not in self._alike:
+            if self._chance.random() < _GROWS:
+                page.version = max(page.version, version + 1)
+        elif self._chance.random() < _GROW_ALIKE:
+            for each in self._alike.values():
+                each.version = max(each.version, version + 1)
 
     def _is_failing(self, page: _Page) -> bool:
         if self.is_frozen:
