@@ -278,3 +278,12 @@ async def test_the_alert_of_a_change_that_the_page_declares_shows_what_differs_t
     assert first["difference"] == {"added": [TEN], "removed": [NINE], "cut": False}
     # The text is the same: there is nothing to be shown.
     assert latest["difference"] is None
+
+
+async def test_older_texts_are_forgotten_by_hand_too_but_never_the_latest(installation: Installation) -> None:
+    url = await watch(installation, page(RAIN), page(RAIN, NINE))
+
+    assert (await call(installation, "store", "prune", "--older", "0s", "--yes")).status == 0
+
+    (left,) = (await call(installation, "diff", url, "--list")).records
+    assert left["letters"] > len(RAIN) + len(NINE)

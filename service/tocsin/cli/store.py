@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import structs
 
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
@@ -16,11 +17,12 @@ from tocsin.cli.times import json_time, parse_past, show_time
 from tocsin.configuration import show_span
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import timedelta
 
     from tocsin.model import Instant
     from tocsin.ports import Store
+    from tocsin.settings import SnapshotSettings
 
 _ROWS: Final = 1000
 
@@ -74,29 +76,49 @@ def check(ctx: click.Context) -> int:
 
 
 @command.command("prune", epilog="Example: tocsin store prune --older 90d --dry-run")
-@click.option("--older", metavar="DURATION", help="Than this; store.history of the configuration without.")
+@click.option(
+    "--older",
+    metavar="DURATION",
+    help="Than this; without, what the configuration says: store.history, snapshots.keep.",
+)
 @careful
 @output.json_option
 @click.pass_context
 def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
-    """Forget history, alerts and answered questions; the table and whatever still waits stay."""
-    history = parse_past(older, option="--older") if older is not None else configuration(ctx).settings.store.history
+    """Forget history, alerts, answered questions and texts of pages.
+
+    The table, the latest text of each page and whatever still waits stay.
+    """
+    settings = configuration(ctx).settings
+    history, texts = settings.store.history, settings.snapshots
+    if older is not None:
+        history = parse_past(older, option="--older")
+        texts = structs.replace(texts, keep=history)
     instant = now()
     before = instant - round(history.total_seconds() * 1_000_000)
-    act = f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)})"
+    act = (
+        f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
+        f"texts of pages after {show_span(texts.keep)}"
+    )
     if not dry_run:
         confirm(act, yes=yes)
-    rows = 0 if dry_run else with_store(ctx, lambda store: _prune(store, instant, history))
+    rows = 0 if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
     told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten."
     output.emit({"before": json_time(before), "rows": rows, "dry_run": dry_run}, lambda: output.say(told))
 
 
-async def _prune(store: Store, at: Instant, history: timedelta) -> int:
+async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotSettings) -> int:
     rows = 0
+    prunings: tuple[Callable[[], Awaitable[int]], ...] = (
+        partial(store.prune, at, history=history, limit=_ROWS),
+        partial(store.prune_snapshots, at, keep=texts.keep, per_page=texts.per_page, limit=_ROWS),
+        partial(store.fit_snapshots, total=texts.total, limit=_ROWS),
+    )
     with output.progress("Forgetting") as advance:
-        while some := await store.prune(at, history=history, limit=_ROWS):
-            rows += some
-            advance(some)
+        for pruning in prunings:
+            while some := await pruning():
+                rows += some
+                advance(some)
     return rows
 
 
