@@ -35,32 +35,48 @@ _PATH: Final = 0xFFFF_FFFF_FFFF
 # How an element is walked: up to _LINK as part of the line it stands in; from _COUNT on its class is looked at, but for
 # _PLAIN.
 _INLINE, _COUNT, _LINK, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP, _BUTTON = range(12)
-_KINDS: Final[dict[str, int]] = (
-    dict.fromkeys(
-        "script style noscript template head iframe object embed svg canvas audio video select option optgroup "
-        "datalist textarea input output meter progress map link meta title base selectedcontent".split(),
-        _SKIP,
+_KINDS: Final[dict[str, int]] = {
+    tag: kind
+    for kind, tags in (
+        (
+            _SKIP,
+            "script style noscript template head iframe object embed svg canvas audio video select option optgroup "
+            "datalist textarea input output meter progress map link meta title base selectedcontent",
+        ),
+        (_BREAK, "br hr wbr"),
+        (_PLAIN, "h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend"),
+        (_ITEM, "p li dt dd td th"),
+        (
+            _NAMED,
+            "div section main ul ol dl table tbody thead tfoot figure form fieldset center details hgroup article search "
+            "body html frameset noframes",
+        ),
+        (_LANDMARK, "nav aside footer dialog menu"),
+        (_HEADER, "header"),
+        (_ROW, "tr"),
+        (_LINK, "a"),
+        (_COUNT, "span ins"),
+        (_BUTTON, "button"),
     )
-    | dict.fromkeys("br hr wbr".split(), _BREAK)
-    | dict.fromkeys("h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend".split(), _PLAIN)
-    | dict.fromkeys("p li dt dd td th".split(), _ITEM)
-    | dict.fromkeys(
-        "div section main ul ol dl table tbody thead tfoot figure form fieldset center details hgroup article search "
-        "body html frameset noframes".split(),
-        _NAMED,
-    )
-    | dict.fromkeys("nav aside footer dialog menu".split(), _LANDMARK)
-    | {"header": _HEADER, "tr": _ROW, "a": _LINK, "span": _COUNT, "ins": _COUNT, "button": _BUTTON}
-)
+    for tag in tags.split()
+}
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _MARKS: Final[dict[str, int]] = (
-    dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), HEADING)
-    | dict.fromkeys("dt dd caption td th".split(), CELL | ITEM)
-    | {"li": ITEM}
+    dict.fromkeys(_HEADINGS, HEADING)
+    | dict.fromkeys(("dt", "dd", "caption"), CELL | ITEM)
+    | dict.fromkeys(("li", "td", "th"), ITEM)
 )
+_INSIDE: Final = frozenset({"article", "main", "section"})
 _LONGEST_COUNT: Final = 60
 _LONGEST_QUESTION: Final = 600
+_LONGEST_CELL: Final = 120
+_MOST_WRAPPED: Final = 2
+_LINES: Final = frozenset({"br", "wbr", "input", "img"})
+_IN_DATA: Final = _LINES | {"p", "div"}
+_LONG_TEXT: Final = 2000
+_NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
+_SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
 _PROSE: Final = 60
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INSIDE: Final = frozenset({"article", "main", "section"})
 
 
@@ -107,7 +123,7 @@ class Blocks(NamedTuple):
                 self._put_outside(each.heading, end)
             elif sum([len(text) for text in self.texts[first:end]]) <= _LONGEST_QUESTION and depth:
                 said = " ".join(self.texts[first:end]).lower()
-                if any([word in said for word in ASKING]):
+                if any(word in said for word in ASKING):
                     self.marks[first:end] = [OUTSIDE] * (end - first)
                 elif each.more:
                     closing.append(_Closing(depth - 1, -1, each.more - 1))
@@ -163,7 +179,7 @@ def _holding(whole: Whole) -> Collection[Any]:
     found: set[Any] = set()
     for tag in ("main", "h1"):
         for node in whole.document.find_all(tag):
-            above = node
+            above: Any = node
             while above is not None and above not in found:
                 found.add(above)
                 above = above.parent
@@ -215,7 +231,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     zone, number = known(name) or name_zone(name)
                     below = (path * 31 + number) & _PATH
                 if kind <= _LINK:
-                    if (zone is Zone.COUNT or zone is Zone.APART) and names and node not in holding:
+                    if zone in _SKIPPED and names and node not in holding:
                         continue
                 elif landmarks:
                     if kind == _LANDMARK:
@@ -226,7 +242,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                         zone = None
                     if zone is None and node.matches(TELLING):
                         zone = zone_by_attributes(node, names=names)
-                    if zone is not None and node not in holding and _is_apart(node, zone):
+                    if zone is not None and node not in holding and _is_apart(node, zone, tag):
                         if line:
                             put(line, mark, linked, path)
                             linked = 0
@@ -261,7 +277,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                         paths.append(below)
                     continue
                 if kind == _ROW and _is_plain_row(children):
-                    texts.append("\t".join([cell.text for cell in children if type(cell) is _ELEMENT]))
+                    texts.append("\t".join([_text_of(cell) for cell in children if type(cell) is _ELEMENT]))
                     marks.append(CELL | ITEM)
                     paths.append(below)
                     continue
@@ -285,12 +301,17 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
 
 
 def _is_plain_row(children: list[Any]) -> bool:
-    """Say whether the cells of a row hold lines only."""
+    """Say whether a row holds data: lines only, or one or two short texts a cell however they are wrapped."""
     for cell in children:
-        if type(cell) is _ELEMENT:
-            for node in cell.children:
-                if type(node) is _ELEMENT and _KINDS.get(node.tag, 0) >= _PLAIN and node.tag != "br":
-                    return False
+        if type(cell) is not _ELEMENT:
+            continue
+        wrapped = [node.tag for node in cell.children if type(node) is _ELEMENT and _KINDS.get(node.tag, 0) >= _PLAIN]
+        if not _IN_DATA.issuperset(wrapped):
+            return False
+        if len(cell.text) > _LONGEST_CELL and wrapped and not _LINES.issuperset(wrapped):
+            return False
+        if len(wrapped) > _MOST_WRAPPED and not _LINES.issuperset(wrapped):
+            return False
     return True
 
 
@@ -302,12 +323,26 @@ def _is_noted(node: Any, zone: Zone | None) -> bool:
     return node.tag == "footer" and type(parent) is _ELEMENT and parent.tag == "blockquote"
 
 
-def _is_apart(node: Any, zone: Zone) -> bool:
-    """Say whether an element is really beside the content: navigation is where most of its text is links'."""
-    if zone is Zone.LINKS:
-        return 2 * sum([len(link.text) for link in node.find_all("a")]) > len(node.text)
+def _text_of(cell: Any) -> str:
+    text: str = cell.text
+    return " ".join(cell.stripped_strings) if len(cell) > 1 else text
+
+
+def _is_apart(node: Any, zone: Zone, tag: str) -> bool:
+    """Say whether an element is really beside the content.
+
+    Navigation is where most of its text is links'; and what holds a long text is the content, whatever it is called,
+    but for what readers write.
+    """
     if zone is Zone.NOTE:
         return False
+    if zone is Zone.TALK:
+        return True
+    length = len(node.text)
     if zone is Zone.COUNT:
-        return len(node.text.strip()) <= _LONGEST_COUNT
-    return True
+        return length <= _LONGEST_COUNT or len(node.text.strip()) <= _LONGEST_COUNT
+    if zone is Zone.LINKS:
+        return 2 * sum([len(link.text) for link in node.find_all("a")]) > length
+    if length <= _LONG_TEXT or tag in _NEVER_LONG:
+        return True
+    return sum([len(part.text) for part in node.find_all("p")]) <= _LONG_TEXT

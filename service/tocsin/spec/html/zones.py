@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
 
+from tocsin.spec.html.words import to_phrases, to_words
+
 
 class Zone(Enum):
     """Where text stands that is no content, by the names of its element.
@@ -16,6 +18,7 @@ class Zone(Enum):
     LINKS  beside it if most of it is links: navigation, menus
     HEAD   above it, unless the page's heading stands there
     COUNT  a figure that counts visitors, comments or the like
+    TALK   beside it, however long: what readers wrote
     NOTE   in it after all: a note or a warning, whatever the element is
     """
 
@@ -23,46 +26,61 @@ class Zone(Enum):
     LINKS = 2
     HEAD = 3
     COUNT = 4
-    NOTE = 5
+    TALK = 5
+    NOTE = 6
 
 
-_APART: Final = frozenset(
-    # advertisements
-    "ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot adbox adunit adsense "
-    "admanager adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted outbrain "
-    "taboola doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama reclame iklan "
-    "mrec skyscraper interstitial paywall upsell "
-    # what else there is to read
-    "related relatedposts recommended recommendation recommendations recommend mostread popular mostpopular trending "
-    "meistgelesen beliebt aehnliche verwandte similar suggested suggestions yarpp upnext recirculation recirc ticker "
-    "newsticker sidebar sidebars sidecol rail widget widgets "
-    # consent
-    "cookie cookies consent gdpr dsgvo ccpa cmp onetrust cookiebot cookielaw usercentrics didomi borlabs klaro iubenda "
-    "osano trustarc truste eupopup cky "
-    # sharing and answering
-    "share shares sharing sharedaddy social socials addthis addtoany sharethis shariff teilen partager compartir "
-    "condividi comments kommentare commentaires comentarios disqus respond reactions livefyre commentlist "
-    # asking for something
-    "newsletter subscribe subscription signup login userbar usermenu greeting salutation loggedin cta btn button buttons "
-    "popup modal overlay lightbox toast snackbar tooltip offcanvas drawer abtest experiment countdown clock".split()
+# Advertisements, what else there is to read, consent, sharing, asking for something.
+_APART: Final = to_words(
+    """
+    ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot adbox adunit adsense
+    admanager adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted
+    outbrain taboola doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama
+    reclame iklan mrec skyscraper interstitial paywall upsell
+    related relatedposts recommended recommendation recommendations recommend mostread popular mostpopular
+    trending meistgelesen beliebt aehnliche verwandte similar suggested suggestions yarpp upnext recirculation
+    recirc ticker newsticker sidebar sidebars sidecol rail widget widgets
+    cookie cookies consent gdpr dsgvo ccpa cmp onetrust cookiebot cookielaw usercentrics didomi borlabs klaro
+    iubenda osano trustarc truste eupopup cky
+    share shares sharing sharedaddy social socials addthis addtoany sharethis shariff teilen partager compartir
+    condividi
+    newsletter subscribe subscription signup login userbar usermenu greeting salutation loggedin cta btn button
+    buttons popup modal overlay lightbox toast snackbar tooltip offcanvas drawer abtest experiment countdown clock
+    """
 )
-_LINKS: Final = frozenset(
-    "nav navbar navigation menu submenu breadcrumb breadcrumbs pagination pager paginator sitenav topbar toolbar "
-    "masthead footer header tags taglist tagcloud skip skiplink".split()
+_TALK: Final = to_words(
+    """
+    comments kommentare commentaires comentarios disqus respond reactions livefyre commentlist
+    """
 )
-_COUNTS: Final = frozenset(
-    "count counter counters counts views viewcount pageviews hits visitors visitor likes likecount commentcount badge "
-    "timeago reltime currentdate".split()
+_LINKS: Final = to_words(
+    """
+    nav navbar navigation menu submenu breadcrumb breadcrumbs pagination pager paginator sitenav topbar toolbar
+    masthead footer header tags taglist tagcloud skip skiplink
+    """
 )
-_NOTES: Final = frozenset(
-    "note notes tip hint warning caution danger important callout admonition notice alert hinweis achtung remarque nota".split()
+_COUNTS: Final = to_words(
+    """
+    count counter counters counts views viewcount pageviews hits visitors visitor likes likecount commentcount
+    badge timeago reltime currentdate
+    """
 )
-_NEVER: Final = frozenset("price prices preis preise prix precio precios prezzo prijs cena amount betrag".split())
+_NOTES: Final = to_words(
+    """
+    note notes tip hint warning caution danger important callout admonition notice alert hinweis achtung remarque
+    nota
+    """
+)
+_NEVER: Final = to_words(
+    """
+    price prices preis preise prix precio precios prezzo prijs cena amount betrag
+    """
+)
 """Whatever stands around it, this is what people watch a page for."""
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
     r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
-    r"taboola|outbrain|sidebar|disqus|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
+    r"taboola|outbrain|sidebar|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
@@ -77,44 +95,50 @@ NOT_SHOWN: Final = (
 """What is not shown, or is shown to some: as a selector."""
 TELLING: Final = f"[id],[role],[aria-label],{NOT_SHOWN}"
 """What else than its class may say where an element stands."""
-_ROLES: Final = frozenset(
-    "navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar "
-    "tooltip tablist".split()
+_ROLES: Final = to_words(
+    """
+    navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar
+    tooltip tablist
+    """
 )
-_LABELS: Final = frozenset(
-    "ad|ads|advertisement|advertisements|sponsored|sponsored content|promoted|werbung|anzeige|anzeigen|publicité|"
-    "publicidad|pubblicità|advertentie|reklama|реклама|広告|广告|廣告|إعلان|إعلانات|breadcrumb|breadcrumbs|"
-    "cookie banner|cookie consent".split("|")
+_LABELS: Final = to_phrases(
+    """
+    ad | ads | advertisement | advertisements | sponsored | sponsored content | promoted | werbung | anzeige |
+    anzeigen | publicité | publicidad | pubblicità | advertentie | reklama | реклама | 広告 | 广告 | 廣告 | إعلان |
+    إعلانات | breadcrumb | breadcrumbs | cookie banner | cookie consent
+    """
 )
 
-HEADINGS: Final = frozenset(
-    "related|related articles|related posts|related stories|related content|related news|related pages|related topics|"
-    "read also|read next|read more|more stories|more news|more articles|more to read|most read|most popular|most viewed|"
-    "most shared|most commented|popular|popular articles|popular posts|popular now|trending|trending now|top stories|"
-    "you may also like|you might also like|you may also be interested in|recommended|recommended for you|"
-    "recommended articles|editor's picks|recent posts|recent comments|recent articles|latest posts|comments|"
-    "leave a reply|leave a comment|newsletter|advertisement|sponsored|sponsored content|follow us|share this|"
-    "share this article|don't miss|from our partners|around the web|what others read|up next|"
-    "meistgelesen|meist gelesen|am häufigsten gelesen|meistgelesene artikel|das könnte sie auch interessieren|"
-    "das könnte sie interessieren|das könnte dich auch interessieren|auch interessant|mehr zum thema|zum thema|"
-    "ähnliche artikel|verwandte artikel|verwandte themen|weitere artikel|weitere themen|lesen sie auch|empfohlen|"
-    "empfehlungen|beliebt|beliebte artikel|neueste beiträge|neueste kommentare|anzeige|anzeigen|werbung|kommentare|"
-    "schreibe einen kommentar|topthemen|folgen sie uns|"
-    "à lire aussi|lire aussi|sur le même sujet|les plus lus|articles les plus lus|le plus lu|articles similaires|"
-    "articles liés|articles récents|à découvrir|vous aimerez aussi|commentaires|publicité|"
-    "lo más leído|más leídas|más leído|te puede interesar|también te puede interesar|noticias relacionadas|"
-    "artículos relacionados|relacionados|comentarios|publicidad|"
-    "leggi anche|potrebbe interessarti|ti potrebbe interessare|articoli correlati|i più letti|più letti|commenti|"
-    "leia também|leia mais|veja também|mais lidas|notícias relacionadas|relacionadas|comentários|"
-    "lees ook|meest gelezen|gerelateerd|gerelateerde artikelen|reacties|"
-    "czytaj także|czytaj też|zobacz także|zobacz też|najczęściej czytane|popularne|podobne artykuły|komentarze|"
-    "читайте также|самое читаемое|популярное|похожие статьи|по теме|комментарии|"
-    "ilgili haberler|çok okunanlar|bunlar da ilginizi çekebilir|"
-    "関連記事|関連ニュース|関連リンク|人気記事|人気の記事|おすすめ|おすすめ記事|あわせて読みたい|こちらもおすすめ|アクセスランキング|"
-    "ランキング|人気ランキング|よく読まれている記事|最近の投稿|コメント|広告|pr|"
-    "相关文章|相关新闻|相关阅读|相关推荐|推荐阅读|热门文章|热门推荐|阅读排行|猜你喜欢|评论|相關文章|相關新聞|推薦閱讀|熱門文章|"
-    "مقالات ذات صلة|مواضيع ذات صلة|أخبار ذات صلة|ذات صلة|الأكثر قراءة|الأكثر مشاهدة|اقرأ أيضا|اقرأ أيضًا|اقرأ أيضاً|"
-    "قد يعجبك أيضا|قد يهمك أيضا|التعليقات|إعلان".split("|")
+HEADINGS: Final = to_phrases(
+    """
+    related | related articles | related posts | related stories | related content | related news | related pages |
+    related topics | read also | read next | read more | more stories | more news | more articles | more to read |
+    most read | most popular | most viewed | most shared | most commented | popular | popular articles |
+    popular posts | popular now | trending | trending now | top stories | you may also like | you might also like |
+    you may also be interested in | recommended | recommended for you | recommended articles | editor's picks |
+    recent posts | recent comments | recent articles | latest posts | comments | leave a reply | leave a comment |
+    newsletter | advertisement | sponsored | sponsored content | follow us | share this | share this article |
+    don't miss | from our partners | around the web | what others read | up next | meistgelesen | meist gelesen |
+    am häufigsten gelesen | meistgelesene artikel | das könnte sie auch interessieren |
+    das könnte sie interessieren | das könnte dich auch interessieren | auch interessant | mehr zum thema |
+    zum thema | ähnliche artikel | verwandte artikel | verwandte themen | weitere artikel | weitere themen |
+    lesen sie auch | empfohlen | empfehlungen | beliebt | beliebte artikel | neueste beiträge | neueste kommentare |
+    anzeige | anzeigen | werbung | kommentare | schreibe einen kommentar | topthemen | folgen sie uns |
+    à lire aussi | lire aussi | sur le même sujet | les plus lus | articles les plus lus | le plus lu |
+    articles similaires | articles liés | articles récents | à découvrir | vous aimerez aussi | commentaires |
+    publicité | lo más leído | más leídas | más leído | te puede interesar | también te puede interesar |
+    noticias relacionadas | artículos relacionados | relacionados | comentarios | publicidad | leggi anche |
+    potrebbe interessarti | ti potrebbe interessare | articoli correlati | i più letti | più letti | commenti |
+    leia também | leia mais | veja também | mais lidas | notícias relacionadas | relacionadas | comentários |
+    lees ook | meest gelezen | gerelateerd | gerelateerde artikelen | reacties | czytaj także | czytaj też |
+    zobacz także | zobacz też | najczęściej czytane | popularne | podobne artykuły | komentarze | читайте также |
+    самое читаемое | популярное | похожие статьи | по теме | комментарии | ilgili haberler | çok okunanlar |
+    bunlar da ilginizi çekebilir | 関連記事 | 関連ニュース | 関連リンク | 人気記事 | 人気の記事 | おすすめ | おすすめ記事 | あわせて読みたい | こちらもおすすめ |
+    アクセスランキング | ランキング | 人気ランキング | よく読まれている記事 | 最近の投稿 | コメント | 広告 | pr | 相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
+    热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 | مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
+    ذات صلة | الأكثر قراءة | الأكثر مشاهدة | اقرأ أيضا | اقرأ أيضًا | اقرأ أيضاً | قد يعجبك أيضا | قد يهمك أيضا |
+    التعليقات | إعلان
+    """
 )
 """What stands above lists of other pages, comments and the like, in lower case."""
 
@@ -146,6 +170,8 @@ def _look_at(name: str) -> tuple[Zone | None, int]:
         return None, number
     if not _COUNTS.isdisjoint(words):
         return Zone.COUNT, number
+    if not _TALK.isdisjoint(words):
+        return Zone.TALK, number
     if not _APART.isdisjoint(words) or _has_part(tokens):
         return Zone.APART, number
     if not _LINKS.isdisjoint(words):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-from tocsin.spec.signals.content_fingerprint import FIGURES, HEADING, ITEM, CELL, ORDERED, SHORT, Fingerprint, unpack
+from tocsin.spec.signals.content_fingerprint import CELL, FIGURES, HEADING, ITEM, ORDERED, SHORT, Fingerprint, unpack
 from tocsin.spec.signals.values import ContentChange, Place
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ _EXCERPT: Final = 200
 _FEW: Final = 6
 _MOST_PLACES: Final = 100
 _SHOWN: Final = 60
+_MOST_TRIED: Final = 50
+_ALIKE: Final = 0.3
 
 
 def key_of(place: int) -> int:
@@ -129,11 +131,11 @@ def _differing(gone: Sequence[Block], come: Sequence[Block]) -> float:
     letters = float(sum(block.letters for block in gone) + sum(block.letters for block in come))
     left = [block for block in gone if block.sentences]
     for block in come:
-        if not block.sentences or not left or len(left) > 50:
+        if not block.sentences or not left or len(left) > _MOST_TRIED:
             continue
         best = max(left, key=lambda each: _resemblance(each.sentences, block.sentences))
         alike = _resemblance(best.sentences, block.sentences)
-        if alike > 0.3:
+        if alike > _ALIKE:
             left.remove(best)
             letters -= alike * (best.letters + block.letters)
     return letters

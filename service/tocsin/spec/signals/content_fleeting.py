@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the words are of many scripts
 """Text that is another one at each visit without anybody having edited it: counters, clocks, greetings.
 
 Only short blocks are looked at: in a sentence of prose, a figure is as much a part of it as a word. How long ago
@@ -10,119 +11,99 @@ import re
 from typing import Final
 
 from tocsin.spec.html.search import count
+from tocsin.spec.html.words import to_phrases, to_words
 
 MOST_LETTERS: Final = 110
 """Of a block that may be fleeting."""
 
 # Each with a text without which it is not looked for.
 _AGES: Final = tuple(
-    (sign.encode(), re.compile(pattern, re.IGNORECASE))
-    for sign, pattern in (
-        (
-            " ago",
-            r"\b(?:(?:about|over|almost|less than|more than) )?(?:\d{1,4}|an?|one|a few|few) ?"
-            r"(?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?) ago\b",
-        ),
-        (
-            "vor ",
-            r"\bvor (?:(?:etwa|über|fast|rund) )?(?:\d{1,4}|eine[mnr]?|wenigen|ein paar) ?"
-            r"(?:sek|min|std|sekunden?|minuten?|stunden?|tag(?:en)?|wochen?|monat(?:en)?|jahr(?:en)?)\b\.?",
-        ),
-        (
-            "l y a ",
-            r"\bil y a (?:environ )?(?:\d{1,4}|une?|quelques) ?"
-            r"(?:s|min|h|secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b",
-        ),
-        (
-            "hace ",
-            r"\bhace (?:\d{1,4}|una?|unos|unas) ?(?:segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)\b",
-        ),
-        ("há ", r"\bhá (?:\d{1,4}|uma?) ?(?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b"),
-        (
-            " fa",
-            r"\b(?:\d{1,4}|una?|un') ?(?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) fa\b",
-        ),
-        (
-            " geleden",
-            r"\b(?:\d{1,4}|een) (?:seconden?|minu(?:ut|ten)|uur|uren|dag(?:en)?|week|weken|maand(?:en)?|jaar) geleden\b",
-        ),
-        (
-            " temu",
-            r"\b(?:\d{1,4} )?(?:sekund\w*+|minut\w*+|godzin\w*+|dni|dzień|tydzień|tygodni\w*+|miesi\w*+|lat|rok) temu\b",
-        ),
-        (
-            " назад",
-            r"\b(?:\d{1,4} )?(?:секунд\w*+|минут\w*+|час\w*+|дн\w*+|день|недел\w*+|месяц\w*+|лет|год\w*+) назад\b",
-        ),
-        ("önce", r"\b\d{1,4} (?:saniye|dakika|saat|gün|hafta|ay|yıl) önce\b"),
-        (
-            "前",
-            r"\d{1,4}\s?(?:秒|分|時間|日|週間|か月|ヶ月|カ月|年|小时|分钟|天|周|个月|小時|分鐘|週|個月)(?:前|之前|以前)",
-        ),
-        (
-            "منذ",
-            r"منذ (?:\d{1,4} )?(?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)",
-        ),
-        (
-            "قبل",
-            r"قبل (?:\d{1,4} )?(?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)",
-        ),
-    )
+    (sign, re.compile(pattern, re.IGNORECASE | re.VERBOSE))
+    for sign, pattern in {
+        " ago": r"""\b(?:(?:about|over|almost|less[ ]than|more[ ]than)[ ])?(?:\d{1,4}|an?|one|a[ ]few|few)[ ]?
+            (?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?)[ ]ago\b""",
+        "vor ": r"""\bvor[ ](?:(?:etwa|über|fast|rund)[ ])?(?:\d{1,4}|eine[mnr]?|wenigen|ein[ ]paar)[ ]?
+            (?:sek|min|std|sekunden?|minuten?|stunden?|tag(?:en)?|wochen?|monat(?:en)?|jahr(?:en)?)\b\.?""",
+        "l y a ": r"""\bil[ ]y[ ]a[ ](?:environ[ ])?(?:\d{1,4}|une?|quelques)[ ]?
+            (?:s|min|h|secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b""",
+        "hace ": r"""\bhace[ ](?:\d{1,4}|una?|unos|unas)[ ]?
+            (?:segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)\b""",
+        "há ": r"""\bhá[ ](?:\d{1,4}|uma?)[ ]?(?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b""",
+        " fa": r"""\b(?:\d{1,4}|una?|un')[ ]?
+            (?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])[ ]fa\b""",
+        " geleden": r"""\b(?:\d{1,4}|een)[ ]
+            (?:seconden?|minu(?:ut|ten)|uur|uren|dag(?:en)?|week|weken|maand(?:en)?|jaar)[ ]geleden\b""",
+        " temu": r"""\b(?:\d{1,4}[ ])?
+            (?:sekund\w*+|minut\w*+|godzin\w*+|dni|dzień|tydzień|tygodni\w*+|miesi\w*+|lat|rok)[ ]temu\b""",
+        " назад": r"""\b(?:\d{1,4}[ ])?
+            (?:секунд\w*+|минут\w*+|час\w*+|дн\w*+|день|недел\w*+|месяц\w*+|лет|год\w*+)[ ]назад\b""",
+        " önce": r"""\b\d{1,4}[ ](?:saniye|dakika|saat|gün|hafta|ay|yıl)[ ]önce\b""",
+        "前": r"""\d{1,4}\s?
+            (?:秒|分|時間|日|週間|か月|ヶ月|カ月|年|小时|分钟|天|周|个月|小時|分鐘|週|個月)(?:前|之前|以前)""",
+        "منذ ": r"""منذ[ ](?:\d{1,4}[ ])?
+            (?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)""",
+        "قبل ": r"""قبل[ ](?:\d{1,4}[ ])?
+            (?:ثاني\w*+|ثوان\w*+|دقيق\w*+|دقائق|ساع\w*+|يوم\w*+|أيام|أسبوع\w*+|أسابيع|شهر\w*+|أشهر|سن\w*+)""",
+    }.items()
 )
 
 # Whole blocks that stand for the time of the visit.
-_NOW: Final = frozenset(
-    "just now|now|today|yesterday|live|new|gerade eben|soeben|jetzt|heute|gestern|neu|à l'instant|maintenant|aujourd'hui|"
-    "hier|ahora|hoy|ayer|agora|hoje|ontem|adesso|oggi|ieri|nu|vandaag|gisteren|teraz|dzisiaj|wczoraj|сейчас|сегодня|"
-    "вчера|たった今|今日|昨日|刚刚|今天|昨天|الآن|اليوم|أمس|"
-    "monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
-    "montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
-    "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo".split(
-        "|"
-    )
+_NOW: Final = to_phrases(
+    """
+    just now | now | today | yesterday | live | new | gerade eben | soeben | jetzt | heute | gestern | neu | à l'instant |
+    maintenant | aujourd'hui | hier | ahora | hoy | ayer | agora | hoje | ontem | adesso | oggi | ieri | nu | vandaag |
+    gisteren | teraz | dzisiaj | wczoraj | сейчас | сегодня | вчера | たった今 | 今日 | 昨日 | 刚刚 | 今天 | 昨天 | الآن |
+    اليوم | أمس | monday | tuesday | wednesday | thursday | friday | saturday | sunday | montag | dienstag | mittwoch |
+    donnerstag | freitag | samstag | sonntag | lundi | mardi | mercredi | jeudi | vendredi | samedi | dimanche | lunes |
+    martes | miércoles | jueves | viernes | sábado | domingo
+    """
 )
 
 # What a date or a time is written with, beside its figures; and words that say that it is the visit's.
-_OF_DATES: Final = frozenset(
-    "jan january januar janvier janv enero gennaio janeiro feb february februar février fév févr febrero febbraio "
-    "fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio jun june "
-    "juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto sep sept "
-    "september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre outubro out nov "
-    "november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic dicembre dezembro "
-    "mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday mo di mi "
-    "do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun lundi lunes lunedì mar mardi martes "
-    "martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven vendredi viernes venerdì sam samedi sábado "
-    "sabato dim dimanche domingo domenica segunda terça quarta quinta sexta feira "
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник вторник среда четверг "
-    "пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-    "listopada grudnia maart mei augustus januari februari "
-    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء "
-    "الخميس الجمعة السبت اليوم م ص الساعة الآن "
-    "st nd rd th of at the der den dem am um uhr kl le el il de del di a p m pm utc gmt cet cest mez mesz est edt pst pdt "
-    "bst t z h o clock it is now today s date time ist heute heutiges datum aujourd hui nous sommes hoy es oggi hoje "
-    "vandaag сегодня current currently local server generated rendered loaded page seite erzeugt geladen aktuell jetzt "
-    "zeit uhrzeit in on as last updated update aktualisiert zuletzt letzte aktualisierung stand mis mise à jour à seconds "
-    "ms sec sekunden copyright c".split()
+_OF_DATES: Final = to_words(
+    """
+    jan january januar janvier janv enero gennaio janeiro feb february februar février fév févr febrero febbraio
+    fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio
+    jun june juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto
+    sep sept september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre
+    outubro out nov november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic
+    dicembre dezembro mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat
+    saturday sun sunday mo di mi do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun
+    lundi lunes lunedì mar mardi martes martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven
+    vendredi viernes venerdì sam samedi sábado sabato dim dimanche domingo domenica segunda terça quarta quinta
+    sexta feira января февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник
+    вторник среда четверг пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia
+    września października listopada grudnia maart mei augustus januari februari يناير فبراير مارس أبريل مايو يونيو
+    يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت اليوم م ص
+    الساعة الآن st nd rd th of at the der den dem am um uhr kl le el il de del di a p m pm utc gmt cet cest mez
+    mesz est edt pst pdt bst t z h o clock it is now today s date time ist heute heutiges datum aujourd hui nous
+    sommes hoy es oggi hoje vandaag сегодня current currently local server generated rendered loaded page seite
+    erzeugt geladen aktuell jetzt zeit uhrzeit in on as last updated update aktualisiert zuletzt letzte
+    aktualisierung stand mis mise à jour à seconds ms sec sekunden copyright c
+    """
 )
 _CJK_DATE: Final = re.compile(
     r"[年月日時分秒周星期曜火水木金土一二三四五六今本はです現在午前後更新日時的（）、：/\s\d:.-]*+"
 )
 
 # Words beside a figure that count what a site's visitors do.
-_COUNTED: Final = frozenset(
-    "view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply replies response "
-    "responses share shares shared like likes follower followers subscriber subscribers download downloads play plays "
-    "reaction reactions clap claps upvote upvotes online watching reading viewing bought guests left "
-    "aufruf aufrufe aufgerufen besucher besucherinnen kommentar kommentare antworten geteilt gefällt leser leserinnen "
-    "zugriffe klicks abonnenten gelesen lesezeit gäste vue vues lecture lectures commentaire commentaires partage partages "
-    "abonnés visiteurs connectés vistas visitas lecturas comentario comentarios compartidos compartida seguidores "
-    "visualizzazioni commento commenti condivisioni letture visualizações comentários leituras reacties weergaven bezoekers "
-    "wyświetleń wyświetlenia komentarzy komentarze odsłon просмотров просмотра просмотры комментариев комментария "
-    "комментарии посетителей онлайн مشاهدة مشاهدات تعليق تعليقات مشاركة مشاركات زائر زوار متصل إعجاب قراءة".split()
+_COUNTED: Final = to_words(
+    """
+    view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply
+    replies response responses share shares shared like likes follower followers subscriber subscribers download
+    downloads play plays reaction reactions clap claps upvote upvotes online watching reading viewing bought
+    guests left aufruf aufrufe aufgerufen besucher besucherinnen kommentar kommentare antworten geteilt gefällt
+    leser leserinnen zugriffe klicks abonnenten gelesen lesezeit gäste vue vues lecture lectures commentaire
+    commentaires partage partages abonnés visiteurs connectés vistas visitas lecturas comentario comentarios
+    compartidos compartida seguidores visualizzazioni commento commenti condivisioni letture visualizações
+    comentários leituras reacties weergaven bezoekers wyświetleń wyświetlenia komentarzy komentarze odsłon
+    просмотров просмотра просмотры комментариев комментария комментарии посетителей онлайн مشاهدة مشاهدات تعليق
+    تعليقات مشاركة مشاركات زائر زوار متصل إعجاب قراءة
+    """
 )
 _COUNTED_PARTS: Final = (
     "閲覧", "ビュー", "コメント", "いいね", "シェア", "オンライン", "アクセス", "回表示", "再生", "フォロワー", "浏览", "阅读", "评论",
-    "点赞", "在线", "人气", "瀏覽", "留言", "en ligne", "en línea", "مشاهد", "تعليق", "زائر", "زوار", "متصل",
+    "点赞", "在线", "人气", "瀏覽", "留言", "en línea", "مشاهد", "تعليق", "زائر", "زوار", "متصل",
 )  # fmt: skip
 # What even a whole sentence counts, if it is short.
 _SURELY_COUNTED: Final = (
@@ -131,10 +112,12 @@ _SURELY_COUNTED: Final = (
     "besucher nr", "sind gerade", "été vue", "été lu", "été consulté", "en ligne", "sido vist", "sido leíd", "en línea",
     "オンライン", "閲覧され", "閲覧中", "閲覧して", "在线", "正在浏览", "متصل", "يشاهد", "يتصفح",
 )  # fmt: skip
-_GREETING_WORDS: Final = frozenset(
-    "welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content hola "
-    "buenos buenas bienvenido bienvenida ciao buongiorno buonasera bentornato bentornata olá bom boa welkom goedemorgen "
-    "witaj cześć здравствуйте добрый добро".split()
+_GREETING_WORDS: Final = to_words(
+    """
+    welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content
+    hola buenos buenas bienvenido bienvenida ciao buongiorno buonasera bentornato bentornata olá bom boa welkom
+    goedemorgen witaj cześć здравствуйте добрый добро
+    """
 )
 _GREETING: Final = re.compile(
     r"(?:welcome back|good (?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged) in as|hallo|guten (?:morgen|tag|abend)|"
@@ -165,9 +148,8 @@ def without_ages(text: str) -> str:
     """Leave out of lines how long ago something was."""
     data = text.encode("utf-8", "replace")
     for sign, pattern in _AGES:
-        if count(data, sign):
-            word = sign.decode()
-            text = "\n".join([pattern.sub("", line) if word in line else line for line in text.split("\n")])
+        if count(data, sign.encode()):
+            text = "\n".join([pattern.sub("", line) if sign in line else line for line in text.split("\n")])
     return text
 
 
@@ -188,7 +170,7 @@ def is_fleeting(text: str, *, is_cell: bool, is_heading: bool) -> bool:
         return any([sign in lowered for sign in _SURELY_COUNTED])
     if len(words) <= _MOST_WORDS and not _COUNTED.isdisjoint(words):
         return True
-    if not text.isascii() and any([part in lowered for part in _COUNTED_PARTS]):
+    if " en ligne" in lowered or (not text.isascii() and any([part in lowered for part in _COUNTED_PARTS])):
         return True
     return not is_heading and is_greeting(text)
 

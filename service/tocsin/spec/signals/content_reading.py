@@ -18,9 +18,8 @@ from tocsin.spec.signals.content_fingerprint import (
     pack,
 )
 from tocsin.spec.signals.content_fleeting import LONGEST_GREETING, MOST_LETTERS, is_fleeting, is_greeting, without_ages
-from tocsin.spec.signals.content_text import DIGITS
+from tocsin.spec.signals.content_text import DIGITS, fold, to_comparable, to_sentences
 from tocsin.spec.signals.content_text import FIGURES as _FIGURES
-from tocsin.spec.signals.content_text import fold, to_comparable, to_sentences
 from tocsin.spec.signals.values import Content
 
 if TYPE_CHECKING:
