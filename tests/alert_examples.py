@@ -61,43 +61,7 @@ def examples() -> list[JsonObject]:
     owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later)
     same = verdict_of(task, NEW, NEW, DECIDED).data
     soon = verdict_of(task, fields(refresh="172800"), fields(refresh="172800", page_version="2"), DECIDED).data
-    question = QuestionRow(
-        id=77,
-        host_id=3,
-        host="example.org",
-        cause="connect",
-        opened_at=DECIDED,
-        announce_at=DECIDED,
-        announced_at=None,
-        answered_at=None,
-        closed_at=None,
-        instruction=None,
-        pages=312,
-        sample=(task.url, "https://example.org/b"),
-        first_page_id=812,
-        attempts=tuple(attempts),
-        last_received=DECIDED - DAY,
-        next_occasion=DECIDED + DAY,
-        page_url=task.url,
-        copies=(
-            KnownCopy(
-                task.url, "https://archive.example/a", "2026-01-02", "memento", "mset", "https://example.net/list"
-            ),
-        ),
-    )
-    storm = StormRow(
-        id=7,
-        host="example.org",
-        pages=312,
-        sample=(task.url, "https://example.org/b"),
-        outcome="minor",
-        basis="inferred",
-        excerpt=None,
-        opened_at=DECIDED - 60 * SECOND,
-        first_at=DECIDED - 90 * SECOND,
-        latest_at=DECIDED - SECOND,
-        announce_at=DECIDED,
-    )
+    question, storm = _question(task.url, attempts), _storm(task.url)
     drafts = [
         *changed.alerts,
         alerts.unreachable_event(question, DECIDED),
@@ -114,6 +78,47 @@ def examples() -> list[JsonObject]:
         alerts.test_event("ops", DECIDED),
     ]
     return [draft.event for draft in drafts]
+
+
+def _question(url: str, attempts: list[Attempt]) -> QuestionRow:
+    return QuestionRow(
+        id=77,
+        host_id=3,
+        host="example.org",
+        cause="connect",
+        opened_at=DECIDED,
+        announce_at=DECIDED,
+        announced_at=None,
+        answered_at=None,
+        closed_at=None,
+        instruction=None,
+        pages=312,
+        sample=(url, "https://example.org/b"),
+        first_page_id=812,
+        attempts=tuple(attempts),
+        last_received=DECIDED - DAY,
+        next_occasion=DECIDED + DAY,
+        page_url=url,
+        copies=(
+            KnownCopy(url, "https://archive.example/a", "2026-01-02", "memento", "mset", "https://example.net/list"),
+        ),
+    )
+
+
+def _storm(url: str) -> StormRow:
+    return StormRow(
+        id=7,
+        host="example.org",
+        pages=312,
+        sample=(url, "https://example.org/b"),
+        outcome="minor",
+        basis="inferred",
+        excerpt=None,
+        opened_at=DECIDED - 60 * SECOND,
+        first_at=DECIDED - 90 * SECOND,
+        latest_at=DECIDED - SECOND,
+        announce_at=DECIDED,
+    )
 
 
 def show(event: JsonObject) -> str:

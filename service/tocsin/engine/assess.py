@@ -22,7 +22,7 @@ from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from tocsin.engine.reading import Wanted
+    from tocsin.engine.reading import Beheld, Wanted
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
 
@@ -122,46 +122,53 @@ def assess(
     kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
     is_known = previous is not None and digest == new_digest and not (wanted is not None and wanted.is_new)
     if kind is Kind.OTHER:
-        directives = read_directives((), said.robots, AGENT)
         seen = UNREAD
         if wanted is not None and not is_known:
             seen = behold_other(body, content_type, headers, url, wanted=wanted)
-        problem = "; ".join(problems)
-        return Assessment(
-            EMPTY,
-            is_html=False,
-            problem=problem,
-            digest=new_digest,
-            directives=directives,
-            readings=seen.readings,
-            change=seen.change,
-            listing=seen.listing,
-        )
+        return _assess_other(seen, problems, said, new_digest)
     if is_known and previous is not None:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
     try:
         reading = read_page(body, content_type, found=found, about=ASKED_FOR)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
-    odd = reading.problems
-    if said.types > 1:
-        odd = (*odd, f"{said.types} Content-Type headers; the first one counts; send one")
     directives = read_directives([(meta.name, meta.content) for meta in reading.metas], said.robots, AGENT)
     state, seen = read_state(reading.metas), UNREAD
     if wanted is not None:
         before = previous.fields if previous is not None else None
         seen = behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
-        odd = odd if seen.problem is None else (*odd, seen.problem)
     return Assessment(
         state,
         is_html=True,
-        problem="; ".join(odd) or None,
+        problem=_in_words(reading.problems, seen, said),
         digest=new_digest,
         directives=directives,
         readings=seen.readings,
         change=seen.change,
         suspicion=seen.suspicion,
     )
+
+
+def _assess_other(seen: Beheld, problems: tuple[str, ...], said: _Said, digest: str) -> Assessment:
+    """Assess what is no page: it declares nothing, but what it is can be read."""
+    return Assessment(
+        EMPTY,
+        is_html=False,
+        problem=_in_words(problems, seen) or "",
+        digest=digest,
+        directives=read_directives((), said.robots, AGENT),
+        readings=seen.readings,
+        change=seen.change,
+        listing=seen.listing,
+    )
+
+
+def _in_words(problems: tuple[str, ...], seen: Beheld, said: _Said | None = None) -> str | None:
+    if said is not None and said.types > 1:
+        problems = (*problems, f"{said.types} Content-Type headers; the first one counts; send one")
+    if seen.problem is not None:
+        problems = (*problems, seen.problem)
+    return "; ".join(problems) or None
 
 
 def _read_headers(headers: Headers) -> _Said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
@@ -36,6 +36,17 @@ if TYPE_CHECKING:
         VerdictRow,
     )
     from tocsin.settings import PageSettings
+
+
+class Learnt(NamedTuple):
+    """What a check learnt beside the state, as `CheckResult` has it."""
+
+    known: Known | None = None
+    snapshot: Snapshot | None = None
+    listing: Listing | None = None
+
+
+_NOTHING_LEARNT: Final = Learnt()
 
 
 class Conclusions:
@@ -187,9 +198,11 @@ class Conclusion:
             copies=_copies_of(task, received, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            known=known,
-            snapshot=_text_of(assessment, judged) if assessment.directives is not None else None,
-            listing=None if is_suspect else assessment.listing,
+            learnt=Learnt(
+                known,
+                _text_of(assessment, judged) if assessment.directives is not None else None,
+                None if is_suspect else assessment.listing,
+            ),
         )
 
     def _report(
@@ -281,9 +294,7 @@ class Conclusion:
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
         suspected: bool | None = None,
-        known: Known | None = None,
-        snapshot: Snapshot | None = None,
-        listing: Listing | None = None,
+        learnt: Learnt = _NOTHING_LEARNT,
     ) -> CheckResult:
         task = self._task
         instruction = task.instruction
@@ -313,9 +324,9 @@ class Conclusion:
             nofollow=nofollow,
             copies=copies,
             suspected=task.suspected if suspected is None else suspected,
-            known=known,
-            snapshot=snapshot,
-            listing=listing,
+            known=learnt.known,
+            snapshot=learnt.snapshot,
+            listing=learnt.listing,
             host_gate_at=host_gate_at,
             instruction=instruction,
             based_on=task.state.last_at if task.state is not None else None,

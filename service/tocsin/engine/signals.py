@@ -14,12 +14,12 @@ from tocsin.spec.signals.content import version_of
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.rules import CONTENT, parse_rules
 from tocsin.spec.signals.texts import pack_text
-from tocsin.spec.signals.values import Place, Readings
+from tocsin.spec.signals.values import Readings
 from tocsin.spec.signals.weigh import Heard, Weighed, weigh
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant, PageTask
+    from tocsin.model import Instant, Noise, PageTask
     from tocsin.settings import PageSettings
     from tocsin.spec.signals.rules import Says
     from tocsin.spec.signals.values import Content, ContentChange
@@ -106,15 +106,7 @@ def follow(
         return _begin(readings, before, now, may_keep=may_keep)
     values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
     muted = muted_keys(beside, now)
-    weighed = weigh(
-        before.values,
-        values,
-        change,
-        sources=SOURCES,
-        declares=state.is_subject or any(state[field] is not None for field in _DATED),
-        rules=parse_rules(policy.signal_rules, _NAMES),
-        muted=muted_signals(SOURCES, muted),
-    )
+    weighed = _weigh(policy, state, before.values, values, change, muted)
     content = readings.content.fingerprint if readings.content is not None else before.content
     is_other = change is not None and change.is_change
     versions, flaps = before.versions, before.flaps
@@ -126,9 +118,7 @@ def follow(
         before.read_as,
         values,
         content,
-        learn(before.noise, _places_of(before, values, change), now, task.last_checked_at)
-        if change is not None
-        else before.noise,
+        _learn(before, values, change, now, task.last_checked_at),
         versions,
         flaps,
         before.pace,
@@ -139,6 +129,25 @@ def follow(
         known if known != before else None,
         _snapshot(readings.content, now) if is_other and may_keep else None,
         change.key if change is not None and _speaks_alone(weighed) else None,
+    )
+
+
+def _weigh(
+    policy: PageSettings,
+    state: PageState,
+    before: dict[str, str],
+    latest: dict[str, str],
+    change: ContentChange | None,
+    muted: frozenset[int],
+) -> Weighed:
+    return weigh(
+        before,
+        latest,
+        change,
+        sources=SOURCES,
+        declares=state.is_subject or any(state[field] is not None for field in _DATED),
+        rules=parse_rules(policy.signal_rules, _NAMES),
+        muted=muted_signals(SOURCES, muted),
     )
 
 
@@ -210,12 +219,17 @@ def _back(heard: Heard, flaps: int) -> Heard:
     return msgspec.structs.replace(heard, says="nothing", rule=BACK, why=why)
 
 
-def _places_of(before: Known, values: dict[str, str], change: ContentChange | None) -> tuple[Place, ...]:
-    """Give the places that differ as noise may: a signal that changes along with the content is none."""
-    if change is None or change.is_change:
-        return change.places if change is not None else ()
-    names = [name for name, value in values.items() if before.values.get(name, value) != value]
-    return (*change.places, *map(signal_place, names))
+def _learn(
+    before: Known, values: dict[str, str], change: ContentChange | None, now: Instant, last: Instant | None
+) -> tuple[Noise, ...]:
+    """Learn what differs as noise may; a signal that changes along with the content is none."""
+    if change is None:
+        return before.noise
+    places = change.places
+    if not change.is_change:
+        names = [name for name, value in values.items() if before.values.get(name, value) != value]
+        places = (*places, *map(signal_place, names))
+    return learn(before.noise, places, now, last)
 
 
 def _speaks_alone(weighed: Weighed) -> bool:
