@@ -44,6 +44,7 @@ class Learnt(NamedTuple):
     known: Known | None = None
     snapshot: Snapshot | None = None
     listing: Listing | None = None
+    copies: tuple[CopyLink, ...] | None = None
 
 
 _NOTHING_LEARNT: Final = Learnt()
@@ -195,13 +196,13 @@ class Conclusion:
             # What stands in the place of a PDF for a while does not make a page of it.
             not_html=not assessment.is_html or (is_suspect and task.not_html),
             robots=_directives_of(task, assessment, judged),
-            copies=_copies_of(task, received, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             learnt=Learnt(
                 known,
                 _text_of(assessment, judged) if assessment.directives is not None else None,
                 None if is_suspect else assessment.listing,
+                _copies_of(task, received, judged),
             ),
         )
 
@@ -290,14 +291,12 @@ class Conclusion:
         disallowed: bool | None = None,
         not_html: bool | None = None,
         robots: tuple[bool, bool] | None = None,
-        copies: tuple[CopyLink, ...] | None = None,
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
         suspected: bool | None = None,
         learnt: Learnt = _NOTHING_LEARNT,
     ) -> CheckResult:
-        task = self._task
-        instruction = task.instruction
+        task, instruction = self._task, self._task.instruction
         noindex, nofollow = robots or (task.noindex, task.nofollow)
         return CheckResult(
             page_id=task.page_id,
@@ -322,7 +321,7 @@ class Conclusion:
             not_html=task.not_html if not_html is None else not_html,
             noindex=noindex,
             nofollow=nofollow,
-            copies=copies,
+            copies=learnt.copies,
             suspected=task.suspected if suspected is None else suspected,
             known=learnt.known,
             snapshot=learnt.snapshot,
