@@ -37,10 +37,14 @@ async def test_the_loop_goes_on_after_a_fault_of_the_store(tmp_path: Path) -> No
         await desk.watch(A, B)
         await desk.check(A, "1", listing=Listing("feed", ((B, "2026-01-02"),)))
         await desk.store._write(lambda db: db.execute("alter table listings rename to hidden"))
-        loop = asyncio.create_task(Hearsay(desk.store, clock, telemetry).run())
-        await telemetry.heard("listings.failed")
+        async with asyncio.TaskGroup() as group:
+            loop = group.create_task(Hearsay(desk.store, clock, telemetry).run(), name="hearsay")
+            await telemetry.heard("listings.failed")
+            await desk.store._write(lambda db: db.execute("alter table hidden rename to listings"))
+            await clock.advance(LOOK_S)
+            await telemetry.heard("listings.read")
+            loop.cancel()
 
-        await desk.store._write(lambda db: db.execute("alter table hidden rename to listings"))
-        await clock.advance(LOOK_S)
-        await telemetry.heard("listings.read")
-        loop.cancel()
+        beside = (await desk.task(B)).beside
+        assert beside is not None
+        assert beside.listed == {"feed": "2026-01-02"}

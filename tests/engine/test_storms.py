@@ -130,12 +130,13 @@ async def test_the_loop_goes_on_after_a_fault_of_the_store(sky: Sky) -> None:
     await sky.read("Opening hours\nCall 02 for help.", *URLS)
     await sky.desk.store._write(lambda db: db.execute("alter table storms rename to hidden"))
     sky.clock.set_wall(sky.desk.now + MINUTE)
-    loop = asyncio.create_task(sky.storms.run())
-    await sky.telemetry.heard("storms.failed")
-    await sky.desk.store._write(lambda db: db.execute("alter table hidden rename to storms"))
-    await sky.clock.advance(LOOK_S)
-    await sky.telemetry.heard("host.changed")
-    loop.cancel()
+    async with asyncio.TaskGroup() as group:
+        loop = group.create_task(sky.storms.run(), name="storms")
+        await sky.telemetry.heard("storms.failed")
+        await sky.desk.store._write(lambda db: db.execute("alter table hidden rename to storms"))
+        await sky.clock.advance(LOOK_S)
+        await sky.telemetry.heard("host.changed")
+        loop.cancel()
 
     assert len(await sky.events()) == 1
 
