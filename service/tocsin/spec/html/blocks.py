@@ -40,16 +40,16 @@ _KINDS: Final[dict[str, int]] = {
     for kind, tags in (
         (
             _SKIP,
-            "script style noscript template head iframe object embed svg canvas audio video select option optgroup "
-            "datalist textarea input output meter progress map link meta title base selectedcontent",
+            """script style noscript template head iframe object embed svg canvas audio video select option optgroup
+            datalist textarea input output meter progress map link meta title base selectedcontent""",
         ),
         (_BREAK, "br hr wbr"),
         (_PLAIN, "h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend"),
         (_ITEM, "p li dt dd td th"),
         (
             _NAMED,
-            "div section main ul ol dl table tbody thead tfoot figure form fieldset center details hgroup article search "
-            "body html frameset noframes",
+            """div section main ul ol dl table tbody thead tfoot figure form fieldset center details hgroup article
+            search body html frameset noframes""",
         ),
         (_LANDMARK, "nav aside footer dialog menu"),
         (_HEADER, "header"),
@@ -77,7 +77,6 @@ _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
 _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
 _PROSE: Final = 60
-_INSIDE: Final = frozenset({"article", "main", "section"})
 
 
 class _Closing(NamedTuple):

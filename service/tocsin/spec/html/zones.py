@@ -133,9 +133,12 @@ HEADINGS: Final = to_phrases(
     lees ook | meest gelezen | gerelateerd | gerelateerde artikelen | reacties | czytaj także | czytaj też |
     zobacz także | zobacz też | najczęściej czytane | popularne | podobne artykuły | komentarze | читайте также |
     самое читаемое | популярное | похожие статьи | по теме | комментарии | ilgili haberler | çok okunanlar |
-    bunlar da ilginizi çekebilir | 関連記事 | 関連ニュース | 関連リンク | 人気記事 | 人気の記事 | おすすめ | おすすめ記事 | あわせて読みたい | こちらもおすすめ |
-    アクセスランキング | ランキング | 人気ランキング | よく読まれている記事 | 最近の投稿 | コメント | 広告 | pr | 相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
-    热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 | مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
+    bunlar da ilginizi çekebilir | 関連記事 | 関連ニュース | 関連リンク | 人気記事 | 人気の記事 | おすすめ |
+    おすすめ記事 | あわせて読みたい | こちらもおすすめ |
+    アクセスランキング | ランキング | 人気ランキング | よく読まれている記事 | 最近の投稿 | コメント | 広告 | pr |
+    相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
+    热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 |
+    مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
     ذات صلة | الأكثر قراءة | الأكثر مشاهدة | اقرأ أيضا | اقرأ أيضًا | اقرأ أيضاً | قد يعجبك أيضا | قد يهمك أيضا |
     التعليقات | إعلان
     """
@@ -150,7 +153,7 @@ KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
 
 
 def name_zone(name: str) -> tuple[Zone | None, int]:
-    """Say which zone a class or an id means, and give a number that is the same for names that differ by figures only."""
+    """Say which zone a class or an id means, and give a number that is the same for names that differ by figures."""
     known = KNOWN_NAMES.get(name)
     if known is None:
         if len(KNOWN_NAMES) >= _MOST_NAMES:

@@ -12,6 +12,7 @@ from typing import Final
 
 from tocsin.spec.html.search import count
 from tocsin.spec.html.words import to_phrases, to_words
+from tocsin.spec.signals.content_text import SENTENCE_ENDS
 
 MOST_LETTERS: Final = 110
 """Of a block that may be fleeting."""
@@ -50,10 +51,12 @@ _AGES: Final = tuple(
 # Whole blocks that stand for the time of the visit.
 _NOW: Final = to_phrases(
     """
-    just now | now | today | yesterday | live | new | gerade eben | soeben | jetzt | heute | gestern | neu | à l'instant |
-    maintenant | aujourd'hui | hier | ahora | hoy | ayer | agora | hoje | ontem | adesso | oggi | ieri | nu | vandaag |
-    gisteren | teraz | dzisiaj | wczoraj | сейчас | сегодня | вчера | たった今 | 今日 | 昨日 | 刚刚 | 今天 | 昨天 | الآن |
-    اليوم | أمس | monday | tuesday | wednesday | thursday | friday | saturday | sunday | montag | dienstag | mittwoch |
+    just now | now | today | yesterday | live | new | gerade eben | soeben | jetzt | heute | gestern | neu |
+    à l'instant | maintenant | aujourd'hui | hier | ahora | hoy | ayer | agora | hoje | ontem | adesso | oggi | ieri |
+    nu | vandaag | gisteren | teraz | dzisiaj | wczoraj | сейчас | сегодня | вчера | たった今 | 今日 | 昨日 | 刚刚 |
+    今天 | 昨天 |
+    الآن | اليوم | أمس | monday | tuesday | wednesday | thursday | friday | saturday | sunday | montag | dienstag |
+    mittwoch |
     donnerstag | freitag | samstag | sonntag | lundi | mardi | mercredi | jeudi | vendredi | samedi | dimanche | lunes |
     martes | miércoles | jueves | viernes | sábado | domingo
     """
@@ -63,23 +66,28 @@ _NOW: Final = to_phrases(
 _OF_DATES: Final = to_words(
     """
     jan january januar janvier janv enero gennaio janeiro feb february februar février fév févr febrero febbraio
-    fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio
-    jun june juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto
-    sep sept september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre
-    outubro out nov november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic
-    dicembre dezembro mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat
-    saturday sun sunday mo di mi do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun
-    lundi lunes lunedì mar mardi martes martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven
-    vendredi viernes venerdì sam samedi sábado sabato dim dimanche domingo domenica segunda terça quarta quinta
-    sexta feira января февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник
-    вторник среда четверг пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia
-    września października listopada grudnia maart mei augustus januari februari يناير فبراير مارس أبريل مايو يونيو
-    يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت اليوم م ص
-    الساعة الآن st nd rd th of at the der den dem am um uhr kl le el il de del di a p m pm utc gmt cet cest mez
-    mesz est edt pst pdt bst t z h o clock it is now today s date time ist heute heutiges datum aujourd hui nous
-    sommes hoy es oggi hoje vandaag сегодня current currently local server generated rendered loaded page seite
-    erzeugt geladen aktuell jetzt zeit uhrzeit in on as last updated update aktualisiert zuletzt letzte
-    aktualisierung stand mis mise à jour à seconds ms sec sekunden copyright c
+    fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio jun
+    june juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto sep
+    sept september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre outubro
+    out nov november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic dicembre
+    dezembro mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun
+    sunday mo di mi do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun lundi lunes
+    lunedì mardi martes martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven vendredi viernes
+    venerdì sam samedi sábado sabato dim dimanche domingo domenica segunda terça quarta quinta sexta feira января
+    февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник вторник среда четверг
+    пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października
+    listopada grudnia maart mei augustus januari februari يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر
+    أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت م ص st nd rd th of at the der
+    den dem am um uhr kl le el il de del a p m pm utc gmt cet cest mez mesz est edt pst pdt bst t z h o clock in on
+    """
+)
+# What says that a date or a time is the visit's, or the page's; and then what stands beside it.
+_OF_VISITS: Final = to_words(
+    """
+    it is now today ist heute heutiges aujourd hui nous sommes es oggi hoje hoy vandaag сегодня current currently
+    local server generated rendered loaded page seite erzeugt geladen aktuell jetzt last updated update aktualisiert
+    zuletzt letzte aktualisierung stand mis mise jour à as copyright c الساعة الآن اليوم date time datum zeit
+    uhrzeit seconds ms sec sekunden s
     """
 )
 _CJK_DATE: Final = re.compile(
@@ -101,17 +109,24 @@ _COUNTED: Final = to_words(
     تعليقات مشاركة مشاركات زائر زوار متصل إعجاب قراءة
     """
 )
-_COUNTED_PARTS: Final = (
-    "閲覧", "ビュー", "コメント", "いいね", "シェア", "オンライン", "アクセス", "回表示", "再生", "フォロワー", "浏览", "阅读", "评论",
-    "点赞", "在线", "人气", "瀏覽", "留言", "en línea", "مشاهد", "تعليق", "زائر", "زوار", "متصل",
-)  # fmt: skip
+_COUNTED_PARTS: Final = to_phrases(
+    """
+    閲覧 | ビュー | コメント | いいね | シェア | オンライン | アクセス | 回表示 | 再生 | フォロワー |
+    浏览 | 阅读 | 评论 | 点赞 | 在线 | 人气 | 瀏覽 | 留言 | en línea | مشاهد | تعليق | زائر | زوار | متصل
+    """
+)
 # What even a whole sentence counts, if it is short.
-_SURELY_COUNTED: Final = (
-    " online", "watching", "are reading", "are viewing", "been viewed", "been read", "been shared", "was viewed", "was read",
-    "visitor number", "visitor no", "viewed ", "right now", "aufgerufen", "mal gelesen", "mal geteilt", "mal angesehen",
-    "besucher nr", "sind gerade", "été vue", "été lu", "été consulté", "en ligne", "sido vist", "sido leíd", "en línea",
-    "オンライン", "閲覧され", "閲覧中", "閲覧して", "在线", "正在浏览", "متصل", "يشاهد", "يتصفح",
-)  # fmt: skip
+_SURELY_COUNTED: Final = re.compile(
+    r"""\b(?:people|persons?|users?|guests?|visitors?|readers?|members?|customers?|others?|nutzer|besucher|gäste|leser|
+    personen|personnes|visiteurs|utilisateurs|personas|usuarios|utenti|persone)[ ]
+    (?:(?:are|is|currently|now|right|also|just|sind|gerade|aktuell|derzeit|jetzt|sont|actuellement|están|ahora|sono|
+    ora)[ ])*+(?:online|watching|reading|viewing|looking|here|hier|en[ ]ligne|en[ ]línea|connectés|conectad[oa]s|leyendo|
+    collegati)\b
+    |\b(?:been|was|were)[ ](?:viewed|read|shared|visited|downloaded)\b|\bvisitor[ ](?:no|number)\b|\bbesucher[ ]nr\b
+    |\bmal[ ](?:gelesen|geteilt|angesehen|aufgerufen)\b|\bété[ ](?:vue?|lue?|consultée?)\b|\bsido[ ](?:vist|leíd)[oa]\b
+    |人がオンライン|人が閲覧|回?閲覧され|人在线|人正在|متصل|يتصفح|يشاهد""",
+    re.VERBOSE,
+)
 _GREETING_WORDS: Final = to_words(
     """
     welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content
@@ -120,11 +135,13 @@ _GREETING_WORDS: Final = to_words(
     """
 )
 _GREETING: Final = re.compile(
-    r"(?:welcome back|good (?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged) in as|hallo|guten (?:morgen|tag|abend)|"
-    r"willkommen zurück|angemeldet als|moin|bonjour|bonsoir|salut|content de vous revoir|hola|buenos días|"
-    r"buenas (?:tardes|noches)|bienvenid[oa] de nuevo|ciao|buongiorno|buonasera|bentornat[oa]|olá|bom dia|boa (?:tarde|noite)|"
-    r"welkom terug|goedemorgen|witaj|cześć|здравствуйте|добрый день|добро пожаловать)\b[^.。?;:]{0,40}$",
-    re.IGNORECASE,
+    r"""(?:welcome[ ]back|good[ ](?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged)[ ]in[ ]as|
+    hallo|guten[ ](?:morgen|tag|abend)|willkommen[ ]zurück|angemeldet[ ]als|moin|
+    bonjour|bonsoir|salut|content[ ]de[ ]vous[ ]revoir|
+    hola|buenos[ ]días|buenas[ ](?:tardes|noches)|bienvenid[oa][ ]de[ ]nuevo|
+    ciao|buongiorno|buonasera|bentornat[oa]|olá|bom[ ]dia|boa[ ](?:tarde|noite)|
+    welkom[ ]terug|goedemorgen|witaj|cześć|здравствуйте|добрый[ ]день|добро[ ]пожаловать)\b[^.。?;:]{0,40}$""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _GREETINGS_ELSEWHERE: Final = (
     "こんにちは",
@@ -138,7 +155,7 @@ _GREETINGS_ELSEWHERE: Final = (
     "أهلاً",
 )
 LONGEST_GREETING: Final = 50
-_SENTENCE_END: Final = (".", "!", "?", "。", "！", "？", "؟")
+_PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
 _MOST_WORDS: Final = 9
@@ -153,26 +170,39 @@ def without_ages(text: str) -> str:
     return text
 
 
-def is_fleeting(text: str, *, is_cell: bool, is_heading: bool) -> bool:
-    """Say whether a short block with a figure in it tells of the visit, not of the page's subject.
-
-    is_cell  in a table, where figures are the content
-    """
-    if is_cell or len(text) > MOST_LETTERS:
-        return False
+def is_fleeting(text: str, *, is_heading: bool) -> bool:
+    """Say whether a short block with a figure in it tells of the visit, not of the page's subject."""
     lowered = text.lower()
     words = _WORD.findall(lowered)
-    if _MONEY.search(text) is None and (
-        _OF_DATES.issuperset(words) or (not text.isascii() and _CJK_DATE.fullmatch(text) is not None)
-    ):
+    if not is_heading and _MONEY.search(text) is None and _is_date(text, words):
         return True
-    if text.endswith(_SENTENCE_END):
-        return any([sign in lowered for sign in _SURELY_COUNTED])
-    if len(words) <= _MOST_WORDS and not _COUNTED.isdisjoint(words):
+    if text.endswith(SENTENCE_ENDS):
+        return _SURELY_COUNTED.search(lowered) is not None
+    if len(words) <= _MOST_WORDS and not _COUNTED.isdisjoint(words) and _stands_beside_figure(lowered):
         return True
-    if " en ligne" in lowered or (not text.isascii() and any([part in lowered for part in _COUNTED_PARTS])):
+    if " en ligne" in lowered or (not text.isascii() and any(part in lowered for part in _COUNTED_PARTS)):
         return True
     return not is_heading and is_greeting(text)
+
+
+def _is_date(text: str, words: list[str]) -> bool:
+    """Say whether a text is nothing but a date or a time, or says that it is the visit's."""
+    if _OF_DATES.issuperset(words):
+        return True
+    if not _OF_VISITS.isdisjoint(words) and _OF_DATES.issuperset(word for word in words if word not in _OF_VISITS):
+        return True
+    return not text.isascii() and _CJK_DATE.fullmatch(text) is not None
+
+
+def _stands_beside_figure(text: str) -> bool:
+    """Say whether a word that counts what visitors do stands beside a figure."""
+    pieces = _PIECE.findall(text)
+    for index, piece in enumerate(pieces):
+        if piece in _COUNTED:
+            near = pieces[max(index - 2, 0) : index + 3]
+            if any(each[0].isdigit() for each in near):
+                return True
+    return False
 
 
 def is_greeting(text: str) -> bool:
@@ -185,4 +215,4 @@ def is_greeting(text: str) -> bool:
     first = _WORD.match(lowered)
     if first is not None and first[0] in _GREETING_WORDS:
         return _GREETING.match(text) is not None
-    return not text.isascii() and any([greeting in text for greeting in _GREETINGS_ELSEWHERE])
+    return not text.isascii() and any(greeting in text for greeting in _GREETINGS_ELSEWHERE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
@@ -18,8 +18,14 @@ from tocsin.spec.signals.content_fingerprint import (
     pack,
 )
 from tocsin.spec.signals.content_fleeting import LONGEST_GREETING, MOST_LETTERS, is_fleeting, is_greeting, without_ages
-from tocsin.spec.signals.content_text import DIGITS, fold, to_comparable, to_sentences
-from tocsin.spec.signals.content_text import FIGURES as _FIGURES
+from tocsin.spec.signals.content_text import (
+    SENTENCE_ENDS,
+    fold,
+    has_digits,
+    to_comparable,
+    to_sentences,
+    without_figures,
+)
 from tocsin.spec.signals.values import Content
 
 if TYPE_CHECKING:
@@ -29,27 +35,78 @@ if TYPE_CHECKING:
 
 CHOSEN: Final = 3
 """The level of a content that was chosen by a selector, or that is no page's."""
+_ALL: Final = 2
+"""The level of a page whose zones say nothing useful: all of it counts."""
 
 _LITTLE: Final = 200
+_FEW_OF: Final = 5
 _SENTENCE: Final = 80
 _SHORT_SENTENCE: Final = 25
 _LONG: Final = 160
-_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
 _PLACES: Final = 0xFF_FFFF
+_DIGEST: Final = 0xFFFF_FFFF
+_BITS: Final = 0xFFFF
 _SHOWN: Final = 60
-_READ: Final = 200
+_LOOKED_AT: Final = 200
+
+
+class _Line(NamedTuple):
+    """A block whose white space is folded, what it is, and a number for where it stands."""
+
+    text: str
+    mark: int
+    path: int
 
 
 def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
-    """Read the content of a page."""
+    """Read the content of a page, see `content.read_content`."""
     without = frozenset(whole.select(ignore)) if ignore else frozenset()
     if look_at:
         return to_content(read_blocks_of(whole.select(look_at), without), CHOSEN)
-    for level in range(3):
-        blocks = read_blocks(whole, without, landmarks=level < 2, names=level < 1)
-        if level == 2 or _is_enough(blocks):
-            return to_content(blocks, level, whole.title)
-    raise AssertionError
+    level = 0
+    blocks = read_blocks(whole, without)
+    while level < _ALL and not _is_enough(blocks):
+        level += 1
+        blocks = read_blocks(whole, without, landmarks=level < _ALL, names=False)
+    return to_content(blocks, level, whole.title)
+
+
+def content_of_lines(lines: Sequence[str]) -> Content:
+    """Make a content of what is no page: each line is a block, and all of it counts."""
+    return to_content(Blocks(list(lines), [ITEM] * len(lines), [0] * len(lines)), CHOSEN)
+
+
+def content_of_block(body: bytes) -> Content:
+    """Make a content of bytes that nobody reads as text."""
+    return Content(pack(CHOSEN, [Block(xxh3_64_intdigest(body) & _DIGEST, 0, 0, len(body))], []), "")
+
+
+def to_content(read: Blocks, level: int, title: str = "") -> Content:
+    """Make a content of blocks; all of them count where the level says that they were chosen."""
+    beside: list[Beside] = []
+    bits: list[str] = []
+    lines = [_Line(title, HEADING, 0)] if title else []
+    for text, mark, path in zip(*read, strict=True):
+        if mark & OUTSIDE:
+            beside.append(Beside(xxh3_64_intdigest(text.encode("utf-8", "replace")) & _BITS, _place(path, b""), 0))
+            bits.append(text[:_LOOKED_AT].strip())
+        elif folded := fold(text):
+            lines.append(_Line(folded, mark, path))
+    blocks: list[Block] = []
+    counted: list[str] = []
+    if lines:
+        datas = to_comparable(without_ages("\n".join([line.text for line in lines])))
+        for line, data in zip(lines, datas, strict=True):
+            has_figures = has_digits(data)
+            masked = without_figures(data) if has_figures else b""
+            if level != CHOSEN and _is_fleeting(line, has_figures=has_figures):
+                beside.append(Beside(xxh3_64_intdigest(data) & _BITS, _place(line.path, masked), SHORT))
+                bits.append(line.text)
+            else:
+                counted.append(line.text)
+                blocks.append(_to_block(line, data, masked, has_figures=has_figures))
+    kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
+    return Content(pack(level, blocks, beside), "\n".join(counted), kept)
 
 
 def _is_enough(blocks: Blocks) -> bool:
@@ -62,67 +119,37 @@ def _is_enough(blocks: Blocks) -> bool:
             inside += len(text)
             if inside >= _LITTLE:
                 return True
-    return 5 * inside >= outside
+    return _FEW_OF * inside >= outside and inside > 0
 
 
-def to_content(read: Blocks, level: int, title: str = "") -> Content:
-    """Make a content of blocks; all of them count where the level says that they were chosen."""
-    beside: list[Beside] = []
-    bits: list[str] = []
-    kept: list[tuple[str, int, int]] = [(title, HEADING, 0)] if title else []
-    for text, mark, path in zip(*read, strict=True):
-        if mark & OUTSIDE:
-            digest = xxh3_64_intdigest(text.encode("utf-8", "replace")) & 0xFFFF
-            beside.append(Beside(digest, _mix(path, b""), 0))
-            bits.append(text[:_READ].strip())
-        elif folded := fold(text):
-            kept.append((folded, mark, path))
-    lines = without_ages("\n".join([text for text, _, _ in kept])) if kept else ""
-    blocks: list[Block] = []
-    counted: list[str] = []
-    for (text, mark, path), data in zip(kept, to_comparable(lines), strict=bool(kept)):
-        has_figures = len(data.translate(None, DIGITS)) != len(data)
-        masked = data.translate(None, _FIGURES) if has_figures else data
-        letters = len(text)
-        place = 0
-        if letters <= MOST_LETTERS and level != CHOSEN:
-            is_heading = mark & HEADING != 0
-            if (
-                is_fleeting(text, is_cell=mark & CELL != 0, is_heading=is_heading)
-                if has_figures
-                else letters <= LONGEST_GREETING and not is_heading and is_greeting(text)
-            ):
-                beside.append(Beside(xxh3_64_intdigest(data) & 0xFFFF, _mix(path, masked), SHORT))
-                bits.append(text)
-                continue
-        if letters < _SENTENCE and not (letters >= _SHORT_SENTENCE and text.endswith(_ENDS)):
-            mark |= SHORT
-            place = _mix(path, masked if has_figures else b"")
-        else:
-            if not mark & (ITEM | LINKED | CELL):
-                mark |= ORDERED
-            if has_figures:
-                place = _mix(0, masked)
+def _is_fleeting(line: _Line, *, has_figures: bool) -> bool:
+    letters = len(line.text)
+    is_heading = line.mark & HEADING != 0
+    if has_figures:
+        return letters <= MOST_LETTERS and not line.mark & CELL and is_fleeting(line.text, is_heading=is_heading)
+    return letters <= LONGEST_GREETING and not is_heading and is_greeting(line.text)
+
+
+def _to_block(line: _Line, data: bytes, masked: bytes, *, has_figures: bool) -> Block:
+    text, flags, path = line
+    letters = len(text)
+    place = 0
+    if letters < _SENTENCE and not (letters >= _SHORT_SENTENCE and text.endswith(SENTENCE_ENDS)):
+        flags |= SHORT
+        place = _place(path, masked)
+    else:
+        if not flags & (ITEM | LINKED | CELL):
+            flags |= ORDERED
         if has_figures:
-            mark |= FIGURES
-        sentences = b""
-        if letters > _LONG:
-            sentences = bytes([xxh3_64_intdigest(part) & 0xFF for part in to_sentences(data, MOST_SENTENCES)])
-        counted.append(text)
-        blocks.append(Block(xxh3_64_intdigest(data) & 0xFFFFFFFF, place, mark, letters, sentences))
-    return Content(pack(level, blocks, beside), "\n".join(counted), tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]]))
+            place = _place(0, masked)
+    if has_figures:
+        flags |= FIGURES
+    sentences = b""
+    if letters > _LONG:
+        sentences = bytes([xxh3_64_intdigest(part) & 0xFF for part in to_sentences(data, MOST_SENTENCES)])
+    return Block(xxh3_64_intdigest(data) & _DIGEST, place, flags, letters, sentences)
 
 
-def _mix(path: int, data: bytes) -> int:
+def _place(path: int, data: bytes) -> int:
     """Give 24 bits for a place, never 0."""
     return xxh3_64_intdigest(data, path) & _PLACES or 1
-
-
-def content_of_lines(lines: Sequence[str]) -> Content:
-    """Make a content of what is no page: each line is a block, and all of it counts."""
-    return to_content(Blocks(list(lines), [ITEM] * len(lines), [0] * len(lines)), CHOSEN)
-
-
-def content_of_block(body: bytes) -> Content:
-    """Make a content of bytes that nobody reads as text."""
-    return Content(pack(CHOSEN, [Block(xxh3_64_intdigest(body) & 0xFFFFFFFF, 0, 0, len(body))], []), "")

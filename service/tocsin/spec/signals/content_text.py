@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the marks are of many scripts
 """Text as contents compare it: what no reader sees makes no difference."""
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ _DECOMPOSED: Final = (
     b"\xd9\x95", b"\xe2\x84", b"\xef\xa4", b"\xe0",
 )  # fmt: skip
 _ENDS: Final = bytes.maketrans(b"!?;", b"...")
-DIGITS: Final = b"0123456789"
-FIGURES: Final = b"0123456789.,:'"
-"""What a figure is written with, in comparable bytes."""
+_DIGITS: Final = b"0123456789"
+# What a figure is written with.
+_FIGURES: Final = b"0123456789.,:'"
+SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
+"""What a sentence ends with, in most scripts."""
 _OTHER_DIGITS: Final = re.compile(r"[^\D0-9]")
 
 
@@ -59,7 +62,7 @@ def to_comparable(text: str) -> list[bytes]:
     """
     data = text.encode("utf-8", "surrogatepass")
     if len(data) != len(text):
-        if any([count(data, mark) for mark in _DECOMPOSED]):
+        if any(count(data, mark) for mark in _DECOMPOSED):
             text = unicodedata.normalize("NFC", text)
             text = _OTHER_DIGITS.sub(_to_ascii, text)
             data = text.encode("utf-8", "surrogatepass")
@@ -91,3 +94,13 @@ def to_sentences(data: bytes, most: int) -> list[bytes]:
     if not data.isascii():
         data = data.replace(b"\xe3\x80\x82", b".")
     return data.translate(_ENDS).split(b".", most)[:most]
+
+
+def has_digits(data: bytes) -> bool:
+    """Say whether comparable bytes hold a figure."""
+    return len(data.translate(None, _DIGITS)) != len(data)
+
+
+def without_figures(data: bytes) -> bytes:
+    """Leave the figures of comparable bytes out, and what divides their digits."""
+    return data.translate(None, _FIGURES)
