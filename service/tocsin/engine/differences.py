@@ -12,12 +12,16 @@ from tocsin.events import Happening
 from tocsin.model import NO_COPY
 from tocsin.spec.differences.compare import compare_texts
 from tocsin.spec.differences.excerpt import excerpt
+from tocsin.spec.differences.narrow import narrow
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, PendingVerdict, RenderJob, Snapshot
     from tocsin.ports import Telemetry
     from tocsin.spec.robots.directives import Directives
+
+_MOST_COMPARED = 2**18
+"""Letters, of what is left when both texts' common beginning and end are taken off: an excerpt shows far less."""
 
 
 class Texts(Protocol):
@@ -42,7 +46,10 @@ def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
 
     Both packed. Raises DamagedText.
     """
-    shown = excerpt(compare_texts(unpack_text(before), unpack_text(latest), by="words"))
+    was, now, is_cut = narrow(unpack_text(before), unpack_text(latest), _MOST_COMPARED)
+    shown = excerpt(compare_texts(was, now, by="words"))
+    if is_cut:
+        shown["cut"] = True
     return shown if shown["added"] or shown["removed"] else None
 
 

@@ -97,14 +97,18 @@ def test_what_finds_no_room_is_left_out_and_said_to_be() -> None:
 
 
 def test_many_little_sentences_are_not_all_shown() -> None:
-    found = shown("", "w. " * 300)
+    found = shown("", "".join(f"w{number}. " for number in range(300)))
 
     assert len(found["added"]) == MOST_SENTENCES
     assert found["cut"]
 
 
+def test_a_sentence_that_came_more_than_once_is_shown_once() -> None:
+    assert shown("", "The bell. It rings. The bell. The bell.")["added"] == ["The bell.", "It rings."]
+
+
 def test_both_sides_get_their_half_where_both_have_much_to_say() -> None:
-    found = shown("Old words here. " * 100, "".join(f"New {n}. " for n in range(200)), letters=200)
+    found = shown("".join(f"Old {n}. " for n in range(200)), "".join(f"New {n}. " for n in range(200)), letters=200)
 
     assert sum(map(len, found["removed"])) > 60
     assert sum(map(len, found["added"])) > 60
@@ -118,3 +122,10 @@ def test_places_in_one_very_long_sentence_are_looked_at_once_each() -> None:
 
     assert found["cut"]
     assert len(found["added"]) == len(found["removed"]) == 1
+
+
+def test_of_very_many_sentences_the_first_are_looked_at() -> None:
+    found = shown("", "".join(f"Same {number}.\n" for number in range(5000)))
+
+    assert found["cut"]
+    assert found["added"][0] == "Same 0."

@@ -98,7 +98,7 @@ class _Comparison:
                 yield from _replaced(removed, added)
 
     def _by_sentences(self, removed: str, added: str) -> Iterator[_Piece]:
-        for hunk in self._hunks(split_sentences(removed), split_sentences(added)):
+        for hunk in self._hunks(list(split_sentences(removed)), list(split_sentences(added))):
             yield "same", hunk.same
             yield from self._by_words(hunk.removed, hunk.added)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.spec.differences.pieces import ends_sentence, split_sentences
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 2000
 MOST_SENTENCES = 50
+_MOST_LOOKED_AT = 2000
 _LONGEST = 500
 _AROUND = 100
 _GAP = "…"
@@ -46,10 +48,10 @@ def excerpt(difference: Difference, letters: int = MOST_LETTERS) -> dict[str, An
     {"added": [...], "removed": [...], "cut": bool}: each a sentence or a line, whichever is shorter, at most
     `MOST_SENTENCES` of them; those that are new or gone as a whole come before those that changed within, of which both
     lists have their version.
-    `cut` says that not all of it is there. What only moved is left out where anything else changed.
+    Each is there once. `cut` says that not all of it is there. What only moved is left out where anything else changed.
     """
-    added, removed = (
-        [sentence.shown() for sentence in _ordered(difference.runs, kind)] for kind in ("added", "removed")
+    (added, is_more_added), (removed, is_more_removed) = (
+        _shown_of(difference.runs, kind) for kind in ("added", "removed")
     )
     moved = {text for text, _ in added} & {text for text, _ in removed}
     if any(text not in moved for text, _ in (*added, *removed)):
@@ -58,12 +60,15 @@ def excerpt(difference: Difference, letters: int = MOST_LETTERS) -> dict[str, An
     wanted = sum(len(text) for text, _ in removed)
     come, is_come_cut = _bounded(added, letters - min(letters // 2, wanted))
     gone, is_gone_cut = _bounded(removed, letters - sum(map(len, come)))
-    return {"added": come, "removed": gone, "cut": is_come_cut or is_gone_cut}
+    return {"added": come, "removed": gone, "cut": is_come_cut or is_gone_cut or is_more_added or is_more_removed}
 
 
-def _ordered(runs: Sequence[Run], kind: Kind) -> list[_Sentence]:
-    found = list(_changed(runs, kind))
-    return [each for each in found if each.is_whole] + [each for each in found if not each.is_whole]
+def _shown_of(runs: Sequence[Run], kind: Kind) -> tuple[list[tuple[str, bool]], bool]:
+    """Show the first sentences of one text that differ, the wholly new first; and say whether there are more."""
+    found = list(islice(_changed(runs, kind), _MOST_LOOKED_AT + 1))
+    looked_at = found[:_MOST_LOOKED_AT]
+    ordered = [each for each in looked_at if each.is_whole] + [each for each in looked_at if not each.is_whole]
+    return [sentence.shown() for sentence in ordered], len(found) > _MOST_LOOKED_AT
 
 
 def _changed(runs: Sequence[Run], kind: Kind) -> Iterator[_Sentence]:
@@ -119,7 +124,7 @@ def _bounded(shown: Sequence[tuple[str, bool]], letters: int) -> tuple[list[str]
     """Take as many as there is room for, and of the first one what there is room for."""
     taken: list[str] = []
     is_cut = False
-    for text, is_part in shown:
+    for text, is_part in dict.fromkeys(shown):
         if len(text) > letters or len(taken) == MOST_SENTENCES:
             if not taken and letters > 1:
                 taken.append(text[: letters - 1] + _GAP)

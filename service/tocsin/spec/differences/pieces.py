@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Who writes without spaces between words is compared by letter, with the marks that belong to it: Thai, Lao, Burmese,
 # Khmer, Chinese, Japanese.
@@ -48,14 +52,14 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def split_sentences(text: str) -> list[str]:
-    """Split a text into its sentences, each with what follows it up to the next one; a line's end ends one, too."""
-    sentences = []
+def split_sentences(text: str) -> Iterator[str]:
+    """Give the sentences of a text, each with what follows it up to the next one; a line's end ends one, too."""
     start = 0
     for found in _SENTENCE_END.finditer(text):
-        sentences.append(text[start : found.end()])
+        yield text[start : found.end()]
         start = found.end()
-    return [*sentences, text[start:]] if start < len(text) else sentences
+    if start < len(text):
+        yield text[start:]
 
 
 def ends_sentence(text: str, end: int) -> bool:
