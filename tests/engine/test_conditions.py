@@ -171,6 +171,44 @@ async def test_a_page_that_is_asked_for_otherwise_is_asked_without_conditions(ch
     assert outcomes == ["unchanged", "unchanged"]
 
 
+async def test_a_page_whose_signals_were_never_read_is_asked_without_conditions_once() -> None:
+    async with (
+        RawOrigin(page(b'ETag: "1"'), page(b'ETag: "1"'), NOT_MODIFIED, keep=True) as origin,
+        fetcher() as client,
+    ):
+        watching = Watching(client, origin.url())
+        await watching.check()
+        watching.task = msgspec.structs.replace(watching.task, beside=None)
+        results = [await watching.check() for _ in range(2)]
+
+    assert [bool(conditions(head)) for head in origin.heads] == [False, False, True]
+    assert [result.report.outcome for result in results] == ["unchanged", "unchanged"]
+
+
+async def test_a_page_whose_signals_nobody_wants_need_not_be_read_for_them() -> None:
+    async with RawOrigin(page(b'ETag: "1"'), NOT_MODIFIED, keep=True) as origin, fetcher() as client:
+        watching = Watching(client, origin.url())
+        watching.policy = msgspec.structs.replace(watching.policy, signals="none")
+        results = [await watching.check() for _ in range(2)]
+
+    assert [bool(conditions(head)) for head in origin.heads] == [False, True]
+    assert results[0].known is None
+
+
+async def test_a_page_that_is_looked_at_elsewhere_is_asked_without_conditions() -> None:
+    async with (
+        RawOrigin(page(b'ETag: "1"'), page(b'ETag: "1"'), NOT_MODIFIED, keep=True) as origin,
+        fetcher() as client,
+    ):
+        watching = Watching(client, origin.url())
+        await watching.check()
+        watching.policy = msgspec.structs.replace(watching.policy, look_at="p")
+        for _ in range(2):
+            await watching.check()
+
+    assert [bool(conditions(head)) for head in origin.heads] == [False, False, True]
+
+
 async def test_a_page_that_goes_through_another_proxy_is_asked_without_conditions() -> None:
     async with RawOrigin(page(b'ETag: "1"'), keep=True) as origin, RawOrigin(page()) as proxy, fetcher() as client:
         watching = Watching(client, origin.url())

@@ -91,3 +91,22 @@ def test_every_event_fits_and_always_in_the_same_way(data: Any) -> None:
     assert size(fitted) <= MAX_EVENT_BYTES
     assert fitted == fit_event(deepcopy(event))
     assert fitted["data"]["page"] == event["data"]["page"]
+
+
+def test_what_signals_and_their_differences_say_gives_way_as_well() -> None:
+    said = {
+        "signal": "json-ld.version",
+        "previous": "1" * 200_000,
+        "latest": "2" * 200_000,
+        "says": "minor",
+        "rule": "S1",
+    }
+    step = {"rule": "S1", "says": "minor", "why": "x" * 200_000}
+    difference = {"added": ["new"] * 50_000, "removed": [], "cut": True}
+
+    fitted = fit_event(event_of(signals=[said], trace=[step], difference=difference))
+
+    assert size(fitted) <= MAX_EVENT_BYTES
+    shown = fitted["data"]["signals"][0]
+    assert (shown["signal"], shown["says"], shown["rule"]) == ("json-ld.version", "minor", "S1")
+    assert fitted["data"]["difference"]["cut"] is True

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import digest_of, stored, task
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 TOPPER = '<meta name="topper-minor" content="2026-01-01">'
 REFRESH = '<meta http-equiv="refresh" content="172800">'
+
+
+_PIECES = [
+    b"<!doctype html>", b"<main>", b"</main>", b"<p>", NEWS.encode(), b"<meta name=topper content=2026>", b"<title>x",
+    b'<script type="application/ld+json">{"@type": "Article", "dateModified": ', b'"2026-11-21"}</script>', b"\xff\xfe",
+    b'<time datetime="2026-11-21" class=updated>', b"<template>", b"<svg>", b"<rss><channel><item>",
+    b"<input type=password>",
+]  # fmt: skip
 
 
 def said(result: CheckResult) -> tuple[str, str | None, str | None]:
@@ -280,3 +290,14 @@ def test_no_change_that_was_asked_for_says_what_was_heard() -> None:
 
     (alert,) = result.alerts
     assert [step["rule"] for step in alert.event["data"]["trace"]] == ["T42", "S5"]
+
+
+@given(
+    st.binary(max_size=400) | st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join),
+    st.binary(max_size=400) | st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join),
+    st.sampled_from(["text/html", "application/xhtml+xml", "application/pdf", "application/rss+xml", ""]),
+)
+def test_nothing_raises_on_any_bytes(before: bytes, latest: bytes, content_type: str) -> None:
+    watched = Watched(signals="all")
+    for body in (before, latest, before):
+        watched.check(body, headers={"content-type": content_type, "etag": '"1"'})

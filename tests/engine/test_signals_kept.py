@@ -100,3 +100,43 @@ def test_lists_are_not_heard_of_a_page_that_speaks_for_itself() -> None:
     watched.say(feed="2026-11-21T08:00:00Z")
 
     assert watched.check(status=304).report.outcome == "unchanged"
+
+
+def sitemap(date: str) -> bytes:
+    url = f"<url><loc>http://site.example/a</loc><lastmod>{date}</lastmod></url>"
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{url}</urlset>'.encode()
+
+
+@pytest.mark.parametrize("signals", ["auto", "none"])
+def test_what_a_watched_list_says_of_pages_is_handed_on_where_its_bytes_are_new(signals: str) -> None:
+    watched = Watched(signals=signals)
+    answer = {"content-type": "application/xml"}
+    first, same = (watched.check(sitemap("2026-11-01"), headers=answer) for _ in range(2))
+    changed = watched.check(sitemap("2026-11-21"), headers=answer)
+    not_modified = watched.check(status=304)
+
+    assert first.listing is not None
+    assert changed.listing is not None
+    assert (first.listing.name, first.listing.entries) == ("sitemap", (("http://site.example/a", "2026-11-01"),))
+    assert changed.listing.entries == (("http://site.example/a", "2026-11-21"),)
+    assert (same.listing, not_modified.listing) == (None, None)
+
+
+def test_a_list_that_is_written_anew_with_the_same_entries_has_not_changed() -> None:
+    watched = Watched()
+    answer = {"content-type": "application/xml"}
+    watched.check(sitemap("2026-11-01"), headers=answer)
+
+    result = watched.check(sitemap("2026-11-01") + b"<!-- written at 08:00 -->", headers=answer)
+
+    assert result.report.outcome == "unchanged"
+
+
+def test_a_document_that_is_no_page_is_told_of_when_its_bytes_change() -> None:
+    watched = Watched()
+    answer = {"content-type": "application/pdf"}
+    watched.check(b"%PDF-1.7 one", headers=answer)
+
+    result = watched.check(b"%PDF-1.7 two", headers=answer)
+
+    assert (result.report.outcome, result.report.basis) == ("minor", "inferred")

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from tests.builders import DAY, HOUR, SECOND, URL, digest_of, html, stored, task
+from tests.engine.test_standing_in import CHALLENGE
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.conclude import Conclusions
@@ -222,6 +223,36 @@ async def test_what_the_log_is_told_of_a_page() -> None:
     await site.visit(state=stored(created="1"))
 
     assert site.telemetry.names() == ["page.unreachable", "page.major"]
+
+
+async def test_the_log_is_told_how_we_know_of_a_change() -> None:
+    site = Setting()
+    site.web.page(URL, html(created="2"))
+    await site.visit(state=stored(created="1"))
+
+    (happening,) = site.telemetry.happenings
+    assert happening.values == {"url": URL, "reason": "other", "rule": "T47", "basis": "declared"}
+
+
+async def test_the_log_is_told_once_of_what_stands_in_for_a_page() -> None:
+    site = Setting()
+    site.web.page(URL, CHALLENGE)
+    for suspected in (False, True):
+        await site.visit(state=stored(created="1"), suspected=suspected)
+
+    assert site.telemetry.names() == ["page.suspect", "page.odd"]
+
+
+async def test_a_202_is_received_only_where_it_may_stand_in_for_a_page() -> None:
+    site = Setting()
+    site.web.on(URL, answer(URL, CHALLENGE, status=202))
+
+    first, known = await site.visit(), await site.visit(state=stored(created="1"))
+    taking = Setting(suspects="accept")
+    taking.web.on(URL, answer(URL, CHALLENGE, status=202))
+    taken = await taking.visit(state=stored(created="1"))
+
+    assert [result.report.outcome for result in (first, known, taken)] == ["unreachable", "suspect", "unreachable"]
 
 
 async def test_a_retry_after_that_outlives_the_visit_is_kept_for_the_whole_host() -> None:
