@@ -60,6 +60,15 @@ async def test_a_check_that_found_all_as_before_may_keep_a_text_too(desk: Desk) 
     assert await texts_of(desk, A) == ["text"]
 
 
+async def test_a_text_that_a_rendering_found_is_kept_with_it(desk: Desk) -> None:
+    await desk.watch(A)
+    await keep(desk, A, "one", "two")
+
+    await desk.render(A, snapshot=kept("three", desk.now))
+
+    assert await texts_of(desk, A) == ["three", "two", "one"]
+
+
 async def test_a_text_that_the_page_has_already_is_not_repeated(desk: Desk) -> None:
     await desk.watch(A)
     await desk.check(A, "1", snapshot=kept("text", desk.now))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from tests.awareness import DAY, NEW, NEWER, OLD, Bench, job_of, task_of, verdict_of
+from tests.awareness import DAY, NEW, NEWER, OLD, Bench, job_of, rendered_of, task_of, verdict_of
 from tests.builders import received, stored, task
 from tests.fakes import START, RecordingTelemetry, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.engine.alerts import Alerts
+from tocsin.engine.awareness import Awareness
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.differences import Differences, difference_data
 from tocsin.errors import FetchFailed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tocsin.model import CheckResult, Instant, JsonObject, PageTask, RenderJob
+    from tocsin.model import CheckResult, Instant, JsonObject, PageTask, RenderCommit, RenderJob
 
 LONG = "A paragraph that is long enough to count as the content of a page, with words that people would want to read."
 MINUTE = 60_000_000
@@ -202,6 +203,30 @@ def test_what_stands_in_the_place_of_a_page_takes_none_of_its_texts_away() -> No
 
     assert result.report.outcome == "suspect"
     assert result.snapshot is None
+
+
+def rendering(answer: bytes, **options: Any) -> RenderCommit:
+    """A rendering of a page whose check was a minute before."""
+    page = task_of()
+    rendered = rendered_of(page, at=START + MINUTE, body=answer)
+    awareness = Awareness(Alerts("tocsin", SeededChance()), "http", **options)
+    return awareness.given(job_of(page), rendered, PageSettings(), START + MINUTE)
+
+
+def test_the_text_of_another_state_that_a_rendering_found_is_kept() -> None:
+    head = '<meta name="topper-major" content="2026-07-08">'
+
+    kept = rendering(body(head=head)).snapshot
+
+    assert kept is not None
+    assert LONG in unpack_text(kept.packed)
+    assert rendering(body(head=head), keeps_texts=False).snapshot is None
+
+
+def test_a_rendering_too_finds_that_no_copy_is_to_be_kept() -> None:
+    head = '<meta name="topper-major" content="2026-07-08"><meta name="robots" content="noarchive">'
+
+    assert rendering(body(head=head)).snapshot == NO_COPY
 
 
 def test_what_came_too_soon_changes_nothing_of_what_is_kept() -> None:
