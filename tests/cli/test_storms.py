@@ -79,6 +79,32 @@ async def test_what_many_pages_share_is_told_once_and_page_by_page_on_demand(cha
     assert after.count("tocsin.page.changed.v1") == 4
 
 
+async def test_the_alerts_of_a_page_go_on_from_one_another_without_what_was_withheld(
+    installation: Installation,
+) -> None:
+    async with Origin() as site:
+        urls = serve(site, BEFORE)
+        await call(installation, "check", *urls)
+        for shared, head in ((BEFORE, "2026-01-02"), (AFTER, "2026-01-02"), (AFTER, "2026-02-03")):
+            serve(site, shared)
+            for name in NAMES:
+                html = PAGE.format(name=name, shared=shared)
+                site.pages[f"/{name}"] = Page(
+                    html.replace("<main>", f'<meta name="dc.modified" content="{head}"><main>')
+                )
+            await call(installation, "check", *urls)
+        storms = (await call(installation, "alerts", "storms")).records
+        pages = (await call(installation, "alerts", "storms", storms[0]["id"])).records
+        withheld = next(page["url"] for page in pages if page["withheld"])
+        listed = (await call(installation, "alerts", "list", "--url", withheld)).records
+        shown = [(await call(installation, "alerts", "show", alert["id"])).records[0] for alert in reversed(listed)]
+
+    told = [alert["event"]["data"] for alert in shown]
+    assert len(told) == 2
+    assert told[1]["previous"]["fields"] == told[0]["latest"]["fields"]
+    assert told[0]["storm"] is told[1]["storm"] is None
+
+
 async def test_a_storm_shows_what_changed(changed: Installation) -> None:
     (storm,) = (await call(changed, "alerts", "storms")).records
 

@@ -10,8 +10,9 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
+from tocsin.adapters.stores.sqlite.noting import is_same
 from tocsin.engine.noise import HOST_MUTES_AT, muted_keys
-from tocsin.model import Beside, Known, Noise
+from tocsin.model import Beside, Known, Noise, Snapshot
 
 if TYPE_CHECKING:
     from tocsin.model import CheckResult
@@ -74,6 +75,29 @@ async def test_what_a_refused_result_learnt_is_not_kept(desk: Desk) -> None:
     await desk.store.commit(desk.claim, [outdated])
 
     assert (await desk.task(A)).beside == Beside(KNOWN)
+
+
+async def test_what_an_unchanged_page_learnt_needs_no_look_at_its_row(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+    text = Snapshot(b"digest", b"packed", desk.now)
+
+    assert is_same(desk.result(await desk.task(A), "1", known=KNOWN, snapshot=text))
+
+
+async def test_of_a_batch_one_of_whose_pages_is_another_by_now_the_others_are_learnt(desk: Desk) -> None:
+    pages = await desk.watch(A, B)
+    for url in (A, B):
+        await desk.check(url, "1")
+    desk.now += DAY
+    results = [desk.result(await desk.task(url), "1", known=KNOWN) for url in (A, B)]
+    await desk.check(B, "2")
+
+    await desk.store.commit(desk.claim, results)
+
+    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(B)).beside is None
+    assert rows(desk, "select page_id from learnt") == [(pages[0],)]
 
 
 async def test_nothing_is_known_of_a_page_that_was_removed(desk: Desk) -> None:

@@ -314,13 +314,19 @@ async def test_storms_and_what_might_have_become_one_are_forgotten_in_time(calm:
     assert await calm.store.storms(limit=9) == []
 
 
-async def test_a_host_stays_as_long_as_a_storm_of_it(calm: Desk) -> None:
+async def test_T64_what_changed_is_forgotten_with_the_last_page_that_had_it(calm: Desk) -> None:
     await change(calm, A, B, D)
-    await calm.store.remove_pages([1, 2, 3, 4])
+    await announce(calm, calm.now + HOUR)
+    await calm.store.remove_pages([1, 2])
+    await calm.store.prune(calm.now, history=timedelta(days=30), limit=100)
+    left = await storm(calm)
 
+    await calm.store.remove_pages([3, 4])
     await calm.store.prune(calm.now, history=timedelta(days=30), limit=100)
 
-    assert (await storm(calm)).host == "one.example"
+    assert (left.host, left.pages, left.sample) == ("one.example", 1, (D,))
+    assert await calm.store.storms(limit=9) == []
+    assert set(await calm.agenda()) == {2}
 
 
 @pytest.mark.parametrize(("pages", "waits"), [(0, {1, 2, 3, 4}), (1, set()), (5, {1, 2, 3, 4})])

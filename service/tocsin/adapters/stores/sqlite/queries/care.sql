@@ -214,12 +214,11 @@ delete from sightings where (host_id, key, page_id) in (
   select host_id, key, page_id from sightings indexed by sightings_by_end where runs_until < :now limit :limit
 );
 
--- With the last of its verdicts.
+-- With the last of its verdicts: pruned, or gone with its page.
 -- name: forget_storms
 delete from storms where id in (
   select id from (select * from storms order by id limit :limit) s
-  where runs_until < :before
-    and not exists (select 1 from verdicts v indexed by verdicts_of_storm where v.storm_id = s.id)
+  where not exists (select 1 from verdicts v indexed by verdicts_of_storm where v.storm_id = s.id)
 );
 
 -- name: forget_requests
