@@ -26,7 +26,7 @@ def test_bounds_the_wrong_way_round_are_refused_in_a_file(tmp_path: Path) -> Non
     text = complaint_of(tmp_path, '[pages]\nevery_min = "40d"\n')
 
     assert "tocsin.toml" in text
-    assert "pages.every_min: found 40d, allowed is at most pages.every_max, which is 30d" in text
+    assert "pages.every_min: found 40d, allowed is at most pages.every_max, which is 7d" in text
 
 
 def test_adaptive_checking_beside_a_cron_expression_is_refused_in_a_file(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     suspects: Literal["hold", "accept"] = "hold"
     adaptive: bool = False
     every_min: timedelta = timedelta(hours=1)
-    every_max: timedelta = timedelta(days=30)
+    every_max: timedelta = timedelta(days=7)
     headers: dict[str, str] = field(default_factory=dict)
     auth: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
