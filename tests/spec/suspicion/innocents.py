@@ -87,6 +87,17 @@ WIKI = {
     ),
 }
 
+WIKI |= {
+    "an entry on a song": _short(
+        "Not Found - Wiki",
+        "<main><h1>Not Found</h1><p><b>Not Found</b> is a song of 2013 by a trio from Leeds.</p></main>",
+    ),
+    "an entry on a number": _short(
+        "404 - Numbers", "<main><h1>404</h1><p>404 is even. Its divisors were not found by chance.</p></main>"
+    ),
+    "microdata only": StandIn("", '<body itemscope><meta itemprop="name" content="Rose"></body>'),
+}
+
 BANNER = (
     '<div id="cookie-banner" role="dialog"><h2>We value your privacy</h2><p>We and our partners use cookies to store your '
     "data, and ask for your consent.</p><button>Reject all</button><button>Accept all</button></div><script src="

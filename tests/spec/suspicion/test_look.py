@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.spec.suspicion import innocents, stand_ins
+from tests.spec.suspicion import innocents, plain_pages, stand_ins
 from tests.spec.suspicion.documents import ASKED, FOOT, FURNITURE, StandIn, document
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import Kind
@@ -28,6 +28,14 @@ def plain(title: str, text: str, *, head: str = "", final_url: str = ASKED) -> S
 def test_a_page_that_stands_in_for_another_is_suspected_of_what_it_is(name: str) -> None:
     page = stand_ins.ALL[name]
 
+    found = look(page)
+
+    assert found is not None
+    assert found.kind == page.kind
+
+
+@pytest.mark.parametrize("page", plain_pages.PLAIN, ids=lambda page: str(page.kind))
+def test_a_page_that_says_so_in_few_words_is_suspected(page: StandIn) -> None:
     found = look(page)
 
     assert found is not None

@@ -14,6 +14,7 @@ from tocsin.spec.suspicion.sight import Sight
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.spec.html.meta import Meta
     from tocsin.spec.html.whole import Whole
 
 _SHOWN = 80
@@ -76,7 +77,8 @@ class Case:
     def is_silent(self) -> bool:
         """Whether its meta elements say nothing of what it is about."""
         return not any(
-            (meta.name and lower_ascii(meta.name.strip()) not in _SILENT) or meta.property for meta in self._whole.metas
+            meta.property or (lower_ascii(meta.name.strip()) not in _SILENT if meta.name else _is_item(meta))
+            for meta in self._whole.metas
         )
 
     @cached_property
@@ -118,3 +120,8 @@ class Case:
         """Give a text of the page as evidence shows it: one short line."""
         line = fold_space("".join(letter if letter.isprintable() else " " for letter in text[: 4 * _SHOWN]))
         return f'"{line}"' if len(line) <= _SHOWN else f'"{line[:_SHOWN]}…"'
+
+
+def _is_item(meta: Meta) -> bool:
+    """Say whether an element without a name is one of microdata."""
+    return meta.http_equiv is None and meta.charset is None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.suspicion.marks import CAPTCHAS, CHALLENGE_HEADERS, CHALLENGE_MARKS, FAINT, find_mark
 from tocsin.spec.suspicion.place import CHALLENGE
-from tocsin.spec.suspicion.words import CHALLENGE_TELLS, CHALLENGE_TITLES
+from tocsin.spec.suspicion.words import CHALLENGE_TELLS, CHALLENGE_TITLES, SCRIPT_TELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +54,8 @@ def _find_by_words(case: Case) -> Iterator[str]:
         [*sight.heading_parts, *sight.beginning[:2]], spare=1
     )
     told = CHALLENGE_TELLS.found_in(f"{sight.text} {sight.noscript} {sight.controls}")
+    if said:  # what a script fills asks for scripts, too, but is not called so
+        told += SCRIPT_TELLS.found_in(sight.text)
     captcha = find_mark(CAPTCHAS, sight.code)
     faint = find_mark(FAINT, sight.code)
     place = case.place.leads_to(CHALLENGE)

@@ -54,6 +54,11 @@ def split_parts(title: str) -> list[str]:
     return [part for part in dict.fromkeys(parts) if part]
 
 
+def is_noise(title: str) -> bool:
+    """Say whether a title is nothing but error numbers and exclamations."""
+    return not _trim(fold_words(title[:400]).split(), _NOISE)
+
+
 def _trim(words: list[str], noise: frozenset[str]) -> str:
     start, end = 0, len(words)
     while start < end and words[start] in noise:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.spec.suspicion.place import LOGIN
-from tocsin.spec.suspicion.words import LOGIN_TITLES
+from tocsin.spec.suspicion.words import LOGIN_TELLS, LOGIN_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ def find_login(case: Case) -> str | None:
 
     - a password field, and a redirect to a place of logins;
     - a password field, and a title that says so and nothing else; for a heading, hardly any other text;
+    - a password field, words that ask the visitor to log in, and hardly any other text;
     - a redirect to a place of logins, and words, and a field or hardly any text;
     - a form that hands the browser on to a login (SAML, WS-Federation), or a refresh to a place of logins.
 
@@ -49,6 +50,9 @@ def _find(case: Case) -> Iterator[str]:
         yield f'its title says "{titled}", and it asks for a password'
     if sight.passwords and headed and sight.own <= _MOST_BESIDE_A_HEADING and sight.links <= _HARDLY_ANY:
         yield f'its heading says "{headed}", and it asks for a password; {sight.own} letters of text'
+    told = LOGIN_TELLS.found_in(sight.text) if sight.own <= _MOST_BESIDE_A_HEADING else []
+    if sight.passwords and told and sight.links <= _HARDLY_ANY:
+        yield f'it says "{told[0]}", and asks for a password; {sight.own} letters of text'
     if place and (titled or headed) and (sight.fields or sight.own + sight.links <= _HARDLY_ANY):
         yield f'{where}, which says "{titled or headed}"'
     if sight.seen <= _HARDLY_ANY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.folding import is_noise
 from tocsin.spec.suspicion.marks import MISSING_CLASSES
 from tocsin.spec.suspicion.place import MISSING
 from tocsin.spec.suspicion.words import NOT_FOUND_TELLS, NOT_FOUND_TITLES
@@ -15,6 +16,7 @@ _MOST_TEXT = 1500
 _LITTLE_TEXT = 400
 _NOTHING = 120
 _SEVERAL = 2
+_TELLING_WORDS = 3
 
 
 def find_missing(case: Case) -> str | None:
@@ -22,13 +24,14 @@ def find_missing(case: Case) -> str | None:
 
     A title or heading that says so and nothing else, and, by the length of its text
 
-    - up to 120 letters: nothing more;
+    - up to 120 letters: nothing more, where the title says it in three words, or says 404;
     - up to 400 letters: one of these: words that speak to a visitor who looks for a page; noindex; a class or id such
       as `error404`; a redirect to a place such as /404 or from a deep URL to /;
     - up to 1500 letters: two of these, where several different words count for one.
 
     The number 404 alone says nothing: years, houses and pages about it are called so too; with a text that says the
-    words it does, up to 400 letters. Never where the page that was asked for is such a place itself.
+    words it does, up to 400 letters, and so does an exclamation. Never where the page that was asked for is such a
+    place itself.
     """
     sight = case.sight
     if sight.is_cut or sight.own > _MOST_TEXT or case.speaks_for_itself or case.place.asked & MISSING:
@@ -39,13 +42,16 @@ def find_missing(case: Case) -> str | None:
     if not said and sight.own <= _LITTLE_TEXT and not sight.headings:
         said = NOT_FOUND_TITLES.opens(sight.beginning[:2])
     if not said and sight.own <= _LITTLE_TEXT and _is_numbered(case):
-        said = next(iter(NOT_FOUND_TITLES.found_in(sight.text)), None)
-        if said is None or not _find_told(case):
+        said = max(NOT_FOUND_TITLES.found_in(sight.text), key=len, default="")
+        if not _find_told(case) and (sight.own > _NOTHING or len(said.split()) < _TELLING_WORDS):
             return None
+        titled = titled or said
     if not said:
         return None
     reasons = _find_reasons(case)
-    needed = 2 if sight.own > _LITTLE_TEXT else 0 if sight.own <= _NOTHING and titled else 1
+    needed = 2 if sight.own > _LITTLE_TEXT else 1
+    if sight.own <= _NOTHING and titled and (len(titled.split()) >= _TELLING_WORDS or _is_numbered(case)):
+        needed = 0
     if len(reasons) < needed:
         return None
     return f'says "{said}"{"".join(f", {reason}" for reason in reasons)}; {sight.own} letters of text'
@@ -72,4 +78,6 @@ def _find_told(case: Case) -> list[str]:
 
 
 def _is_numbered(case: Case) -> bool:
-    return any("404" in text.split() for text in (*case.sight.headings, case.sight.title))
+    """Say whether title or headings say no more than a number or an exclamation."""
+    titles = (*case.sight.headings, case.sight.title)
+    return any("404" in text.split() or (text and is_noise(text)) for text in titles)
