@@ -95,6 +95,7 @@ WIKI |= {
     "an entry on a number": _short(
         "404 - Numbers", "<main><h1>404</h1><p>404 is even. Its divisors were not found by chance.</p></main>"
     ),
+    "data without text": StandIn("", '<body><div itemscope itemref="a"></div></body>'),
     "microdata only": StandIn("", '<body itemscope><meta itemprop="name" content="Rose"></body>'),
 }
 

@@ -61,7 +61,7 @@ def find_error(case: Case) -> str | None:
 def find_empty(case: Case) -> str | None:
     """Find that there is nothing on a page.
 
-    No title, text, picture, frame or button, no script or style, nothing that has a name, and no meta element that says
+    No title, text, picture, frame or button, no script or style, no element in its body, and no meta element that says
     what it is about: what a script fills is not empty, nor what breaks off within its head.
     """
     sight = case.sight
@@ -69,7 +69,7 @@ def find_empty(case: Case) -> str | None:
         return None
     if sight.seen or sight.media or sight.fields or sight.passwords:
         return None
-    if case.refresh is not None or not case.is_silent or sight.code:
+    if case.refresh is not None or not case.is_silent or sight.code or sight.has_elements:
         return None
     return "there is nothing on it"
 

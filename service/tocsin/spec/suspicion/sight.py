@@ -147,6 +147,12 @@ class Sight:
         return "\n".join(found).lower()
 
     @property
+    def has_elements(self) -> bool:
+        """Whether there is anything in its body but text and comments."""
+        body = next(iter(self._whole.document.iter_elements("body")), None)
+        return body is not None and next(iter(body.iter_elements()), None) is not None
+
+    @property
     def seen(self) -> int:
         """All letters that are seen."""
         return self.own + self.links + self.furniture
