@@ -169,9 +169,8 @@ def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: 
         readings.values,
         content.fingerprint if content is not None else None,
         before.noise if before is not None else (),
-        (_version(content.fingerprint if content is not None else None, readings.values, frozenset()),),
-        0,
-        before.pace if before is not None else None,
+        # The version is named when there is another one: most pages never need it.
+        pace=before.pace if before is not None else None,
     )
     return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
