@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import turbohtml
 
-from tocsin.spec.html.zones import ASKING, HEADINGS, KNOWN_NAMES, TELLING, Zone, name_zone, zone_by_attributes
+from tocsin.spec.html.zones import (
+    ADVERTISEMENTS,
+    ASKING,
+    HEADINGS,
+    KNOWN_NAMES,
+    TELLING,
+    Zone,
+    name_zone,
+    to_heading,
+    zone_by_attributes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -62,9 +72,7 @@ _KINDS: Final[dict[str, int]] = {
 }
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _MARKS: Final[dict[str, int]] = (
-    dict.fromkeys(_HEADINGS, HEADING)
-    | dict.fromkeys(("dt", "dd", "caption"), CELL | ITEM)
-    | dict.fromkeys(("li", "td", "th"), ITEM)
+    dict.fromkeys(_HEADINGS, HEADING) | dict.fromkeys(("dt", "dd", "caption"), CELL | ITEM) | {"li": ITEM}
 )
 _INSIDE: Final = frozenset({"article", "main", "section"})
 _LONGEST_COUNT: Final = 60
@@ -77,6 +85,7 @@ _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
 _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
 _PROSE: Final = 60
+_SPONSORED: Final = '[rel~="sponsored"]'
 
 
 class _Closing(NamedTuple):
@@ -84,11 +93,13 @@ class _Closing(NamedTuple):
 
     depth    of the element
     heading  the block that says that what follows is beside the content; -1: the element holds a button
+    is_ad    it says that an advertisement follows
     more     how many elements further up may be decided upon instead
     """
 
     depth: int
     heading: int
+    is_ad: bool
     more: int
 
 
@@ -104,8 +115,19 @@ class Blocks(NamedTuple):
         text = "".join(line)
         line.clear()
         self.texts.append(text)
-        self.marks.append(mark | LINKED if 2 * linked > len(text) else mark)
         self.paths.append(path)
+        if linked and ":" in text and to_heading(text.partition(":")[0]) in HEADINGS:
+            mark = OUTSIDE
+        elif 2 * linked > len(text):
+            mark |= LINKED
+        self.marks.append(mark)
+
+    def head(self, closing: list[_Closing], depth: int, text: str) -> None:
+        """Look at what stands above other blocks: it may say that they are beside the content."""
+        heading = to_heading(text)
+        is_ad = heading in ADVERTISEMENTS
+        if is_ad or heading in HEADINGS:
+            closing.append(_Closing(depth, len(self.texts), is_ad, 1))
 
     def close(self, closing: list[_Closing], depth: int, first: int) -> None:
         """Take out of the content what turned out to be beside it, now that its element ends.
@@ -117,23 +139,32 @@ class Blocks(NamedTuple):
             end = len(self.texts)
             if each.heading >= 0:
                 if end - each.heading <= 1 and each.more and depth:  # it stands in an element of its own
-                    closing.append(_Closing(depth - 1, each.heading, 0))
+                    closing.append(_Closing(depth - 1, each.heading, each.is_ad, 0))
                     return
-                self._put_outside(each.heading, end)
-            elif sum([len(text) for text in self.texts[first:end]]) <= _LONGEST_QUESTION and depth:
+                is_own = depth > 0 and each.heading == first
+                if is_own and (not each.is_ad or self._count(first, end) <= _LONGEST_QUESTION):
+                    self.marks[first:end] = [OUTSIDE] * (end - first)
+                else:
+                    self._put_outside(each.heading, end)
+            elif depth and self._count(first, end) <= _LONGEST_QUESTION:
                 said = " ".join(self.texts[first:end]).lower()
                 if any(word in said for word in ASKING):
                     self.marks[first:end] = [OUTSIDE] * (end - first)
                 elif each.more:
-                    closing.append(_Closing(depth - 1, -1, each.more - 1))
+                    closing.append(_Closing(depth - 1, -1, each.is_ad, each.more - 1))
                     return
 
+    def _count(self, start: int, end: int) -> int:
+        return sum([len(text) for text in self.texts[start:end]])
+
     def _put_outside(self, start: int, end: int) -> None:
-        """Put a heading and what stands below it outside, up to prose without links."""
+        """Put a heading and what stands below it outside, up to another heading, or prose without links."""
         for index in range(start, end):
             mark = self.marks[index]
-            if index > start and not mark & (LINKED | ITEM | OUTSIDE) and len(self.texts[index]) > _PROSE:
-                return
+            if index > start and not mark & (LINKED | OUTSIDE):
+                is_prose = not mark & ITEM and len(self.texts[index]) > _PROSE
+                if is_prose or mark & HEADING:
+                    return
             self.marks[index] = OUTSIDE
 
 
@@ -149,9 +180,10 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
     if body is None or body in without:
         return blocks
     holding = _holding(whole)
+    are_cards = len(whole.document.find_all("article")) > 1
     roots = _find_main(whole, without) if landmarks and names else []
     for root in roots or [body]:
-        _walk(root, without, holding, blocks, landmarks=landmarks, names=names)
+        _walk(root, without, holding, blocks, landmarks=landmarks, names=names, are_cards=are_cards)
     return blocks
 
 
@@ -169,7 +201,7 @@ def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Block
     blocks = Blocks([], [], [])
     for node in nodes:
         if node not in without:
-            _walk(node, without, (), blocks, landmarks=False, names=False)
+            _walk(node, without, (), blocks, landmarks=False, names=False, are_cards=False)
     return blocks
 
 
@@ -186,7 +218,14 @@ def _holding(whole: Whole) -> Collection[Any]:
 
 
 def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost more than all else
-    root: Any, without: Collection[Any], holding: Collection[Any], blocks: Blocks, *, landmarks: bool, names: bool
+    root: Any,
+    without: Collection[Any],
+    holding: Collection[Any],
+    blocks: Blocks,
+    *,
+    landmarks: bool,
+    names: bool,
+    are_cards: bool,
 ) -> None:
     texts, marks, paths = blocks
     put = blocks.put
@@ -219,7 +258,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     if line:
                         line.append("\n")
                 elif kind == _BUTTON and names and not closing:
-                    closing.append(_Closing(len(stack), -1, 2))
+                    closing.append(_Closing(len(stack), -1, is_ad=False, more=2))
                 continue
             if without and node in without:
                 continue
@@ -230,7 +269,11 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     zone, number = known(name) or name_zone(name)
                     below = (path * 31 + number) & _PATH
                 if kind <= _LINK:
-                    if zone in _SKIPPED and names and node not in holding:
+                    if (
+                        names
+                        and (zone in _SKIPPED or (kind == _LINK and node.matches(_SPONSORED)))
+                        and node not in holding
+                    ):
                         continue
                 elif landmarks:
                     if kind == _LANDMARK:
@@ -263,33 +306,43 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                 is_block = False
             else:
                 if line:
+                    if names and start == len(texts):
+                        blocks.head(closing, len(stack), "".join(line))
                     put(line, mark, linked, path)
                     linked = 0
-                if kind == _PLAIN and names and tag in _HEADINGS and (node.text.strip().lower() in HEADINGS):
-                    closing.append(_Closing(len(stack), len(texts), 1))
+                if names and kind == _PLAIN and tag in _HEADINGS:
+                    blocks.head(closing, len(stack), node.text)
                 if is_single:
                     data = children[0].data
                     if not data.isspace():
+                        if names and start == len(texts) and kind != _PLAIN:
+                            blocks.head(closing, len(stack), data)
                         own = _MARKS.get(tag, mark & _LASTING)
                         texts.append(data)
                         marks.append(own | LINKED if in_link else own)
                         paths.append(below)
                     continue
                 if kind == _ROW and _is_plain_row(children):
-                    texts.append("\t".join([_text_of(cell) for cell in children if type(cell) is _ELEMENT]))
-                    marks.append(CELL | ITEM)
+                    cells = [_text_of(cell) for cell in children if type(cell) is _ELEMENT]
+                    texts.append("\t".join(cells))
+                    marks.append(CELL | ITEM if sum([not cell.isspace() for cell in cells if cell]) > 1 else 0)
                     paths.append(below)
                     continue
                 stack.append((ahead, mark, path, inside, in_link, is_block, start))
                 mark = _MARKS.get(tag, mark & _LASTING)
                 is_block = True
-                inside = inside or (kind == _NAMED and tag in _INSIDE)
+                if kind == _NAMED and tag in _INSIDE:
+                    inside = True
+                    if tag == "article" and are_cards:
+                        mark |= ITEM
                 start = len(texts)
             path = below
             ahead = iter(children)
             break
         else:
             if line and is_block:
+                if names and start == len(texts):
+                    blocks.head(closing, len(stack), "".join(line))
                 put(line, mark, linked, path)
                 linked = 0
             if closing and closing[-1].depth >= len(stack):

@@ -33,7 +33,7 @@ class Zone(Enum):
 # Advertisements, what else there is to read, consent, sharing, asking for something.
 _APART: Final = to_words(
     """
-    ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot adbox adunit adsense
+    ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot advads adbox adunit adsense
     admanager adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted
     outbrain taboola doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama
     reclame iklan mrec skyscraper interstitial paywall upsell
@@ -84,13 +84,13 @@ _PARTS: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
-_LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|layout|elementor)(?![a-z])")
+_LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|elementor)(?![a-z])")
 _MOST_LETTERS: Final = 200
 _MOST_NAMES: Final = 8192
 
 NOT_SHOWN: Final = (
     '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"],'
-    "[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-experiment],[data-ab-test]"
+    '[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-testid="sponsored"]'
 )
 """What is not shown, or is shown to some: as a selector."""
 TELLING: Final = f"[id],[role],[aria-label],{NOT_SHOWN}"
@@ -138,15 +138,42 @@ HEADINGS: Final = to_phrases(
     アクセスランキング | ランキング | 人気ランキング | よく読まれている記事 | 最近の投稿 | コメント | 広告 | pr |
     相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
     热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 |
+    what our customers say | testimonials | customer reviews | das sagen unsere kunden | kundenstimmen | bewertungen |
+    nos clients témoignent | avis clients | ce que disent nos clients | отзывы | отзывы клиентов | отзывы наших клиентов |
+    お客様の声 | レビュー | 客户评价 | آراء عملائنا | آراء العملاء | opiniones de clientes | dicono di noi |
+    more on this topic | 話題 | 最新記事 | مواضيع رائجة |
     مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
     ذات صلة | الأكثر قراءة | الأكثر مشاهدة | اقرأ أيضا | اقرأ أيضًا | اقرأ أيضاً | قد يعجبك أيضا | قد يهمك أيضا |
     التعليقات | إعلان
     """
 )
-"""What stands above lists of other pages, comments and the like, in lower case."""
+"""What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
+ADVERTISEMENTS: Final = to_phrases(
+    """
+    ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post | promoted |
+    paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité | sponsorisé |
+    contenu sponsorisé | publicidad | patrocinado | contenido patrocinado | publicidade | pubblicità | sponsorizzato |
+    advertentie | gesponsord | reklama | sponsorowane | реклама | на правах рекламы | партнёрский материал | reklam |
+    広告 | スポンサー | 広告・pr | pr | 提供 | 广告 | 廣告 | 推广 | إعلان | إعلانات | إعلان ممول | محتوى ممول
+    """
+)
+"""What stands above an advertisement, as `to_heading` gives it."""
 
 ASKING: Final = ("cookie", "newsletter", "çerez", "クッキー", "ملفات تعريف الارتباط", "ciasteczk")
 """What a box with a button is about that asks the reader for something."""
+
+_FIGURES: Final = re.compile(r"[\d()\[\]（）.,]+")
+_LONGEST_HEADING: Final = 60
+
+
+def to_heading(text: str) -> str:
+    """Give a heading as the lists have it: in lower case, without figures, up to a colon."""
+    text = text.strip()
+    if len(text) > _LONGEST_HEADING:
+        return ""
+    text = text.lower().replace("：", ":").partition(":")[0]
+    return " ".join(_FIGURES.sub(" ", text).split())
+
 
 KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
 """What `name_zone` found, since the same few names come again and again; emptied when it is full."""
@@ -166,7 +193,9 @@ def name_zone(name: str) -> tuple[Zone | None, int]:
 
 def _look_at(name: str) -> tuple[Zone | None, int]:
     tokens = name.split()
-    words = {word.lower() for token in tokens if not _LAYOUT.search(token) for word in _WORD.findall(token)}
+    # Of block__element--modifier it is the element that says where its text stands.
+    parts = [token.partition("--")[0].rpartition("__")[2] for token in tokens]
+    words = {word.lower() for part in parts if not _LAYOUT.search(part) for word in _WORD.findall(part)}
     first = " ".join(_WORD.findall(tokens[0])).lower() if tokens else ""
     number = xxh3_64_intdigest(first.encode()) & 0xFFFF_FFFF
     if not words or not _NEVER.isdisjoint(words):
@@ -175,15 +204,15 @@ def _look_at(name: str) -> tuple[Zone | None, int]:
         return Zone.COUNT, number
     if not _TALK.isdisjoint(words):
         return Zone.TALK, number
-    if not _APART.isdisjoint(words) or _has_part(tokens):
+    if not _APART.isdisjoint(words) or _has_part(parts):
         return Zone.APART, number
     if not _LINKS.isdisjoint(words):
         return Zone.LINKS, number
     return (None if _NOTES.isdisjoint(words) else Zone.NOTE), number
 
 
-def _has_part(tokens: list[str]) -> bool:
-    return any(_PARTS.search(token.lower()) and not _LAYOUT.search(token) for token in tokens)
+def _has_part(parts: list[str]) -> bool:
+    return any(_PARTS.search(part.lower()) and not _LAYOUT.search(part) for part in parts)
 
 
 def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:

@@ -97,6 +97,9 @@ _CJK_DATE: Final = re.compile(
 # Words beside a figure that count what a site's visitors do.
 _COUNTED: Final = to_words(
     """
+    rating ratings review reviews vote votes basket cart bewertung bewertungen stimme stimmen warenkorb avis voix panier
+    votos valoraciones reseñas carrito carrello recensioni voti оценок оценки отзывов голосов голоса корзина поделились
+    смотрят lu lue koszyk تقييما تقييم تقييمات صوتا صوت أصوات السلة
     view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply
     replies response responses share shares shared like likes follower followers subscriber subscribers download
     downloads play plays reaction reactions clap claps upvote upvotes online watching reading viewing bought
@@ -111,6 +114,7 @@ _COUNTED: Final = to_words(
 )
 _COUNTED_PARTS: Final = to_phrases(
     """
+    評価 | 投票 | レビュー | カート | 票 |
     閲覧 | ビュー | コメント | いいね | シェア | オンライン | アクセス | 回表示 | 再生 | フォロワー |
     浏览 | 阅读 | 评论 | 点赞 | 在线 | 人气 | 瀏覽 | 留言 | en línea | مشاهد | تعليق | زائر | زوار | متصل
     """
@@ -126,6 +130,22 @@ _SURELY_COUNTED: Final = re.compile(
     |\bmal[ ](?:gelesen|geteilt|angesehen|aufgerufen)\b|\bété[ ](?:vue?|lue?|consultée?)\b|\bsido[ ](?:vist|leíd)[oa]\b
     |人がオンライン|人が閲覧|回?閲覧され|人在线|人正在|متصل|يتصفح|يشاهد""",
     re.VERBOSE,
+)
+# Who looks at the page with the reader, and a time that ends or goes on while it is looked at.
+_NOW_LOOKING: Final = to_phrases(
+    """
+    this page open | looking at this | viewing this | watching this | reading this | regardent | consultent cette |
+    angesehen | sehen sich das | schauen gerade | смотрят | просматривают | يشاهدون | يشاهد هذا | يتصفحون | 見てい |
+    閲覧してい | が閲覧中 | 正在看 | 正在浏览 | mirando esto | están viendo | stanno guardando | estão vendo
+    """
+)
+_SECONDS: Final = re.compile(r"\b\d{1,3}:\d\d:\d\d\b")
+_RATED: Final = re.compile(r"\b\d[.,]\d{1,2} ?(?:/|of|out of|von|sur|из|من|de|su|点中) ?(?:5|10)\b|\b[5５]点中")
+_MOVED: Final = re.compile(r"[（(][+\-−–±] ?\d+(?:[.,]\d+)? ?%[)）]")
+_WEATHER: Final = re.compile(
+    r"-?\d+ ?°.*(?:sun|cloud|rain|clear|snow|wind|storm|fog|sonnig|bewölkt|heiter|regen|schnee|ensoleill|nuag|plui|couvert|"
+    r"neige|soleado|nublado|lluvi|sereno|nuvoloso|piogg|ясно|облач|дожд|солнеч|снег|пасмурно|晴|曇|くもり|雨|雪|多云|阴|مشمس|غائم|"
+    r"ماطر|صاف)"
 )
 _GREETING_WORDS: Final = to_words(
     """
@@ -154,27 +174,51 @@ _GREETINGS_ELSEWHERE: Final = (
     "أهلا",
     "أهلاً",
 )
+_HAS_DIGIT: Final = re.compile(r"\d")
+_AGE_ENDS: Final = tuple(
+    f" {phrase}"
+    for phrase in to_phrases(
+        """
+        just now | yesterday | gerade eben | soeben | gestern | à l'instant | à l’instant | hier | ahora mismo | ayer |
+        agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что | сейчас | вчера |
+        たった今 | 昨日 | 刚刚 | 昨天 | الآن | أمس
+        """
+    )
+)
 LONGEST_GREETING: Final = 50
+# What stands between a figure and what it counts.
+_BETWEEN: Final = to_words(
+    """
+    k m b mio mrd tsd mal times new neue total user users people person persons guest guests visitor visitors member
+    members reader readers customer customers others nutzer personen gäste besucher leser personnes visiteurs
+    utilisateurs personas usuarios utenti persone min minutes
+    """
+)
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
-_MOST_WORDS: Final = 9
+_MOST_WORDS: Final = 12
 
 
 def without_ages(text: str) -> str:
     """Leave out of lines how long ago something was."""
-    data = text.encode("utf-8", "replace")
+    data = text.lower().encode("utf-8", "replace")
     for sign, pattern in _AGES:
         if count(data, sign.encode()):
-            text = "\n".join([pattern.sub("", line) if sign in line else line for line in text.split("\n")])
+            text = "\n".join([pattern.sub("", line) if sign in line.lower() else line for line in text.split("\n")])
     return text
 
 
-def is_fleeting(text: str, *, is_heading: bool) -> bool:
-    """Say whether a short block with a figure in it tells of the visit, not of the page's subject."""
+def is_fleeting(text: str, *, is_heading: bool = False, is_item: bool = False) -> bool:
+    """Say whether a short block with a figure in it tells of the visit, not of the page's subject.
+
+    is_item  it is one of a list, where a time with seconds is a result
+    """
     lowered = text.lower()
     words = _WORD.findall(lowered)
     if not is_heading and _MONEY.search(text) is None and _is_date(text, words):
+        return True
+    if any(phrase in lowered for phrase in _NOW_LOOKING):
         return True
     if text.endswith(SENTENCE_ENDS):
         return _SURELY_COUNTED.search(lowered) is not None
@@ -182,7 +226,16 @@ def is_fleeting(text: str, *, is_heading: bool) -> bool:
         return True
     if " en ligne" in lowered or (not text.isascii() and any(part in lowered for part in _COUNTED_PARTS)):
         return True
-    return not is_heading and is_greeting(text)
+    return not is_heading and (_is_live(lowered, is_item=is_item) or is_greeting(text))
+
+
+def _is_live(text: str, *, is_item: bool) -> bool:
+    """Say whether a text tells of a clock, a rating, the weather or the stock exchange."""
+    if _RATED.search(text) is not None or _MOVED.search(text) is not None:
+        return True
+    if "°" in text and _WEATHER.search(text) is not None:
+        return True
+    return not is_item and _SECONDS.search(text) is not None
 
 
 def _is_date(text: str, words: list[str]) -> bool:
@@ -196,11 +249,12 @@ def _is_date(text: str, words: list[str]) -> bool:
 
 def _stands_beside_figure(text: str) -> bool:
     """Say whether a word that counts what visitors do stands beside a figure."""
-    pieces = _PIECE.findall(text)
+    pieces = ["", "", *_PIECE.findall(text), "", ""]
     for index, piece in enumerate(pieces):
         if piece in _COUNTED:
-            near = pieces[max(index - 2, 0) : index + 3]
-            if any(each[0].isdigit() for each in near):
+            before = pieces[index - 1] if pieces[index - 1] not in _BETWEEN else pieces[index - 2]
+            behind = pieces[index + 1] if pieces[index + 1] not in _BETWEEN else pieces[index + 2]
+            if before[:1].isdigit() or behind[:1].isdigit():
                 return True
     return False
 
@@ -216,3 +270,27 @@ def is_greeting(text: str) -> bool:
     if first is not None and first[0] in _GREETING_WORDS:
         return _GREETING.match(text) is not None
     return not text.isascii() and any(greeting in text for greeting in _GREETINGS_ELSEWHERE)
+
+
+_PARTS: Final = re.compile(r"\s*[·|•]\s*|\s+[–—/]\s+")
+_MOST_PARTED: Final = 250
+
+
+def without_fleeting_parts(text: str) -> str:
+    """Leave out of a line such as `By Jane Doe · 3 May · 123 views` what tells of the visit."""
+    if len(text) > _MOST_PARTED or not ("·" in text or "|" in text or "•" in text):
+        return text
+    parts = _PARTS.split(text)
+    kept = [part for part in parts if not (_HAS_DIGIT.search(part) and is_fleeting(part)) and not is_greeting(part)]
+    return text if len(kept) == len(parts) else " · ".join(kept)
+
+
+def without_last_age(text: str) -> str:
+    """Leave out of a short line an age in one word at its end, as in `Jane Doe yesterday`."""
+    if len(text) > LONGEST_GREETING:
+        return text
+    lowered = text.lower()
+    for word in _AGE_ENDS:
+        if lowered.endswith(word):
+            return text[: len(text) - len(word)]
+    return text

@@ -17,7 +17,15 @@ from tocsin.spec.signals.content_fingerprint import (
     Block,
     pack,
 )
-from tocsin.spec.signals.content_fleeting import LONGEST_GREETING, MOST_LETTERS, is_fleeting, is_greeting, without_ages
+from tocsin.spec.signals.content_fleeting import (
+    LONGEST_GREETING,
+    MOST_LETTERS,
+    is_fleeting,
+    is_greeting,
+    without_ages,
+    without_fleeting_parts,
+    without_last_age,
+)
 from tocsin.spec.signals.content_text import (
     SENTENCE_ENDS,
     fold,
@@ -48,6 +56,7 @@ _DIGEST: Final = 0xFFFF_FFFF
 _BITS: Final = 0xFFFF
 _SHOWN: Final = 60
 _LOOKED_AT: Final = 200
+_MOST_PARTED: Final = 250
 
 
 class _Line(NamedTuple):
@@ -95,11 +104,14 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
     blocks: list[Block] = []
     counted: list[str] = []
     if lines:
-        datas = to_comparable(without_ages("\n".join([line.text for line in lines])))
+        if level == CHOSEN:
+            datas = to_comparable("\n".join([line.text for line in lines]))
+        else:
+            datas = to_comparable(without_ages("\n".join([_lasting(line) for line in lines])))
         for line, data in zip(lines, datas, strict=True):
             has_figures = has_digits(data)
             masked = without_figures(data) if has_figures else b""
-            if level != CHOSEN and _is_fleeting(line, has_figures=has_figures):
+            if level != CHOSEN and (not data or _is_fleeting(line, has_figures=has_figures)):
                 beside.append(Beside(xxh3_64_intdigest(data) & _BITS, _place(line.path, masked), SHORT))
                 bits.append(line.text)
             else:
@@ -122,11 +134,20 @@ def _is_enough(blocks: Blocks) -> bool:
     return _FEW_OF * inside >= outside and inside > 0
 
 
+def _lasting(line: _Line) -> str:
+    text = line.text
+    if len(text) > _MOST_PARTED or line.mark & (CELL | HEADING):
+        return text
+    return without_last_age(without_fleeting_parts(text))
+
+
 def _is_fleeting(line: _Line, *, has_figures: bool) -> bool:
     letters = len(line.text)
     is_heading = line.mark & HEADING != 0
     if has_figures:
-        return letters <= MOST_LETTERS and not line.mark & CELL and is_fleeting(line.text, is_heading=is_heading)
+        if letters > MOST_LETTERS or line.mark & CELL:
+            return False
+        return is_fleeting(line.text, is_heading=is_heading, is_item=line.mark & ITEM != 0)
     return letters <= LONGEST_GREETING and not is_heading and is_greeting(line.text)
 
 
