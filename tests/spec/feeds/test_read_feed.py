@@ -226,6 +226,12 @@ def test_what_is_no_feed_is_none(body: bytes) -> None:
     assert read_feed(body, "application/rss+xml", URL) is None
 
 
+def test_items_that_are_no_list_are_none() -> None:
+    feed = read('{"version":"https://jsonfeed.org/version/1","items":{}}')
+
+    assert feed == Feed("json", (), "its items are no list")
+
+
 def test_a_feed_without_entries_is_one() -> None:
     assert read(rss("")) == Feed("rss", ())
 

@@ -139,6 +139,25 @@ CHALLENGES = {
         "<html><head><script>document.cookie='seen=4711;path=/';window.location.reload();</script></head><body></body>"
         "</html>",
     ),
+    "sent to a place of challenges": StandIn(
+        "challenge",
+        document("Rose &amp; Spade", '<p>Please enter the characters you see.</p><input name="field"><p>' + "x " * 300),
+        final_url="https://www.example.org/errors/validateCaptcha",
+    ),
+    "a title, and scripts only, not to be indexed": StandIn(
+        "challenge",
+        document(
+            "One moment, please...",
+            '<div class="spinner"></div><script src="/check.js"></script>',
+            head='<meta name="robots" content="noindex">',
+        ),
+    ),
+    "a protection's scripts only, put off": StandIn(
+        "challenge",
+        '<html><head><title>example.org</title><script src="https://1a2b.edge.sdk.awswaf.com/1a2b/x.js"></script></head>'
+        "<body></body></html>",
+        status=202,
+    ),
     "words in japanese": StandIn(
         "challenge",
         document(

@@ -46,8 +46,16 @@ MAINTENANCES = {
             lang="ko",
         ),
     ),
+    "sent to a place of maintenance": StandIn(
+        "maintenance",
+        document("Rose &amp; Spade", "<p>Sorry for the inconvenience.</p>"),
+        final_url="https://www.example.org/maintenance.html",
+    ),
+    "a title and a heading": StandIn(
+        "maintenance", document("Under construction", "<h1>Under construction</h1><img src=digger.gif>")
+    ),
     "with 202 and no words of return": StandIn(
-        "maintenance", document("Service Unavailable", "<h1>Service Unavailable</h1>"), status=202
+        "maintenance", document("Service Unavailable", "<p>We sort the seeds.</p>"), status=202
     ),
 }
 

@@ -109,6 +109,13 @@ CONSENTS = {
             lang="fr",
         ),
     ),
+    "by a product only": StandIn(
+        "consent",
+        document(
+            "Rose &amp; Spade", '<div id="notice"></div><script src="https://cdn.privacy-mgmt.com/x.js"></script>'
+        ),
+        final_url="https://www.example.org/consent?back=%2Fguides",
+    ),
     "an age gate": StandIn(
         "consent",
         document(
@@ -149,6 +156,11 @@ PARKED = {
             '<div class="box"><h1>example.org</h1><p>Get this domain</p><p>The domain owner may be interested in an offer. '
             "Inquire about this domain.</p></div><script>window.LANDER_SYSTEM='PW'</script>",
         ),
+        final_url="https://www.example.org/lander",
+    ),
+    "a lander without a mark": StandIn(
+        "parked",
+        document("example.org", "<p>Related searches</p>" + "<p>Roses, soil, spades, gardens</p>" * 20),
         final_url="https://www.example.org/lander",
     ),
     "for sale, in german": StandIn(

@@ -181,6 +181,7 @@ SHORT = {
         "",
         '<html><head><meta http-equiv="refresh" content="0; url=/guides/roses-2026"><title>Moved</title></head></html>',
     ),
+    "a title that goes on": _short("Not founded in 1990", "<h1>Not founded in 1990</h1><p>You requested our date.</p>"),
     "a page that breaks off in its head": StandIn(
         "", "<html><head><title>Roses</title><link rel=stylesheet href=a.css>"
     ),
@@ -191,6 +192,17 @@ THEMSELVES = {
         "Log in",
         '<h1>Log in</h1><form><input name="u"><input type="password" name="p"></form>',
         url="https://www.example.org/login",
+    ),
+    "the page of maintenance, watched": _short(
+        "Maintenance",
+        "<h1>Maintenance</h1><p>We will be back soon.</p>",
+        url="https://www.example.org/maintenance",
+    ),
+    "an article that says so behind other data": _short(
+        "Page not found",
+        "<h1>Page not found</h1><p>Is what we said when you requested our old guide.</p>",
+        head='<script type="application/ld+json">{"@type":"WebSite"}</script>'
+        '<script type="application/ld+json">{"@type":["NewsArticle"]}</script>',
     ),
     "the page of errors, watched": _short(
         "Page not found",

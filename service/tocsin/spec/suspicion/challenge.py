@@ -81,8 +81,6 @@ def _find_by_reload(case: Case) -> str | None:
         return None
     if "document.cookie" in sight.code and any(reload in sight.code for reload in _RELOADS):
         return "a script sets a cookie and loads again; there is nothing else"
-    if case.is_put_off and "script" in sight.code and find_mark(FAINT, sight.code):
-        return "only scripts of a protection, with status 202"
     return None
 
 
