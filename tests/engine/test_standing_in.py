@@ -174,3 +174,13 @@ def test_what_stands_in_for_a_document_does_not_make_a_page_of_it() -> None:
     assert result.report.outcome == "suspect"
     assert result.not_html
     assert watched.check(b"%PDF-1.7 ...", headers=pdf).report.outcome == "unchanged"
+
+
+def test_a_page_that_always_looked_like_that_is_the_page() -> None:
+    declared = CHALLENGE.replace(b"<title>", b"<meta name=created content=2026><title>")
+    watched = Watched()
+    watched.check(declared)
+
+    result = watched.check(declared.replace(b"2026", b"2027"))
+
+    assert (result.report.outcome, result.report.rule) == ("minor", "T47")

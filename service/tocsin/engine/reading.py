@@ -115,7 +115,9 @@ def behold(
     if is_read:
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked_of(wanted.policy), final_url))
         change = _compare(wanted, readings)
-    is_doubtful = before is None or is_other or wanted.status == ACCEPTED or _is_mostly_new(change)
+    # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
+    is_unlike = is_other if change is None else _is_mostly_new(change)
+    is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
     suspicion = _suspicion(whole, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
     return Beheld(readings, change, suspicion, problem=problem or None)
