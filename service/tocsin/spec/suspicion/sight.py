@@ -73,7 +73,8 @@ class Sight:
     fields           other fields that can be filled in, but those of furniture
     media            pictures, frames and the like
     code             attributes and scripts, in lower case, as far as anybody looks
-    is_cut           there is more than anybody looks at: it is what it says
+    is_cut           there is more than anybody looks at, or paragraphs, wherever they stand, hold enough text: then
+                     the page is what it says, and nothing else of it was gathered
     """
 
     def __init__(self, whole: Whole) -> None:
@@ -162,6 +163,9 @@ class Sight:
         if next(islice(document.descendants, _MOST_NODES, None), None) is not None:
             self.is_cut = True
             return
+        if self._has_long_paragraphs():
+            self.is_cut = True
+            return
         stack: list[tuple[Any, int]] = [(document, 0)]
         while stack:
             node, zone = stack.pop()
@@ -181,6 +185,15 @@ class Sight:
                 continue
             below = _zone_below(tag, zone)
             stack += [(child, below) for child in reversed(node.children)]
+
+    def _has_long_paragraphs(self) -> bool:
+        """Say whether paragraphs alone hold enough text: most pages are told by them, in a tenth of the time."""
+        letters = 0
+        for paragraph in self._whole.elements("p"):
+            letters += len(paragraph.text)
+            if letters > MOST_OWN:
+                return True
+        return False
 
     def _read(self, data: str, zone: int) -> None:
         words = data.split()
