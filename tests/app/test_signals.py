@@ -84,3 +84,25 @@ async def test_an_edit_between_a_check_and_its_rendering_is_told_by_the_next_che
 
     assert outcomes == ["first", "minor", "minor"]
     assert "if-none-match" not in site.asked("/a")[3].headers
+
+
+@EVERYWHERE
+async def test_what_a_watched_sitemap_says_of_a_page_is_told_though_the_page_is_not_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Origin, fetchers: int
+) -> None:
+    def sitemap(date: str) -> Page:
+        url = f"<url><loc>{site.url('/a')}</loc><lastmod>{date}</lastmod></url>"
+        body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{url}</urlset>'
+        return Page(body, content_type="application/xml")
+
+    site.pages |= {"/a": Page(page(), etag='"a"'), "/sitemap.xml": sitemap("2026-11-01")}
+    urls = site.url("/a"), site.url("/sitemap.xml")
+    async with Crew.at(tmp_path, monkeypatch, *urls, fetch=FetchSettings(fetchers=fetchers)) as crew:
+        quiet = [(await crew.check())["a"] for _ in range(2)]
+        site.pages["/sitemap.xml"] = sitemap("2026-11-21")
+        loud = [(await crew.check())["a"] for _ in range(3)]
+
+    assert [report.outcome for report in quiet] == ["first", "unchanged"]
+    assert sorted(str(report.outcome) for report in loud) == ["minor", "unchanged", "unchanged"]
+    (told,) = (report for report in loud if report.outcome == "minor")
+    assert (told.not_modified, told.basis, told.signals) == (True, "declared", ("sitemap",))

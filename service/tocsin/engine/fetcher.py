@@ -156,7 +156,7 @@ class FetcherWork:
         wanted = Wanted(self._policies.of(task), task.beside, task.url, rendered.status)
         self._mark(job.page_id)
         try:
-            assess(rendered.final_url, *page, None, None, headers=rendered.headers, wanted=wanted)
+            assess(rendered.final_url, *page, task.state, None, headers=rendered.headers, wanted=wanted)
             find_copies(job.task.url, rendered.final_url, *page, rendered.headers)
         finally:
             self._mark(0)
