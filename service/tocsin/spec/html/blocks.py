@@ -44,14 +44,14 @@ _PATH: Final = 0xFFFF_FFFF_FFFF
 
 # How an element is walked: up to _LINK as part of the line it stands in; from _COUNT on its class is looked at, but for
 # _PLAIN.
-_INLINE, _COUNT, _LINK, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP, _BUTTON = range(12)
+_INLINE, _COUNT, _LINK, _PLAIN, _NAMED, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP, _INPUT, _BUTTON = range(13)
 _KINDS: Final[dict[str, int]] = {
     tag: kind
     for kind, tags in (
         (
             _SKIP,
             """script style noscript template head iframe object embed svg canvas audio video select option optgroup
-            datalist textarea input output meter progress map link meta title base selectedcontent""",
+            datalist textarea output meter progress map link meta title base selectedcontent""",
         ),
         (_BREAK, "br hr wbr"),
         (_PLAIN, "h1 h2 h3 h4 h5 h6 pre blockquote address figcaption caption summary legend"),
@@ -66,6 +66,7 @@ _KINDS: Final[dict[str, int]] = {
         (_ROW, "tr"),
         (_LINK, "a"),
         (_COUNT, "span ins"),
+        (_INPUT, "input"),
         (_BUTTON, "button"),
     )
     for tag in tags.split()
@@ -92,7 +93,8 @@ class _Closing(NamedTuple):
     """What is to be decided when an element ends.
 
     depth    of the element
-    heading  the block that says that what follows is beside the content; -1: the element holds a button
+    heading  the block that says that what follows is beside the content; -1: the element holds a button, -2: it asks
+             for an address
     is_ad    it says that an advertisement follows
     more     how many elements further up may be decided upon instead
     """
@@ -101,6 +103,9 @@ class _Closing(NamedTuple):
     heading: int
     is_ad: bool
     more: int
+
+
+_ADDRESS: Final = -2
 
 
 class Blocks(NamedTuple):
@@ -148,7 +153,7 @@ class Blocks(NamedTuple):
                     self._put_outside(each.heading, end)
             elif depth and self._count(first, end) <= _LONGEST_QUESTION:
                 said = " ".join(self.texts[first:end]).lower()
-                if any(word in said for word in ASKING):
+                if each.heading == _ADDRESS or any(word in said for word in ASKING):
                     self.marks[first:end] = [OUTSIDE] * (end - first)
                 elif each.more:
                     closing.append(_Closing(depth - 1, -1, each.is_ad, each.more - 1))
@@ -257,9 +262,11 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                 if kind == _BREAK:
                     if line:
                         line.append("\n")
-                elif kind == _BUTTON and names and not closing:
-                    closing.append(_Closing(len(stack), -1, is_ad=False, more=2))
+                elif kind >= _INPUT and names:
+                    _ask(node, kind, closing, len(stack))
                 continue
+            if not kind and "-" in tag:
+                kind = _NAMED
             if without and node in without:
                 continue
             below = path
@@ -279,7 +286,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                     if kind == _LANDMARK:
                         zone = None if _is_noted(node, zone) else Zone.APART
                     elif kind == _HEADER:
-                        zone = None if inside else Zone.HEAD
+                        zone = Zone.LINKS if inside else Zone.HEAD
                     elif not names or (kind == _ITEM and zone is Zone.LINKS):
                         zone = None
                     if zone is None and node.matches(TELLING):
@@ -352,6 +359,15 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
             ahead, mark, path, inside, in_link, is_block, start = stack.pop()
 
 
+def _ask(node: Any, kind: int, closing: list[_Closing], depth: int) -> None:
+    """Note that an element holds a button, or asks for an address: it may be a question to the reader."""
+    if kind == _INPUT:
+        if node.attr("type") == "email":
+            closing.append(_Closing(depth, _ADDRESS, is_ad=False, more=0))
+    elif not closing:
+        closing.append(_Closing(depth, -1, is_ad=False, more=2))
+
+
 def _is_plain_row(children: list[Any]) -> bool:
     """Say whether a row holds data: lines only, or one or two short texts a cell however they are wrapped."""
     for cell in children:
@@ -390,11 +406,13 @@ def _is_apart(node: Any, zone: Zone, tag: str) -> bool:
         return False
     if zone is Zone.TALK:
         return True
-    length = len(node.text)
+    text = node.text
+    length = len(text)
     if zone is Zone.COUNT:
-        return length <= _LONGEST_COUNT or len(node.text.strip()) <= _LONGEST_COUNT
+        return len(text.strip()) <= _LONGEST_COUNT
     if zone is Zone.LINKS:
-        return 2 * sum([len(link.text) for link in node.find_all("a")]) > length
+        links = "".join([link.text for link in node.find_all("a")])
+        return 2 * len("".join(links.split())) > len("".join(text.split()))
     if length <= _LONG_TEXT or tag in _NEVER_LONG:
         return True
     return sum([len(part.text) for part in node.find_all("p")]) <= _LONG_TEXT

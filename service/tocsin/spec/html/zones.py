@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the words are of many scripts
 """What an element's names, attributes and headings say of where its text stands: in the content, or beside it."""
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _APART: Final = to_words(
     share shares sharing sharedaddy social socials addthis addtoany sharethis shariff teilen partager compartir
     condividi
     newsletter subscribe subscription signup login userbar usermenu greeting salutation loggedin cta btn button
-    buttons popup modal overlay lightbox toast snackbar tooltip offcanvas drawer abtest experiment countdown clock
+    buttons footer popup modal overlay lightbox toast snackbar tooltip offcanvas drawer abtest experiment countdown
+    clock
     """
 )
 _TALK: Final = to_words(
@@ -56,7 +58,7 @@ _TALK: Final = to_words(
 _LINKS: Final = to_words(
     """
     nav navbar navigation menu submenu breadcrumb breadcrumbs pagination pager paginator sitenav topbar toolbar
-    masthead footer header tags taglist tagcloud skip skiplink
+    masthead header tags taglist tagcloud skip skiplink
     """
 )
 _COUNTS: Final = to_words(
@@ -80,7 +82,7 @@ _NEVER: Final = to_words(
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
     r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
-    r"taboola|outbrain|sidebar|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
+    r"taboola|outbrain|sidebar|mw-portlet|(?<![a-z])p-(?:tb|navigation|current-events)|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
@@ -139,9 +141,15 @@ HEADINGS: Final = to_phrases(
     相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
     热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 |
     what our customers say | testimonials | customer reviews | das sagen unsere kunden | kundenstimmen | bewertungen |
-    nos clients témoignent | avis clients | ce que disent nos clients | отзывы | отзывы клиентов | отзывы наших клиентов |
+    nos clients témoignent | avis clients | ce que disent nos clients | отзывы | отзывы клиентов |
+    отзывы наших клиентов |
     お客様の声 | レビュー | 客户评价 | آراء عملائنا | آراء العملاء | opiniones de clientes | dicono di noi |
-    more on this topic | 話題 | 最新記事 | مواضيع رائجة |
+    more on this topic | breaking | breaking news | latest | eilmeldungen | dernière minute | última hora | срочно |
+    tags | schlagwörter | mots-clés | etiquetas | теги | метки | タグ | وسوم |
+    лента | популярное сейчас | الأكثر شيوعا | آخر الأخبار |
+    live updates | live blog | en direct | populaire | populaires | les plus populaires | le fil | le fil info |
+    neueste meldungen | neueste artikel | últimas noticias | ultime notizie | 新着 | 新着記事 |
+    速報 | 話題 | 最新記事 | عاجل | مواضيع رائجة |
     مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
     ذات صلة | الأكثر قراءة | الأكثر مشاهدة | اقرأ أيضا | اقرأ أيضًا | اقرأ أيضاً | قد يعجبك أيضا | قد يهمك أيضا |
     التعليقات | إعلان
@@ -150,8 +158,8 @@ HEADINGS: Final = to_phrases(
 """What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
 ADVERTISEMENTS: Final = to_phrases(
     """
-    ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post | promoted |
-    paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité | sponsorisé |
+    ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post |
+    promoted | paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité | sponsorisé |
     contenu sponsorisé | publicidad | patrocinado | contenido patrocinado | publicidade | pubblicità | sponsorizzato |
     advertentie | gesponsord | reklama | sponsorowane | реклама | на правах рекламы | партнёрский материал | reklam |
     広告 | スポンサー | 広告・pr | pr | 提供 | 广告 | 廣告 | 推广 | إعلان | إعلانات | إعلان ممول | محتوى ممول

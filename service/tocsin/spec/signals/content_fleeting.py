@@ -124,8 +124,8 @@ _SURELY_COUNTED: Final = re.compile(
     r"""\b(?:people|persons?|users?|guests?|visitors?|readers?|members?|customers?|others?|nutzer|besucher|gäste|leser|
     personen|personnes|visiteurs|utilisateurs|personas|usuarios|utenti|persone)[ ]
     (?:(?:are|is|currently|now|right|also|just|sind|gerade|aktuell|derzeit|jetzt|sont|actuellement|están|ahora|sono|
-    ora)[ ])*+(?:online|watching|reading|viewing|looking|here|hier|en[ ]ligne|en[ ]línea|connectés|conectad[oa]s|leyendo|
-    collegati)\b
+    ora)[ ])*+(?:online|watching|reading|viewing|looking|here|hier|en[ ]ligne|en[ ]línea|connectés|conectad[oa]s|
+    leyendo|collegati)\b
     |\b(?:been|was|were)[ ](?:viewed|read|shared|visited|downloaded)\b|\bvisitor[ ](?:no|number)\b|\bbesucher[ ]nr\b
     |\bmal[ ](?:gelesen|geteilt|angesehen|aufgerufen)\b|\bété[ ](?:vue?|lue?|consultée?)\b|\bsido[ ](?:vist|leíd)[oa]\b
     |人がオンライン|人が閲覧|回?閲覧され|人在线|人正在|متصل|يتصفح|يشاهد""",
@@ -139,19 +139,26 @@ _NOW_LOOKING: Final = to_phrases(
     閲覧してい | が閲覧中 | 正在看 | 正在浏览 | mirando esto | están viendo | stanno guardando | estão vendo
     """
 )
-_SECONDS: Final = re.compile(r"\b\d{1,3}:\d\d:\d\d\b")
+_SECONDS: Final = re.compile(r"(?<!\d)\d{1,3}:\d{1,2}:\d{1,2}(?!\d)")
+_COUNTDOWN: Final = to_phrases(
+    """
+    ends in | left | remaining | endet in | noch | verbleib | fin de l | reste | restant | quedan | termina en |
+    termina in | scade | до конца | осталось | заканчивается | ينتهي | متبق | 残り | 終了まで | あと | 剩余 | 还剩
+    """
+)
 _RATED: Final = re.compile(r"\b\d[.,]\d{1,2} ?(?:/|of|out of|von|sur|из|من|de|su|点中) ?(?:5|10)\b|\b[5５]点中")
 _MOVED: Final = re.compile(r"[（(][+\-−–±] ?\d+(?:[.,]\d+)? ?%[)）]")
+_DEGREES: Final = re.compile("[°℃℉]")
 _WEATHER: Final = re.compile(
-    r"-?\d+ ?°.*(?:sun|cloud|rain|clear|snow|wind|storm|fog|sonnig|bewölkt|heiter|regen|schnee|ensoleill|nuag|plui|couvert|"
-    r"neige|soleado|nublado|lluvi|sereno|nuvoloso|piogg|ясно|облач|дожд|солнеч|снег|пасмурно|晴|曇|くもり|雨|雪|多云|阴|مشمس|غائم|"
-    r"ماطر|صاف)"
+    r"-?\d+ ?[°℃℉].*(?:sun|cloud|rain|clear|snow|wind|storm|fog|sonnig|bewölkt|heiter|regen|schnee|ensoleill|nuag|"
+    r"plui|couvert|neige|soleado|nublado|lluvi|sereno|nuvoloso|piogg|ясно|облач|дожд|солнеч|снег|пасмурно|晴|曇|くもり|雨|雪|多云|阴|"
+    r"مشمس|غائم|ماطر|صاف)"
 )
 _GREETING_WORDS: Final = to_words(
     """
     welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content
     hola buenos buenas bienvenido bienvenida ciao buongiorno buonasera bentornato bentornata olá bom boa welkom
-    goedemorgen witaj cześć здравствуйте добрый добро
+    goedemorgen witaj cześć здравствуйте добрый доброе добро с bon
     """
 )
 _GREETING: Final = re.compile(
@@ -160,27 +167,24 @@ _GREETING: Final = re.compile(
     bonjour|bonsoir|salut|content[ ]de[ ]vous[ ]revoir|
     hola|buenos[ ]días|buenas[ ](?:tardes|noches)|bienvenid[oa][ ]de[ ]nuevo|
     ciao|buongiorno|buonasera|bentornat[oa]|olá|bom[ ]dia|boa[ ](?:tarde|noite)|
-    welkom[ ]terug|goedemorgen|witaj|cześć|здравствуйте|добрый[ ]день|добро[ ]пожаловать)\b[^.。?;:]{0,40}$""",
+    welkom[ ]terug|goedemorgen|witaj|cześć|здравствуйте|добр(?:ый|ое)[ ](?:день|вечер|утро)|добро[ ]пожаловать|
+    с[ ]возвращением|bon[ ]retour)\b[^.。?;:]{0,40}$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_GREETINGS_ELSEWHERE: Final = (
-    "こんにちは",
-    "おはようございます",
-    "こんばんは",
-    "おかえりなさい",
-    "ようこそ",
-    "مرحبا",
-    "مرحبًا",
-    "أهلا",
-    "أهلاً",
+_GREETINGS_ELSEWHERE: Final = to_phrases(
+    """
+    こんにちは | おはようございます | こんばんは | おかえりなさい | ようこそ | مرحبا | مرحبًا | أهلا | أهلاً |
+    صباح الخير | مساء الخير
+    """
 )
 _HAS_DIGIT: Final = re.compile(r"\d")
 _AGE_ENDS: Final = tuple(
     f" {phrase}"
     for phrase in to_phrases(
         """
-        just now | yesterday | gerade eben | soeben | gestern | à l'instant | à l’instant | hier | ahora mismo | ayer |
-        agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что | сейчас | вчера |
+        just now | yesterday | gerade eben | soeben | gestern | à l'instant | hier | ahora mismo | ayer |
+        agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что |
+        сейчас | вчера |
         たった今 | 昨日 | 刚刚 | 昨天 | الآن | أمس
         """
     )
@@ -226,16 +230,16 @@ def is_fleeting(text: str, *, is_heading: bool = False, is_item: bool = False) -
         return True
     if " en ligne" in lowered or (not text.isascii() and any(part in lowered for part in _COUNTED_PARTS)):
         return True
-    return not is_heading and (_is_live(lowered, is_item=is_item) or is_greeting(text))
+    return not is_heading and (_is_live(lowered, is_item=is_item) or _greets(text))
 
 
 def _is_live(text: str, *, is_item: bool) -> bool:
     """Say whether a text tells of a clock, a rating, the weather or the stock exchange."""
     if _RATED.search(text) is not None or _MOVED.search(text) is not None:
         return True
-    if "°" in text and _WEATHER.search(text) is not None:
+    if _DEGREES.search(text) is not None and _WEATHER.search(text) is not None:
         return True
-    return not is_item and _SECONDS.search(text) is not None
+    return _SECONDS.search(text) is not None and (not is_item or any(word in text for word in _COUNTDOWN))
 
 
 def _is_date(text: str, words: list[str]) -> bool:
@@ -263,12 +267,18 @@ def is_greeting(text: str) -> bool:
     """Say whether a short block stands for the time of the visit, or greets the visitor."""
     if len(text) > LONGEST_GREETING:
         return False
-    lowered = text.lower()
-    if lowered in _NOW:
-        return True
-    first = _WORD.match(lowered)
-    if first is not None and first[0] in _GREETING_WORDS:
-        return _GREETING.match(text) is not None
+    lowered = text.lower().replace("’", "'")
+    return lowered in _NOW or f" {lowered}" in _AGE_ENDS or _greets(text)
+
+
+def _greets(text: str) -> bool:
+    """Say whether a text is a greeting, after a date or not."""
+    for word in _WORD.finditer(text):
+        lowered = word[0].lower()
+        if lowered in _GREETING_WORDS:
+            return _GREETING.match(text, word.start()) is not None
+        if lowered not in _OF_DATES:
+            break
     return not text.isascii() and any(greeting in text for greeting in _GREETINGS_ELSEWHERE)
 
 
@@ -281,15 +291,21 @@ def without_fleeting_parts(text: str) -> str:
     if len(text) > _MOST_PARTED or not ("·" in text or "|" in text or "•" in text):
         return text
     parts = _PARTS.split(text)
-    kept = [part for part in parts if not (_HAS_DIGIT.search(part) and is_fleeting(part)) and not is_greeting(part)]
+    kept = [part for part in parts if not _is_fleeting_part(part)]
     return text if len(kept) == len(parts) else " · ".join(kept)
+
+
+def _is_fleeting_part(part: str) -> bool:
+    if _HAS_DIGIT.search(part) is None:
+        return is_greeting(part)
+    return is_fleeting(part) or not without_ages(part).strip()
 
 
 def without_last_age(text: str) -> str:
     """Leave out of a short line an age in one word at its end, as in `Jane Doe yesterday`."""
     if len(text) > LONGEST_GREETING:
         return text
-    lowered = text.lower()
+    lowered = text.lower().replace("’", "'")
     for word in _AGE_ENDS:
         if lowered.endswith(word):
             return text[: len(text) - len(word)]

@@ -37,7 +37,7 @@ from tocsin.spec.signals.content_text import (
 from tocsin.spec.signals.values import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.spec.html.whole import Whole
 
@@ -97,28 +97,39 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
     lines = [_Line(title, HEADING, 0)] if title else []
     for text, mark, path in zip(*read, strict=True):
         if mark & OUTSIDE:
-            beside.append(Beside(xxh3_64_intdigest(text.encode("utf-8", "replace")) & _BITS, _place(path, b""), 0))
-            bits.append(text[:_LOOKED_AT].strip())
+            beside.append(_to_beside(text, path, b"", 0))
+            bits.append(" ".join(text[:_LOOKED_AT].split()))
         elif folded := fold(text):
             lines.append(_Line(folded, mark, path))
     blocks: list[Block] = []
     counted: list[str] = []
-    if lines:
-        if level == CHOSEN:
-            datas = to_comparable("\n".join([line.text for line in lines]))
+    for (text, mark, path), lasting, data in _compared(lines, level):
+        has_figures = has_digits(data)
+        masked = without_figures(data) if has_figures else b""
+        if level != CHOSEN and (not data or _is_fleeting(lasting, mark, has_figures=has_figures)):
+            beside.append(_to_beside(text, path, masked, SHORT))
+            bits.append(text)
         else:
-            datas = to_comparable(without_ages("\n".join([_lasting(line) for line in lines])))
-        for line, data in zip(lines, datas, strict=True):
-            has_figures = has_digits(data)
-            masked = without_figures(data) if has_figures else b""
-            if level != CHOSEN and (not data or _is_fleeting(line, has_figures=has_figures)):
-                beside.append(Beside(xxh3_64_intdigest(data) & _BITS, _place(line.path, masked), SHORT))
-                bits.append(line.text)
-            else:
-                counted.append(line.text)
-                blocks.append(_to_block(line, data, masked, has_figures=has_figures))
+            counted.append(text)
+            blocks.append(_to_block(_Line(lasting, mark, path), data, masked, has_figures=has_figures))
     kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
     return Content(pack(level, blocks, beside), "\n".join(counted), kept)
+
+
+def _compared(lines: list[_Line], level: int) -> Iterator[tuple[_Line, str, bytes]]:
+    """Give each line with what lasts of its text, and with the bytes that stand for that."""
+    if not lines:
+        return
+    if level == CHOSEN:
+        lasting = "\n".join([line.text for line in lines])
+    else:
+        lasting = without_ages("\n".join([_lasting(line) for line in lines]))
+    for line, text, data in zip(lines, lasting.split("\n"), to_comparable(lasting), strict=True):
+        yield line, text.strip(), data
+
+
+def _to_beside(text: str, path: int, masked: bytes, flags: int) -> Beside:
+    return Beside(xxh3_64_intdigest(text.encode("utf-8", "replace")) & _BITS, _place(path, masked), flags)
 
 
 def _is_enough(blocks: Blocks) -> bool:
@@ -141,14 +152,13 @@ def _lasting(line: _Line) -> str:
     return without_last_age(without_fleeting_parts(text))
 
 
-def _is_fleeting(line: _Line, *, has_figures: bool) -> bool:
-    letters = len(line.text)
-    is_heading = line.mark & HEADING != 0
+def _is_fleeting(text: str, mark: int, *, has_figures: bool) -> bool:
+    is_heading = mark & HEADING != 0
     if has_figures:
-        if letters > MOST_LETTERS or line.mark & CELL:
+        if len(text) > MOST_LETTERS or mark & CELL:
             return False
-        return is_fleeting(line.text, is_heading=is_heading, is_item=line.mark & ITEM != 0)
-    return letters <= LONGEST_GREETING and not is_heading and is_greeting(line.text)
+        return is_fleeting(text, is_heading=is_heading, is_item=mark & ITEM != 0)
+    return len(text) <= LONGEST_GREETING and not is_heading and is_greeting(text)
 
 
 def _to_block(line: _Line, data: bytes, masked: bytes, *, has_figures: bool) -> Block:
