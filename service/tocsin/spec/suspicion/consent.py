@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.folding import split_parts
 from tocsin.spec.suspicion.marks import CONSENT_MARKS, find_mark
 from tocsin.spec.suspicion.place import CONSENT
 from tocsin.spec.suspicion.words import CONSENT_BUTTONS, CONSENT_TELLS, CONSENT_TITLES
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _MOST_TEXT = 2500
 _MOST_LINKS = 600
+_LITTLE_TEXT = 700
+_FEW_LINKS = 100
 
 
 def find_consent(case: Case) -> str | None:
@@ -21,7 +24,8 @@ def find_consent(case: Case) -> str | None:
     Any of these, with at most 2500 letters of text and few links
 
     - a redirect to a place of consent, and a title, heading or button that says so, or a consent product;
-    - a title that says so and nothing else, a button, and words of data or age.
+    - a title that says so and nothing else, a button, and words of data or age;
+    - headings that say so, all of them, a button, such words, at most 700 letters, and hardly any link.
 
     A banner over a page is none, whatever it says: the page keeps its own title and its own address.
     """
@@ -43,4 +47,15 @@ def find_consent(case: Case) -> str | None:
         told = CONSENT_TELLS.found_in(sight.text)
         if told:
             return f'its title says "{titled}", a button "{button}", and its text "{told[0]}"'
+    headed = _head_of(case)
+    if headed and button and sight.own <= _LITTLE_TEXT and sight.links + sight.furniture <= _FEW_LINKS:
+        told = CONSENT_TELLS.found_in(sight.text)
+        if told:
+            return f'nothing but "{headed}", a button "{button}", and "{told[0]}"; {sight.own} letters of text'
     return None
+
+
+def _head_of(case: Case) -> str | None:
+    """Give what the first heading asks for, where all others ask for it, too: a page under a banner has its own."""
+    said = [CONSENT_TITLES.opens(split_parts(heading), spare=3) for heading in case.sight.headings]
+    return said[0] if said and all(said) else None

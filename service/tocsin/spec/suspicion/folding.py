@@ -17,6 +17,10 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\ufeff]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _DOTLESS = str.maketrans("\u0131", "i")  # Turkish writes it without a dot
 _NO_WORD = re.compile(r"[\W_]+")
+# English says the same in one word or two; folded, the apostrophe is a space.
+_NOT = re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n t\b")
+_ARE = re.compile(r"\b(you|we|they) re\b")
+_CANNOT = re.compile(r"\bcan(?: t| not)\b")
 # Dashes of all kinds.
 _PARTS = re.compile(r"\s[-~/]+\s|[|»«·•:|\u2013\u2014\n]+|[.!?…](?=\s)|[。\uff01\uff1f\uff1a]")
 _LETTERS_OF_A_WORD = 16
@@ -38,7 +42,8 @@ def fold_words(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text)).casefold()
         text = unicodedata.normalize("NFKC", _ACCENTS.sub("", text))[:LONGEST]
-    return _NO_WORD.sub(" ", text.casefold().translate(_DOTLESS)).strip()
+    folded = _NO_WORD.sub(" ", text.casefold().translate(_DOTLESS)).strip()
+    return _CANNOT.sub("cannot", _ARE.sub(r"\1 are", _NOT.sub(r"\1 not", folded)))
 
 
 def split_parts(title: str) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MOST_TEXT = 900
 _MOST_BESIDE_A_HEADING = 250
 _HARDLY_ANY = 300
+_NEXT_TO_NOTHING = 120
 _HANDED_ON = ("input.name=samlrequest", "input.name=samlresponse", "input.name=wresult")
 
 
@@ -23,10 +24,12 @@ def find_login(case: Case) -> str | None:
 
     Any of these, with at most 900 letters of text
 
-    - a password field, and a redirect to a place of logins;
+    - a password field, and a redirect to a place of logins, or, with hardly any other text, to
+      one whose query brings back to the page;
+    - a field, next to no text, and a redirect to a place whose query brings back to the page;
     - a password field, and a title that says so and nothing else; for a heading, hardly any other text;
     - a password field, words that ask the visitor to log in, and hardly any other text;
-    - a redirect to a place of logins, and words, and a field or hardly any text;
+    - a redirect to such a place, and words, and a field or hardly any text;
     - a form that hands the browser on to a login (SAML, WS-Federation), or a refresh to a place of logins.
 
     Never where the page that was asked for is a place of logins itself. Fields in a page's head, navigation, side and
@@ -46,6 +49,8 @@ def _find(case: Case) -> Iterator[str]:
     headed = LOGIN_TITLES.opens(sight.heading_parts[:3], spare=3)
     if sight.passwords and place:
         yield f"{where}, which asks for a password"
+    if case.place.returns:
+        yield from _find_way_back(case)
     if sight.passwords and titled and sight.links <= _MOST_TEXT:
         yield f'its title says "{titled}", and it asks for a password'
     if sight.passwords and headed and sight.own <= _MOST_BESIDE_A_HEADING and sight.links <= _HARDLY_ANY:
@@ -53,7 +58,8 @@ def _find(case: Case) -> Iterator[str]:
     told = LOGIN_TELLS.found_in(sight.text) if sight.own <= _MOST_BESIDE_A_HEADING else []
     if sight.passwords and told and sight.links <= _HARDLY_ANY:
         yield f'it says "{told[0]}", and asks for a password; {sight.own} letters of text'
-    if place and (titled or headed) and (sight.fields or sight.own + sight.links <= _HARDLY_ANY):
+    asks = sight.fields or sight.own + sight.links <= _HARDLY_ANY
+    if (place or case.place.returns) and (titled or headed) and asks:
         yield f'{where}, which says "{titled or headed}"'
     if sight.seen <= _HARDLY_ANY:
         handed = next((mark for mark in _HANDED_ON if mark in sight.code), None)
@@ -62,3 +68,12 @@ def _find(case: Case) -> Iterator[str]:
         steps = (case.refresh or "").replace("?", "/").replace("=", "/").replace(".", "/").split("/")
         if any(step in LOGIN for step in steps):
             yield f"forwards to {case.shown(case.refresh or '')}"
+
+
+def _find_way_back(case: Case) -> Iterator[str]:
+    sight = case.sight
+    where = f"sent to {case.shown(case.final_url)}"
+    if sight.passwords and sight.own <= _MOST_BESIDE_A_HEADING and sight.links <= _HARDLY_ANY:
+        yield f"{where}, which asks for a password before it brings back"
+    if sight.fields and sight.own <= _NEXT_TO_NOTHING and sight.links <= _NEXT_TO_NOTHING:
+        yield f"{where}, which asks for something before it brings back; {sight.own} letters of text"

@@ -103,6 +103,7 @@ CAPTCHAS = (
     Mark("funcaptcha", "Arkose"),
     Mark("class=altcha", "ALTCHA"),
     Mark("name=captcha", "a captcha"),
+    Mark("class=captcha", "a captcha"),
     Mark("id=captcha", "a captcha"),
 )
 """Captchas, which forms of full pages hold too."""

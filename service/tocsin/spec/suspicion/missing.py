@@ -26,7 +26,8 @@ def find_missing(case: Case) -> str | None:
 
     - up to 120 letters: nothing more, where the title says it in three words, or says 404;
     - up to 400 letters: one of these: words that speak to a visitor who looks for a page; noindex; a class or id such
-      as `error404`; a redirect to a place such as /404 or from a deep URL to /;
+      as `error404`; a redirect to a place such as /404 or from a deep URL to /; a heading that
+      says it in other words than the title;
     - up to 1500 letters: two of these, where several different words count for one.
 
     The number 404 alone says nothing: years, houses and pages about it are called so too; with a text that says the
@@ -70,6 +71,10 @@ def _find_reasons(case: Case) -> list[str]:
     place = case.place.leads_to(MISSING)
     if place or case.place.is_root:
         reasons.append(f"sent to {case.shown(case.final_url)}")
+    sight = case.sight
+    titled, headed = NOT_FOUND_TITLES.opens(sight.title_parts), NOT_FOUND_TITLES.opens(sight.heading_parts)
+    if not reasons and titled and headed and titled != headed:
+        reasons.append(f'and once more "{headed}"')
     return reasons
 
 

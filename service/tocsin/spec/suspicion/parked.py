@@ -51,7 +51,7 @@ def _without_host(case: Case) -> list[str]:
     sight = case.sight
     titles = [sight.title, *sight.headings[:3]]
     if sight.own <= _MOST_TEXT // 2:
-        titles.append(" ".join(sight.beginning[:3]))
+        titles += [" ".join(sight.beginning[:3]), *sight.beginning[:3]]
     hosts = [name for name in (case.place.host, case.place.host.removeprefix("www.")) if "." in name]
     parts: list[str] = []
     for title in titles:

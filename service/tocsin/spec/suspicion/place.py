@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
@@ -19,7 +19,8 @@ def _words_of(text: str) -> frozenset[str]:
 LOGIN = _words_of(
     "login logon signin logins log-in log_in sign-in sign_in sso auth oauth oauth2 saml saml2 idp cas adfs oidc "
     "authenticate authorize "
-    "accounts anmelden anmeldung einloggen connexion identification acceder ingresar accedi entrar inloggen logowanie "
+    "accounts anmelden anmeldung einloggen connexion identification acceder ingresar acceso accesso accedi "
+    "entrar entra iniciar-sesion se-connecter inloggen logowanie "
     "zaloguj giris shibboleth wayf wp-login"
 )
 CONSENT = _words_of(
@@ -51,6 +52,7 @@ class Place(Struct, frozen=True):
     asked    words of the one asked for
     host     that it ended at
     is_root  it ended at the root of a host, where something deeper was asked for
+    returns  its query names the path that was asked for, as gates do that bring back to it
     """
 
     moved: bool
@@ -58,6 +60,7 @@ class Place(Struct, frozen=True):
     asked: frozenset[str]
     host: str
     is_root: bool
+    returns: bool
 
     def leads_to(self, words: frozenset[str]) -> str | None:
         """Give a word of a kind of place that the request was sent to; None if there is none."""
@@ -72,7 +75,8 @@ def see_place(url: str, final_url: str) -> Place:
     asked = _words(host, path)
     moved = bool(final_host) and (_bare(host), path) != (_bare(final_host), final_path)
     is_root = moved and final_path in {"", "/"} and _DEEP.search(path) is not None
-    return Place(moved, _words(final_host, final_path) - asked, asked, final_host, is_root)
+    returns = moved and not final_path.endswith(path) and _DEEP.search(path) is not None and path in _query(final_url)
+    return Place(moved, _words(final_host, final_path) - asked, asked, final_host, is_root, returns)
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -81,6 +85,11 @@ def _split(url: str) -> tuple[str, str]:
         return (parts.hostname or "").lower(), parts.path.lower()
     except ValueError:
         return "", ""
+
+
+def _query(url: str) -> str:
+    """Give the query of a URL in lower case, decoded: no parameter's name is needed to find a path in it."""
+    return unquote(url[:_LONGEST].partition("?")[2]).lower()
 
 
 def _bare(host: str) -> str:
