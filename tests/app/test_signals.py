@@ -106,3 +106,21 @@ async def test_what_a_watched_sitemap_says_of_a_page_is_told_though_the_page_is_
     assert sorted(str(report.outcome) for report in loud) == ["minor", "unchanged", "unchanged"]
     (told,) = (report for report in loud if report.outcome == "minor")
     assert (told.not_modified, told.basis, told.signals) == (True, "declared", ("sitemap",))
+
+
+@EVERYWHERE
+async def test_what_differs_in_a_page_that_speaks_for_itself_is_found_by_its_renderings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Origin, fetchers: int
+) -> None:
+    def version(day: int, *paragraphs: str) -> Page:
+        return Page(page(*paragraphs, head=f'<meta name="topper-minor" content="2026-11-0{day}">'))
+
+    async with Crew.at(tmp_path, monkeypatch, site.url("/a"), fetch=FetchSettings(fetchers=fetchers)) as crew:
+        reports = []
+        for version_of_day in (version(1), version(2), version(3, *EDITED), version(4, *EDITED)):
+            site.pages["/a"] = version_of_day
+            reports.append((await crew.check())["a"])
+        told = [alert["data"]["difference"] for alert in await alerts(crew)]
+
+    assert [(report.outcome, report.basis) for report in reports[1:]] == [("minor", "declared")] * 3
+    assert told == [None, {"added": [NEWS], "removed": [], "cut": False}, None]

@@ -211,3 +211,14 @@ async def test_no_more_are_forgotten_at_once_for_room_either(desk: Desk) -> None
     await keep(desk, A, "1", "2", "3", "4", "5")
 
     assert [await desk.store.fit_snapshots(total=1, limit=3) for _ in range(3)] == [3, 2, 0]
+
+
+async def test_the_text_that_was_kept_last_is_given(desk: Desk) -> None:
+    first, other = await desk.watch(A, B)
+    await keep(desk, A, "one", "two")
+
+    latest = await desk.store.latest_text(first)
+
+    assert latest is not None
+    assert unpack_text(latest) == "two"
+    assert await desk.store.latest_text(other) is None

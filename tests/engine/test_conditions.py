@@ -195,6 +195,16 @@ async def test_a_page_whose_signals_nobody_wants_need_not_be_read_for_them() -> 
     assert results[0].known is None
 
 
+async def test_a_page_that_speaks_for_itself_need_not_be_read_for_its_signals() -> None:
+    body = html(topper="2026")
+    async with RawOrigin(page(b'ETag: "1"', body=body), NOT_MODIFIED, keep=True) as origin, fetcher() as client:
+        watching = Watching(client, origin.url())
+        for _ in range(2):
+            await watching.check()
+
+    assert [bool(conditions(head)) for head in origin.heads] == [False, True]
+
+
 async def test_a_page_that_is_looked_at_elsewhere_is_asked_without_conditions() -> None:
     async with (
         RawOrigin(page(b'ETag: "1"'), page(b'ETag: "1"'), NOT_MODIFIED, keep=True) as origin,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from tests.awareness import DAY, NEW, NEWER, OLD, Bench, job_of, rendered_of, task_of, verdict_of
+from tests.awareness import DAY, NEW, NEWER, OLD, Bench, fields, job_of, rendered_of, task_of, verdict_of
 from tests.builders import received, stored, task
 from tests.fakes import START, RecordingTelemetry, SeededChance
 from tocsin.adapters.stores import open_store
@@ -49,6 +49,9 @@ class Kept:
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:  # noqa: ARG002 - any
         return self.texts
+
+    async def latest_text(self, page_id: int) -> bytes | None:  # noqa: ARG002 - any
+        return self.texts[1]
 
 
 def packed(text: str) -> bytes:
@@ -95,9 +98,9 @@ async def test_each_verdict_of_a_page_has_the_difference_of_its_own_time(bench: 
 
 async def test_a_change_that_left_the_text_alone_has_no_difference(bench: Bench) -> None:
     await bench.add("a")
-    for state, text in ((NEW, "One bell."), (NEWER, "Two bells."), (OLD, None)):
+    for created, text in (("1", "One bell."), ("2", "Two bells."), ("3", None)):
         await bench.clock.advance(60)
-        await bench.check("a", state, text=text)
+        await bench.check("a", fields(created=created), text=text)
 
     await bench.drain()
 

@@ -11,7 +11,8 @@ from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
 from tests.fakes import START, SeededChance
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.awareness import Awareness
-from tocsin.model import Beside
+from tocsin.model import NO_COPY, Beside
+from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
     from tocsin.model import PageTask, RenderCommit
@@ -75,3 +76,35 @@ def test_what_stands_in_for_the_page_is_not_stored() -> None:
 
     assert (commit.state, commit.known) == (None, None)
     assert commit.rendering.same_state is False
+
+
+def test_the_text_of_a_page_that_speaks_for_itself_is_taken_at_its_rendering() -> None:
+    commit = render(read_page(TOPPER), page(*EDITED, head=TOPPER))
+
+    assert commit.snapshot is not None
+    assert NEWS in unpack_text(commit.snapshot.packed)
+
+
+def test_the_same_bytes_as_the_check_had_are_a_text_as_well() -> None:
+    body = page(head=TOPPER)
+    watched = Watched()
+    watched.check(body)
+
+    commit = render(watched.task, body)
+
+    assert commit.snapshot is not None
+
+
+def test_no_text_is_taken_where_the_page_wants_no_copy() -> None:
+    head = f'{TOPPER}<meta name="robots" content="noarchive">'
+    body = page(head=head)
+    watched = Watched()
+    watched.check(body)
+
+    commit = render(watched.task, body)
+
+    assert commit.snapshot is NO_COPY
+
+
+def test_what_stands_in_for_a_page_has_no_text_of_it() -> None:
+    assert render(read_page(TOPPER), CHALLENGE).snapshot is None

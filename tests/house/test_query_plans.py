@@ -119,6 +119,7 @@ def scans(steps: list[str]) -> list[str]:
         ("snapshots", "keep", "autoindex_texts"),
         ("snapshots", "forget_page", "snapshots_of_page"),
         ("snapshots", "around", "snapshots_of_page"),
+        ("snapshots", "latest_of", "snapshots_of_page"),
         ("snapshots", "prunable", "snapshots_of_page"),
         ("copies", "of_question", "pages_asked_about"),
         ("copies", "of_question", "copies_by_target"),

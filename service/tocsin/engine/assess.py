@@ -10,6 +10,7 @@ from xxhash import xxh3_128
 
 from tocsin.engine.reading import UNREAD, behold, behold_other
 from tocsin.engine.robots import AGENT
+from tocsin.engine.signals import must_be_read
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import FailureKind, Listing
 from tocsin.spec.html.content_type import is_nosniff
@@ -120,7 +121,11 @@ def assess(
     said = _read_headers(headers)
     new_digest = _digest_of(body, content_type, said, asked_as)
     kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
-    is_known = previous is not None and digest == new_digest and not (wanted is not None and wanted.is_new)
+    is_known = (
+        previous is not None
+        and digest == new_digest
+        and not (wanted is not None and must_be_read(wanted.policy, wanted.beside, previous.fields))
+    )
     if kind is Kind.OTHER:
         seen = UNREAD
         if wanted is not None and not is_known:

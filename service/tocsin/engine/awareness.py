@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.engine.alerts import rendered_data
 from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
-from tocsin.engine.copies import find_copies
+from tocsin.engine.copies import find_copies, values_of
 from tocsin.engine.differences import may_keep, to_keep
 from tocsin.engine.judge import evidence_against
 from tocsin.engine.policies import asked_as
-from tocsin.engine.reading import Wanted
-from tocsin.engine.signals import NO_SIGNALS, follow
-from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Validators
+from tocsin.engine.reading import Wanted, read_text
+from tocsin.engine.signals import NO_SIGNALS, follow, is_read_for_signals, wants_signals
+from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Snapshot, Validators
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.policy import Mode, is_stored
 from tocsin.spec.topper.state import PageState
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, JsonObject, Known, RenderJob, Snapshot
+    from tocsin.model import AlertDraft, Instant, JsonObject, Known, PageTask, RenderJob
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -49,6 +51,16 @@ class Found(NamedTuple):
     snapshot: Snapshot | None = None
 
 
+class Looked(NamedTuple):
+    """What a rendering received, as it was read.
+
+    text  of a page that is not read for signals, and so has none of its checks; None where it may not be kept
+    """
+
+    assessment: Assessment
+    text: Snapshot | None = None
+
+
 class Awareness:
     """Concludes the renderings of one instance.
 
@@ -59,25 +71,53 @@ class Awareness:
     def __init__(self, alerts: Alerts, kind: str, *, keeps_texts: bool = True) -> None:
         self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
 
-    def given(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderCommit:
-        """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
+    def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> Looked:
+        """Read what a rendering received.
 
-        now  the moment of assessing: what a state is stored under
         Raises FetchRefused (too-complex) for a page that no parser may be given.
         """
-        if job.copy_url is not None:
-            return self._copied(job, rendered, now)
         task, shape = job.task, asked_as(policy, job.task.secrets)
+        is_text_wanted = self._keeps_texts and takes_text(task, policy)
         assessment = assess(
             rendered.final_url,
             rendered.body,
             rendered.content_type,
             task.state,
-            task.body_digest,
+            # Whether its text may be kept is not known of a page that is not read.
+            None if is_text_wanted else task.body_digest,
             headers=rendered.headers,
             asked_as=shape,
-            wanted=Wanted(policy, task.beside, task.url, rendered.status, shape),
+            wanted=Wanted(policy, task.beside, task.url, rendered.status, shape, rendered.started_at),
         )
+        text = ""
+        if (
+            is_text_wanted
+            and assessment.readings is None
+            and may_keep(assessment.directives)
+            and evidence_against(assessment, task, policy) is None
+        ):
+            nosniff = is_nosniff(values_of(rendered.headers, "x-content-type-options"))
+            text = read_text(rendered.body, rendered.content_type, policy, nosniff=nosniff)
+        return Looked(assessment, Snapshot(*pack_text(text), at=now) if text else None)
+
+    def given(
+        self,
+        job: RenderJob,
+        rendered: Rendered,
+        policy: PageSettings,
+        now: Instant,
+        looked: Looked | None = None,
+    ) -> RenderCommit:
+        """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
+
+        now     the moment of assessing: what a state is stored under
+        looked  what `look` gave, if somebody asked before
+        Raises FetchRefused (too-complex) for a page that no parser may be given.
+        """
+        if job.copy_url is not None:
+            return self._copied(job, rendered, now)
+        task = job.task
+        assessment, text = looked or self.look(job, rendered, policy, now)
         found = _find(job, rendered, assessment, policy, now, keeps_texts=self._keeps_texts)
         row = self._row(rendered, self._kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered)
@@ -98,7 +138,7 @@ class Awareness:
             robots=_directives_of(assessment) if found.state is not None else None,
             copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
             known=found.known,
-            snapshot=to_keep(assessment.directives, found.snapshot) if found.state is not None else None,
+            snapshot=text or (to_keep(assessment.directives, found.snapshot) if found.state is not None else None),
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -196,6 +236,11 @@ class Awareness:
             same_state=same_state,
             error=None,
         )
+
+
+def takes_text(task: PageTask, policy: PageSettings) -> bool:
+    """Say whether a page's text is taken at its renderings: its checks do not read it, for it speaks for itself."""
+    return wants_signals(policy) and task.state is not None and not is_read_for_signals(policy, task.state.fields)
 
 
 def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:

@@ -30,6 +30,9 @@ class Texts(Protocol):
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
 
+    async def latest_text(self, page_id: int) -> bytes | None:
+        """The text of a page that was kept last, packed; None without any."""
+
 
 def may_keep(said: Directives | None) -> bool:
     """Say whether a page lets copies of its text be kept (LM-45); one that was not read is as it was before."""
@@ -68,13 +71,31 @@ class Differences:
         verdicts = [await self._tell(job, verdict) for verdict in job.verdicts]
         return msgspec.structs.replace(job, verdicts=tuple(verdicts))
 
+    async def rendered(self, job: RenderJob, text: Snapshot | None) -> RenderJob:
+        """Let the last verdict of a job say what differs between the text of its rendering and the one kept before.
+
+        text  None where the rendering takes none
+        What was told of it by the texts of checks stays. Raises StoreError.
+        """
+        if text is None or not job.verdicts or job.verdicts[-1].data["difference"] is not None:
+            return job
+        before = await self._texts.latest_text(job.page_id)
+        if before is None:
+            return job
+        *others, last = job.verdicts
+        difference = await self._find(job, before, text.packed)
+        told = msgspec.structs.replace(last, data=last.data | {"difference": difference})
+        return msgspec.structs.replace(job, verdicts=(*others, told))
+
     async def _tell(self, job: RenderJob, verdict: PendingVerdict) -> PendingVerdict:
-        difference = None
         texts = await self._texts.texts_around(job.page_id, verdict.at)
-        if texts is not None:
-            try:
-                async with self._one:
-                    difference = await asyncio.to_thread(difference_data, *texts)
-            except DamagedText as exc:
-                self._telemetry.emit(Happening("text.damaged", "warning", {"url": job.task.url, "error": str(exc)}))
+        difference = await self._find(job, *texts) if texts is not None else None
         return msgspec.structs.replace(verdict, data=verdict.data | {"difference": difference})
+
+    async def _find(self, job: RenderJob, before: bytes, latest: bytes) -> JsonObject | None:
+        try:
+            async with self._one:
+                return await asyncio.to_thread(difference_data, before, latest)
+        except DamagedText as exc:
+            self._telemetry.emit(Happening("text.damaged", "warning", {"url": job.task.url, "error": str(exc)}))
+            return None

@@ -6,11 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tocsin.engine.assess import assess
+from tocsin.engine.awareness import takes_text
 from tocsin.engine.containment import contained
 from tocsin.engine.copies import find_copies
 from tocsin.engine.correspondence import CROSSING, failed_of
 from tocsin.engine.host_queues import HostQueues
-from tocsin.engine.reading import Wanted
+from tocsin.engine.reading import Wanted, read_text
 from tocsin.engine.receive import Elsewhere
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
@@ -157,6 +158,8 @@ class FetcherWork:
         self._mark(job.page_id)
         try:
             assess(rendered.final_url, *page, task.state, None, headers=rendered.headers, wanted=wanted)
+            if takes_text(task, wanted.policy):
+                read_text(*page, wanted.policy, nosniff=False)
             find_copies(job.task.url, rendered.final_url, *page, rendered.headers)
         finally:
             self._mark(0)

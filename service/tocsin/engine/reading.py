@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -10,14 +9,13 @@ import msgspec
 from tocsin.engine.listing import read_lists
 from tocsin.engine.noise import muted_keys
 from tocsin.engine.receive import ACCEPTED
-from tocsin.engine.signals import NOTHING, is_never_read, wants_signals
+from tocsin.engine.signals import NOTHING, is_never_read, is_read_for_signals, wants_signals
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.signals.content import compare_contents, content_of_entries
+from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.reading import Asked, read_other, read_signals
 from tocsin.spec.signals.values import ContentChange, Readings
 from tocsin.spec.suspicion.look import find_suspicion
-from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
-_TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
-_NONE: Final = (None,) * len(TOPPER_FIELDS)
 _UNREADABLE: Final = "unreadable"
 _MOSTLY: Final = 0.5
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
@@ -53,11 +49,6 @@ class Wanted(NamedTuple):
     status: int
     asked_as: str = ""
     at: Instant | None = None
-
-    @property
-    def is_new(self) -> bool:
-        """Whether signals are wanted, and none was ever read."""
-        return is_never_read(self.beside) and wants_signals(self.policy)
 
 
 class Beheld(NamedTuple):
@@ -97,17 +88,14 @@ def behold(
     before, latest its twelve fields; None where nothing was stored
     """
     is_other = before is not None and before != latest.values
-    policy = wanted.policy
-    # As `PageState.is_subject` says it: nearly every page comes through here.
-    is_silent = _TOPPER(latest.values) == _NONE
-    is_read = wants_signals(policy) and (is_silent or is_other or policy.signals == "all" or wanted.is_new)
+    is_read = is_read_for_signals(wanted.policy, latest.values)
     if not is_read and not (is_other and _lost_some(before, latest)) and wanted.status != ACCEPTED:
         return UNREAD
     try:
         whole = parse_whole(body, content_type, found=found)
     except TooComplex as exc:
         # It is not tried again and again: nothing was ever read where there is no name of who read it.
-        readings = Readings(_UNREADABLE, {}) if is_read and wanted.is_new else None
+        readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None
         return Beheld(readings, problem=f"too complex to be read whole: {exc}")
     if whole is None:
         return UNREAD
@@ -134,6 +122,15 @@ def behold_other(body: bytes, content_type: str | None, headers: Headers, final_
         # A list is written anew all the time, and says when: its content is what it lists.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
     return Beheld(readings, _compare(wanted, readings), listing=listing, problem=problem)
+
+
+def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, nosniff: bool) -> str:
+    """Read what people read of a page; "" where nobody can."""
+    try:
+        whole = parse_whole(body, content_type, nosniff=nosniff)
+        return read_content(whole, policy.look_at, policy.ignore).text if whole is not None else ""
+    except (TooComplex, ValueError):
+        return ""
 
 
 def asked_of(policy: PageSettings) -> Asked:

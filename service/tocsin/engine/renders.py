@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.model import Claim, Instant, JsonObject, RenderCommit, RenderJob
-    from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
-    from tocsin.settings import RenderSettings
+    from tocsin.ports import Chance, Clock, Rendered, Renderer, RenderStore, Telemetry
+    from tocsin.settings import PageSettings, RenderSettings
 
 Result = TypeVar("Result")
 
@@ -193,7 +193,7 @@ class RenderQueue:
         try:
             with contained(job.task.url, self._telemetry):
                 rendered = await self._renderer.render(job)
-                result = self._awareness.given(job, rendered, policy, self._clock.now())
+                result = await self._conclude(job, rendered, policy)
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except Postponed as exc:
@@ -221,6 +221,15 @@ class RenderQueue:
                 return
             result = self._awareness.failed(job, attempts, exc)
         await self._commit(job, claim, result)
+
+    async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:
+        """Read what was received, and conclude from it."""
+        now, looked = self._clock.now(), None
+        if job.copy_url is None:
+            looked = self._awareness.look(job, rendered, policy, now)
+            text = looked.text
+            job = await self._patiently(lambda: self._differences.rendered(job, text))
+        return self._awareness.given(job, rendered, policy, now, looked)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give the slot up until the next try (T55, T58)."""

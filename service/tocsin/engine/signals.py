@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -16,15 +17,18 @@ from tocsin.spec.signals.rules import CONTENT, parse_rules
 from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.signals.values import Readings
 from tocsin.spec.signals.weigh import Heard, Weighed, weigh
-from tocsin.spec.topper.state import PageState
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant, Noise, PageTask
+    from tocsin.model import FieldValues, Instant, Noise, PageTask
     from tocsin.settings import PageSettings
     from tocsin.spec.signals.rules import Says
     from tocsin.spec.signals.values import Content, ContentChange
+    from tocsin.spec.topper.state import PageState
 
 NOTHING: Final = Beside()
+_TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
+_NO_TOPPER: Final = (None,) * len(TOPPER_FIELDS)
 BACK: Final = "S8"
 """The page goes back and forth between versions that were told."""
 _MOST_VERSIONS: Final = 8
@@ -61,9 +65,23 @@ def wants_signals(policy: PageSettings) -> bool:
     return policy.signals != "none" and policy.mode == "on"
 
 
+def is_read_for_signals(policy: PageSettings, fields: FieldValues) -> bool:
+    """Say whether a page of these twelve fields is read for its signals: where a page speaks for itself, it is heard.
+
+    So it is unless the user wants all of them.
+    """
+    # As `PageState.is_subject` says it: every page comes through here.
+    return wants_signals(policy) and (policy.signals == "all" or _TOPPER(fields) == _NO_TOPPER)
+
+
 def is_never_read(beside: Beside | None) -> bool:
     """Say whether no signals of a page were ever read."""
     return beside is None or beside.known is None or not beside.known.read_as
+
+
+def must_be_read(policy: PageSettings, beside: Beside | None, fields: FieldValues) -> bool:
+    """Say whether a page has to be read for its signals, though nobody knows that it has changed."""
+    return is_never_read(beside) and is_read_for_signals(policy, fields)
 
 
 def has_news(task: PageTask, policy: PageSettings) -> bool:
@@ -71,12 +89,10 @@ def has_news(task: PageTask, policy: PageSettings) -> bool:
     beside = task.beside
     if beside is None or beside.known is None or not beside.listed or is_never_read(beside):
         return False
+    if task.state is None or not is_read_for_signals(policy, task.state.fields):
+        return False
     known = beside.known.values
-    return (
-        wants_signals(policy)
-        and _is_heeded(task, policy)
-        and any(known.get(name) != value for name, value in _listed(beside).items())
-    )
+    return any(known.get(name) != value for name, value in _listed(beside).items())
 
 
 def follow(
@@ -149,11 +165,6 @@ def _weigh(
         rules=parse_rules(policy.signal_rules, _NAMES),
         muted=muted_signals(SOURCES, muted),
     )
-
-
-def _is_heeded(task: PageTask, policy: PageSettings) -> bool:
-    """Say whether signals are heeded at every check, not only where the twelve fields differ."""
-    return policy.signals == "all" or task.state is None or not PageState(task.state.fields).is_subject
 
 
 def _listed(beside: Beside) -> dict[str, str]:

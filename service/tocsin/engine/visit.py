@@ -17,7 +17,7 @@ from tocsin.engine.containment import contained
 from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed, TryPolicy, tries
-from tocsin.engine.signals import is_never_read, wants_signals
+from tocsin.engine.signals import must_be_read
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.events import Happening
 from tocsin.model import Attempt, CheckResult, FailureKind
@@ -384,6 +384,6 @@ def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) 
     """
     if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
         return None
-    if is_never_read(task.beside) and wants_signals(policy):
+    if must_be_read(policy, task.beside, task.state.fields):
         return None
     return task.validators if is_read_as_before(task.body_digest, asked_as(policy, task.secrets)) else None

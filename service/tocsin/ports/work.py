@@ -137,6 +137,9 @@ class RenderStore(Protocol):
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
         """Give slots to these pages, as far as they wait; a slot is a claimed row, valid while the claim's epoch is."""
 
+    async def latest_text(self, page_id: int) -> bytes | None:
+        """The text of a page that was kept last, packed; None without any."""
+
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
 

@@ -48,6 +48,11 @@ class SnapshotRole(Role):
         row = await self._read(lambda db: db.execute(SQL["text_of"], {"id": snapshot_id}).fetchone())
         return row[0] if row is not None else None
 
+    async def latest_text(self, page_id: int) -> bytes | None:
+        """The text of a page that was kept last, packed; None without any."""
+        row = await self._read(lambda db: db.execute(SQL["latest_of"], {"page": page_id}).fetchone())
+        return row[0] if row is not None else None
+
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
         rows = await self._read(lambda db: db.execute(SQL["around"], {"page": page_id, "at": at}).fetchall())

@@ -23,6 +23,10 @@ order by s.at desc, s.id desc limit :limit;
 -- name: text_of
 select t.packed from snapshots s join texts t on t.id = s.text_id where s.id = :id;
 
+-- name: latest_of
+select t.packed from snapshots s indexed by snapshots_of_page join texts t on t.id = s.text_id
+where s.page_id = :page order by s.at desc, s.id desc limit 1;
+
 -- The text that a page had at an instant, and the one before.
 -- name: around
 select s.at, t.packed from snapshots s indexed by snapshots_of_page join texts t on t.id = s.text_id
