@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.whole import Whole, parse_whole
 from tocsin.spec.signals.content import compare_contents, read_content
-from tocsin.spec.signals.values import Content, ContentChange
+
+if TYPE_CHECKING:
+    from tocsin.spec.signals.values import Content, ContentChange
 
 PARAGRAPHS: Final = (
     "The town council decided on Tuesday that the old bridge will be closed for repairs until the end of the year.",

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the text is of many scripts
 from __future__ import annotations
 
 import pytest

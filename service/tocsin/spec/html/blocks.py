@@ -23,7 +23,7 @@ from tocsin.spec.html.zones import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from tocsin.spec.html.whole import Whole
 
@@ -86,6 +86,8 @@ _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
 _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
 _PROSE: Final = 60
+_MOST_LOOKED_AT: Final = 20_000_000
+"""Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one."""
 _SPONSORED: Final = '[rel~="sponsored"]'
 
 
@@ -139,9 +141,10 @@ class Blocks(NamedTuple):
 
         first  its first block
         """
+        end = len(self.texts)
+        below = end
         while closing and closing[-1].depth >= depth:
             each = closing.pop()
-            end = len(self.texts)
             if each.heading >= 0:
                 if end - each.heading <= 1 and each.more and depth:  # it stands in an element of its own
                     closing.append(_Closing(depth - 1, each.heading, each.is_ad, 0))
@@ -150,7 +153,8 @@ class Blocks(NamedTuple):
                 if is_own and (not each.is_ad or self._count(first, end) <= _LONGEST_QUESTION):
                     self.marks[first:end] = [OUTSIDE] * (end - first)
                 else:
-                    self._put_outside(each.heading, end)
+                    self._put_outside(each.heading, below)
+                below = each.heading
             elif depth and self._count(first, end) <= _LONGEST_QUESTION:
                 said = " ".join(self.texts[first:end]).lower()
                 if each.heading == _ADDRESS or any(word in said for word in ASKING):
@@ -204,10 +208,25 @@ def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
     """Read the text of some elements only, whatever zone they stand in, without that of others."""
     blocks = Blocks([], [], [])
-    for node in nodes:
+    for node in _outermost(list(nodes), without):
         if node not in without:
             _walk(node, without, (), blocks, landmarks=False, names=False, are_cards=False)
     return blocks
+
+
+def _outermost(nodes: list[Any], without: Collection[Any]) -> Iterator[Any]:
+    """Leave out the elements that are within others of them, or within what is left out; each is climbed once."""
+    known: dict[Any, bool] = dict.fromkeys(without, True) | dict.fromkeys(nodes, True)
+    for node in nodes:
+        path: list[Any] = []
+        above = node.parent
+        while above is not None and above not in known:
+            path.append(above)
+            above = above.parent
+        is_inside = above is not None and known[above]
+        known.update(dict.fromkeys(path, is_inside))
+        if not is_inside:
+            yield node
 
 
 def _holding(whole: Whole) -> Collection[Any]:
@@ -239,7 +258,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
     line: list[str] = []
     stack: list[Any] = []
     mark = _MARKS.get(root.tag, 0)
-    path = linked = start = 0
+    path = linked = start = spent = 0
+    text = ""
     closing: list[_Closing] = []
     inside = in_link = False
     is_block = True
@@ -291,11 +311,16 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                         zone = None
                     if zone is None and node.matches(TELLING):
                         zone = zone_by_attributes(node, names=names)
-                    if zone is not None and node not in holding and _is_apart(node, zone, tag):
+                    if zone is not None and node not in holding and spent < _MOST_LOOKED_AT:
+                        text = node.text
+                        spent += len(text)
+                    else:
+                        zone = None
+                    if zone is not None and _is_apart(node, text, zone, tag):
                         if line:
                             put(line, mark, linked, path)
                             linked = 0
-                        texts.append(node.text)
+                        texts.append(text)
                         marks.append(OUTSIDE)
                         paths.append(below)
                         continue
@@ -317,8 +342,10 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                         blocks.head(closing, len(stack), "".join(line))
                     put(line, mark, linked, path)
                     linked = 0
-                if names and kind == _PLAIN and tag in _HEADINGS:
-                    blocks.head(closing, len(stack), node.text)
+                if names and kind == _PLAIN and tag in _HEADINGS and spent < _MOST_LOOKED_AT:
+                    text = node.text
+                    spent += len(text)
+                    blocks.head(closing, len(stack), text)
                 if is_single:
                     data = children[0].data
                     if not data.isspace():
@@ -361,6 +388,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
 
 def _ask(node: Any, kind: int, closing: list[_Closing], depth: int) -> None:
     """Note that an element holds a button, or asks for an address: it may be a question to the reader."""
+    if closing and closing[-1].depth == depth:
+        return
     if kind == _INPUT:
         if node.attr("type") == "email":
             closing.append(_Closing(depth, _ADDRESS, is_ad=False, more=0))
@@ -396,7 +425,7 @@ def _text_of(cell: Any) -> str:
     return " ".join(cell.stripped_strings) if len(cell) > 1 else text
 
 
-def _is_apart(node: Any, zone: Zone, tag: str) -> bool:
+def _is_apart(node: Any, text: str, zone: Zone, tag: str) -> bool:
     """Say whether an element is really beside the content.
 
     Navigation is where most of its text is links'; and what holds a long text is the content, whatever it is called,
@@ -406,7 +435,6 @@ def _is_apart(node: Any, zone: Zone, tag: str) -> bool:
         return False
     if zone is Zone.TALK:
         return True
-    text = node.text
     length = len(text)
     if zone is Zone.COUNT:
         return len(text.strip()) <= _LONGEST_COUNT

@@ -159,7 +159,8 @@ HEADINGS: Final = to_phrases(
 ADVERTISEMENTS: Final = to_phrases(
     """
     ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post |
-    promoted | paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité | sponsorisé |
+    promoted | paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité |
+    sponsorisé |
     contenu sponsorisé | publicidad | patrocinado | contenido patrocinado | publicidade | pubblicità | sponsorizzato |
     advertentie | gesponsord | reklama | sponsorowane | реклама | на правах рекламы | партнёрский материал | reklam |
     広告 | スポンサー | 広告・pr | pr | 提供 | 广告 | 廣告 | 推广 | إعلان | إعلانات | إعلان ممول | محتوى ممول
@@ -179,7 +180,10 @@ def to_heading(text: str) -> str:
     text = text.strip()
     if len(text) > _LONGEST_HEADING:
         return ""
-    text = text.lower().replace("：", ":").partition(":")[0]
+    text = text.lower()
+    if text.replace(" ", "").isalpha():
+        return text
+    text = text.replace("：", ":").partition(":")[0]
     return " ".join(_FIGURES.sub(" ", text).split())
 
 

@@ -129,7 +129,7 @@ def _order(fingerprint: Fingerprint) -> list[int]:
 def _differing(gone: Sequence[Block], come: Sequence[Block]) -> float:
     """Count the letters that differ; of a block that was rewritten in part, only its other sentences."""
     letters = float(sum(block.letters for block in gone) + sum(block.letters for block in come))
-    left = [block for block in gone if block.sentences]
+    left = [block for block in gone if block.sentences] if len(come) <= _MOST_TRIED else []
     for block in come:
         if not block.sentences or not left or len(left) > _MOST_TRIED:
             continue

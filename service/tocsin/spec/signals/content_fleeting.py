@@ -17,21 +17,21 @@ from tocsin.spec.signals.content_text import SENTENCE_ENDS
 MOST_LETTERS: Final = 110
 """Of a block that may be fleeting."""
 
-# Each with a text without which it is not looked for.
+# Each with texts without one of which it is not looked for; all in lower case.
 _AGES: Final = tuple(
-    (sign, re.compile(pattern, re.IGNORECASE | re.VERBOSE))
-    for sign, pattern in {
+    (signs.split("|"), re.compile(pattern, re.VERBOSE))
+    for signs, pattern in {
         " ago": r"""\b(?:(?:about|over|almost|less[ ]than|more[ ]than)[ ])?(?:\d{1,4}|an?|one|a[ ]few|few)[ ]?
             (?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?)[ ]ago\b""",
-        "vor ": r"""\bvor[ ](?:(?:etwa|über|fast|rund)[ ])?(?:\d{1,4}|eine[mnr]?|wenigen|ein[ ]paar)[ ]?
+        "vor ": r"""vor[ ](?:(?:etwa|über|fast|rund)[ ])?(?:\d{1,4}|eine[mnr]?|wenigen|ein[ ]paar)[ ]?
             (?:sek|min|std|sekunden?|minuten?|stunden?|tag(?:en)?|wochen?|monat(?:en)?|jahr(?:en)?)\b\.?""",
-        "l y a ": r"""\bil[ ]y[ ]a[ ](?:environ[ ])?(?:\d{1,4}|une?|quelques)[ ]?
+        "l y a ": r"""il[ ]y[ ]a[ ](?:environ[ ])?(?:\d{1,4}|une?|quelques)[ ]?
             (?:s|min|h|secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b""",
-        "hace ": r"""\bhace[ ](?:\d{1,4}|una?|unos|unas)[ ]?
+        "hace ": r"""hace[ ](?:\d{1,4}|una?|unos|unas)[ ]?
             (?:segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)\b""",
-        "há ": r"""\bhá[ ](?:\d{1,4}|uma?)[ ]?(?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b""",
-        " fa": r"""\b(?:\d{1,4}|una?|un')[ ]?
-            (?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])[ ]fa\b""",
+        "há ": r"""há[ ](?:\d{1,4}|uma?)[ ]?(?:segundos?|minutos?|horas?|dias?|semanas?|m[êe]s(?:es)?|anos?)\b""",
+        "ore fa|ora fa|uti fa|uto fa|ndi fa|rni fa|rno fa|ane fa|esi fa|nni fa|ese fa|nno fa": r"""
+            \b(?:\d{1,4}|una?|un')[ ]?(?:second[oi]|minut[oi]|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])[ ]fa\b""",
         " geleden": r"""\b(?:\d{1,4}|een)[ ]
             (?:seconden?|minu(?:ut|ten)|uur|uren|dag(?:en)?|week|weken|maand(?:en)?|jaar)[ ]geleden\b""",
         " temu": r"""\b(?:\d{1,4}[ ])?
@@ -178,17 +178,15 @@ _GREETINGS_ELSEWHERE: Final = to_phrases(
     """
 )
 _HAS_DIGIT: Final = re.compile(r"\d")
-_AGE_ENDS: Final = tuple(
-    f" {phrase}"
-    for phrase in to_phrases(
-        """
-        just now | yesterday | gerade eben | soeben | gestern | à l'instant | hier | ahora mismo | ayer |
-        agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что |
-        сейчас | вчера |
-        たった今 | 昨日 | 刚刚 | 昨天 | الآن | أمس
-        """
-    )
+_AGE_WORDS: Final = to_phrases(
+    """
+    just now | yesterday | gerade eben | soeben | gestern | à l'instant | hier | ahora mismo | ayer |
+    agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что |
+    сейчас | вчера |
+    たった今 | 昨日 | 刚刚 | 昨天 | الآن | أمس
+    """
 )
+_AGE_ENDS: Final = tuple([f" {phrase}" for phrase in _AGE_WORDS])
 LONGEST_GREETING: Final = 50
 # What stands between a figure and what it counts.
 _BETWEEN: Final = to_words(
@@ -205,11 +203,15 @@ _MOST_WORDS: Final = 12
 
 
 def without_ages(text: str) -> str:
-    """Leave out of lines how long ago something was."""
-    data = text.lower().encode("utf-8", "replace")
-    for sign, pattern in _AGES:
-        if count(data, sign.encode()):
-            text = "\n".join([pattern.sub("", line) if sign in line.lower() else line for line in text.split("\n")])
+    """Leave out of lines how long ago something was; a line that says so is in lower case then."""
+    lowered = text.lower()
+    data = lowered.encode("utf-8", "replace")
+    for signs, pattern in _AGES:
+        for sign in signs:
+            if count(data, sign.encode()):
+                text = "\n".join(
+                    [pattern.sub("", line.lower()) if sign in line.lower() else line for line in text.split("\n")]
+                )
     return text
 
 
@@ -268,7 +270,7 @@ def is_greeting(text: str) -> bool:
     if len(text) > LONGEST_GREETING:
         return False
     lowered = text.lower().replace("’", "'")
-    return lowered in _NOW or f" {lowered}" in _AGE_ENDS or _greets(text)
+    return lowered in _NOW or lowered in _AGE_WORDS or _greets(text)
 
 
 def _greets(text: str) -> bool:
@@ -306,7 +308,7 @@ def without_last_age(text: str) -> str:
     if len(text) > LONGEST_GREETING:
         return text
     lowered = text.lower().replace("’", "'")
-    for word in _AGE_ENDS:
-        if lowered.endswith(word):
-            return text[: len(text) - len(word)]
+    if lowered.endswith(_AGE_ENDS):
+        length = max([len(word) for word in _AGE_ENDS if lowered.endswith(word)])
+        return text[: len(text) - length]
     return text
