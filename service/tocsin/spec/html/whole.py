@@ -5,7 +5,9 @@ Lighter than `tree`: nodes are the parser's own, and only what somebody asks for
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import turbohtml
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from tocsin.spec.html.meta import Meta
 
 _MOST_TEXT = 10_000_000
+_CDATA = "<![CDATA["
+_CLOSED = re.compile(r"""<([A-Za-z][\w.-]*+)((?:[^<>"'/]++|"[^"<]*+"|'[^'<]*+'|/(?!>))*+)/>""")
+_VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
 
 
 class Node(Protocol):
@@ -47,7 +54,7 @@ class Node(Protocol):
 
 
 class Whole:
-    """A page parsed whole, scripting off. XHTML is read as HTML reads it, which sees the same but for `<script/>`.
+    """A page parsed whole, scripting off. XHTML is written as HTML first (`to_html`): what is not well-formed is read.
 
     kind      how it is read
     encoding  the name of its encoding, in lower case
@@ -118,7 +125,38 @@ def parse_whole(
     # In most encodings no part of another letter looks like a letter of ASCII, so that the bytes tell what they hold.
     markup = text.encode("utf-8", "replace") if encoding in NOT_ASCII else body
     refuse_too_complex(markup, count(markup, b"<"))
+    if kind is Kind.XHTML:
+        text = to_html(text)
     return Whole(kind, encoding, turbohtml.parse(text, positions=False))
+
+
+def to_html(text: str) -> str:
+    """Write XHTML as HTML: elements that are closed where they begin get an end tag, CDATA sections become text.
+
+    Deviation: entities of its own DTD, and names with a prefix, stay as they are.
+    """
+    if _CDATA in text:
+        first, *others = text.split(_CDATA)
+        found = [first]
+        is_script = _is_in_script(first, is_script=False)
+        for each in others:
+            data, end, rest = each.partition("]]>")
+            found += (data if is_script else escape(data, quote=False), rest)
+            is_script = _is_in_script(rest if end else "", is_script=is_script)
+        text = "".join(found)
+    return _CLOSED.sub(_with_end_tag, text)
+
+
+def _is_in_script(text: str, *, is_script: bool) -> bool:
+    """Say whether a script or style element is open behind a text, which it was before it or not."""
+    opened = max(text.rfind("<script"), text.rfind("<style"))
+    closed = max(text.rfind("</script"), text.rfind("</style"))
+    return opened > closed or (is_script and closed < 0)
+
+
+def _with_end_tag(tag: re.Match[str]) -> str:
+    name, attributes = tag.groups()
+    return tag[0] if name.lower() in _VOID else f"<{name}{attributes}></{name}>"
 
 
 def check_selector(selector: str) -> str | None:

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import pytest
+
+from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, read_blocks, read_blocks_of
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.html.zones import KNOWN_NAMES, Zone, name_zone, to_heading
+
+
+def read(markup: str, *, landmarks: bool = True, names: bool = True) -> list[tuple[str, int]]:
+    whole = parse_whole(f"<!DOCTYPE html><body>{markup}".encode(), "text/html; charset=utf-8")
+    assert whole is not None
+    blocks = read_blocks(whole, landmarks=landmarks, names=names)
+    return [(" ".join(text.split()), mark) for text, mark in zip(blocks.texts, blocks.marks, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("markup", "blocks"),
+    [
+        ("<p>One</p><p>two <b>and</b> three</p>", [("One", 0), ("two and three", 0)]),
+        ("<div>One<p>two</p>three</div>", [("One", 0), ("two", 0), ("three", 0)]),
+        ("<h2>One</h2><pre>a\nb</pre>", [("One", HEADING), ("a b", 0)]),
+        ("<ul><li>One<li>two <ul><li>three</ul></ul>", [("One", ITEM), ("two", ITEM), ("three", ITEM)]),
+        ("<table><tr><td>One<td>two</table>", [("One two", CELL | ITEM)]),
+        ("<table><caption>One</caption></table>", [("One", CELL | ITEM)]),
+        ("<table><tr><td>One<br>two<td>three</table>", [("One two three", CELL | ITEM)]),
+        ("<table><tr><td><h2>One</h2><p>two</table>", [("One", HEADING), ("two", 0)]),
+        ("<dl><dt>One<dd>two</dl>", [("One", CELL | ITEM), ("two", CELL | ITEM)]),
+        ("<p>One<br>two</p>", [("One two", 0)]),
+        ("<a href=/><div>One</div></a>", [("One", LINKED)]),
+        ("<p><a href=/>One</a> x</p>", [("One x", LINKED)]),
+        ("<p><a href=/>One</a> two three</p>", [("One two three", 0)]),
+        ("<x-card><p>One</p></x-card>", [("One", 0)]),
+        ("<p>One<script>two</script><style>x</style><noscript>y</noscript></p>", [("One", 0)]),
+        ("<svg><title>One</title></svg><select><option>two</select><textarea>x</textarea>three", [("three", 0)]),
+        ("<template><p>One</p></template><p>two</p>", [("two", 0)]),
+        ("  \n <p> </p><div>\n</div>", []),
+    ],
+)
+def test_text_is_divided_as_its_markup_says(markup: str, blocks: list[tuple[str, int]]) -> None:
+    assert read(markup) == blocks
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<nav><a href=/>One</a></nav>",
+        "<aside><p>One</p></aside>",
+        "<footer>One</footer>",
+        "<header>One</header>",
+        "<div role=search>One</div>",
+        "<div role=banner>One</div>",
+        "<div hidden>One</div>",
+        '<div style="display:none">One</div>',
+        "<div aria-hidden=true>One</div>",
+        "<div class='cookie-banner'>One</div>",
+        "<div class='c-page__sidebar'>One</div>",
+        "<div class=relatedPosts>One</div>",
+        "<div id=newsletter-signup>One</div>",
+        "<ul class=main-menu><li><a href=/>One</a></ul>",
+        "<li class=sponsored>One</li>",
+        "<div class=view-count>1</div>",
+        "<section aria-label=Werbung>One</section>",
+        "<div data-ad-slot=7>One</div>",
+        "<section><h2>Related articles</h2><p>One</p></section>",
+        "<section><div><h2>Most read</h2></div><p>One</p></section>",
+        "<section><b>Sponsored</b><p>One</p></section>",
+        "<div><p>We use cookies.</p><div><button>OK</button></div></div>",
+        "<div><p>Our letter, each week</p><input type=email></div>",
+        "<p>Read also: <a href=/>One</a></p>",
+    ],
+)
+def test_what_is_beside_the_content_is_told_apart(markup: str) -> None:
+    found = read(f"<div><p>Text.</p></div>{markup}")
+
+    assert found[0] == ("Text.", 0)
+    assert {mark for _, mark in found[1:]} == {OUTSIDE}
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<article><header><p>One</p></header></article>",
+        "<header><h1>One</h1></header>",
+        "<blockquote><footer>One</footer></blockquote>",
+        "<aside class=callout-warning>One</aside>",
+        "<aside role=note>One</aside>",
+        "<div hidden=until-found>One</div>",
+        "<ul class=menu><li>Soup, 5 euros</ul>",
+        "<div class='has-sidebar'>One</div>",
+        "<div class='layout--with-sidebar'>One</div>",
+        "<div class='elementor-widget'>One</div>",
+        "<div class='promo price'>One</div>",
+        "<div class=sidebar><h1>One</h1></div>",
+        "<div class='views-row'>A row of a list that is called so, and is no counter of anything at all.</div>",
+        "<p>Related to this, we found: nothing.</p>",
+    ],
+)
+def test_what_only_seems_to_be_beside_the_content_counts(markup: str) -> None:
+    assert OUTSIDE not in {mark for _, mark in read(markup)}
+
+
+def test_prose_behind_a_list_of_related_pages_counts() -> None:
+    prose = "And this is what the text goes on with, after the box, for a while."
+
+    found = read(f"<div><p>Text.</p><h2>Related</h2><ul><li><a href=/>One</a></ul><p>{prose}</p></div>")
+
+    assert [mark for _, mark in found] == [0, OUTSIDE, OUTSIDE, 0]
+
+
+def test_counters_and_advertisements_within_a_line_are_left_out() -> None:
+    found = read(
+        "<p>Text <span class=badge>7</span><a class=btn href=/>Buy</a><a rel=sponsored href=/>ad</a> goes on.</p>"
+    )
+
+    assert found == [("Text goes on.", 0)]
+
+
+def test_of_a_page_with_a_main_element_only_that_and_its_heading_are_read() -> None:
+    found = read("<div><h1>Title</h1><p>Slogan</p></div><main><p>Text.</p></main><p>More</p>")
+
+    assert found == [("Title", HEADING), ("Text.", 0)]
+
+
+def test_zones_can_be_left_alone() -> None:
+    markup = "<aside>One</aside><div class=ad>two</div>"
+
+    assert [mark for _, mark in read(markup, landmarks=False, names=False)] == [0, 0]
+    assert [mark for _, mark in read(markup, names=False)] == [OUTSIDE, 0]
+
+
+def test_elements_can_be_chosen_and_left_out() -> None:
+    whole = parse_whole(b"<body><aside id=a>One<p class=b>two</p></aside><div id=c>three</div>", "text/html")
+    assert whole is not None
+
+    blocks = read_blocks_of(whole.select("#a, #a p, #c"), frozenset(whole.select(".b")))
+
+    assert blocks.texts == ["One", "three"]
+
+
+def test_where_a_block_stands_has_the_same_number_whatever_figures_its_classes_hold() -> None:
+    def path(markup: str) -> int:
+        whole = parse_whole(f"<!DOCTYPE html>{markup}".encode(), "text/html")
+        assert whole is not None
+        return read_blocks(whole).paths[0]
+
+    assert path("<div class='box box-17'><p>x</p></div>") == path("<div class='box box-42'><p>y</p></div>")
+    assert path("<div class='box'><p>x</p></div>") != path("<div class='bag'><p>x</p></div>")
+
+
+def test_names_are_remembered_up_to_a_bound() -> None:
+    KNOWN_NAMES.clear()
+    for number in range(9000):
+        name_zone(f"name-{number}")
+
+    assert len(KNOWN_NAMES) <= 8192
+    assert name_zone("ad")[0] is Zone.APART
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [(" Related\n", "related"), ("Comments (12)", "comments"), ("Read also: This", "read also"), ("x" * 61, "")],
+)
+def test_a_heading_is_looked_up_without_figures_and_up_to_a_colon(text: str, heading: str) -> None:
+    assert to_heading(text) == heading

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.errors import TooComplex
+from tocsin.spec.html.page import Kind
+from tocsin.spec.html.whole import Whole, check_selector, parse_whole, to_html
+
+_XHTML = "application/xhtml+xml"
+_REOPENED = "".join([f"<b id=a{number}>" for number in range(2000)]) + "<p>" * 2000
+
+
+def parsed(markup: str | bytes, content_type: str = "text/html; charset=utf-8") -> Whole:
+    whole = parse_whole(markup if isinstance(markup, bytes) else markup.encode(), content_type)
+    assert whole is not None
+    return whole
+
+
+@given(st.binary(max_size=300), st.sampled_from(["text/html", _XHTML, "text/plain", None]))
+def test_nothing_raises_on_any_bytes(body: bytes, content_type: str | None) -> None:
+    whole = parse_whole(body, content_type)
+
+    assert whole is None or isinstance(whole.title, str)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"), [(b"", "text/html"), (b"%PDF-1.7", None), (b"{}", "application/json")]
+)
+def test_what_is_no_page_is_not_parsed(body: bytes, content_type: str | None) -> None:
+    assert parse_whole(body, content_type) is None
+
+
+def test_title_and_metas_are_those_of_the_page_not_of_its_templates() -> None:
+    whole = parsed(
+        "<template><title>no</title><meta name=a></template><title> A \n page </title><meta name=b content=c>"
+    )
+
+    assert whole.title == "A page"
+    assert [(meta.name, meta.content) for meta in whole.metas] == [("b", "c")]
+    assert whole.has_templates
+
+
+def test_selected_elements_are_not_those_of_templates() -> None:
+    whole = parsed("<template><p class=x>no</p></template><p class=x>yes</p>")
+
+    assert [node.text for node in whole.select(".x")] == ["yes"]
+    assert [node.text for node in whole.elements("p")] == ["yes"]
+
+
+def test_scripts_are_found_by_their_type() -> None:
+    whole = parsed('<script type=" Application/LD+JSON ">{}</script><script>let a</script>')
+
+    assert list(whole.scripts("application/ld+json")) == ["{}"]
+
+
+def test_the_encoding_is_the_one_that_the_page_declares() -> None:
+    whole = parsed("<meta charset=windows-1252><title>Fähre</title>".encode("windows-1252"), "text/html")
+
+    assert (whole.encoding, whole.title) == ("windows-1252", "Fähre")
+
+
+def test_a_page_in_utf_16_is_looked_at_before_it_is_parsed_too() -> None:
+    with pytest.raises(TooComplex):
+        parsed(_REOPENED.encode("utf-16"), "text/html")
+
+
+@pytest.mark.parametrize("markup", ["<p>" * 1_000_001, "<meta>" * 131_073, _REOPENED])
+def test_CI_08_a_page_that_no_parser_may_be_given_is_refused(markup: str) -> None:
+    with pytest.raises(TooComplex):
+        parsed(markup)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ('<script src="a"/><p>text</p>', "text"),
+        ("<title/><p>text</p>", "text"),
+        ('<div class="a>b"/><p>text</p>', "text"),
+        ("<p>a<br/>b</p>", "ab"),
+        ("<p><![CDATA[1 < 2 & 3]]></p>", "1 < 2 & 3"),
+        ("<p><![CDATA[never ended</p>", "never ended"),
+        ("<p a='/'>x</p><textarea/><p>y</p>", "xy"),
+    ],
+)
+def test_XHTML_is_read_as_XML_means_it(written: str, read: str) -> None:
+    whole = parsed(f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{written}</body></html>', _XHTML)
+
+    assert whole.kind is Kind.XHTML
+    body = whole.document.find("body")
+    assert body is not None
+    assert body.text.startswith(read)
+
+
+def test_a_script_within_CDATA_is_what_it_says() -> None:
+    whole = parsed('<html><head><script type="a">//<![CDATA[\n1 < 2 && 3\n//]]></script></head></html>', _XHTML)
+
+    assert next(iter(whole.scripts("a"))) == "//\n1 < 2 && 3\n//"
+
+
+@given(st.text(alphabet="<>/ap\"' ![CDATA]", max_size=60))
+def test_writing_XHTML_as_HTML_never_raises_and_leaves_plain_text(text: str) -> None:
+    assert isinstance(to_html(text), str)
+    assert to_html(text.replace("<", "")) == text.replace("<", "")
+
+
+@pytest.mark.parametrize(("selector", "is_wrong"), [("", False), (" ", False), (".a, #b > c", False), ("a[", True)])
+def test_a_selector_is_checked(selector: str, is_wrong: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert (check_selector(selector) is not None) is is_wrong
