@@ -85,6 +85,7 @@ _IN_DATA: Final = _LINES | {"p", "div"}
 _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
 _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
+_LONGEST_LABEL: Final = 40
 _PROSE: Final = 60
 _MOST_LOOKED_AT: Final = 20_000_000
 """Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one."""
@@ -131,6 +132,8 @@ class Blocks(NamedTuple):
 
     def head(self, closing: list[_Closing], depth: int, text: str) -> None:
         """Look at what stands above other blocks: it may say that they are beside the content."""
+        if closing and closing[-1].heading == len(self.texts) and closing[-1].depth == depth:
+            return  # one of a row that holds no text stands for all
         heading = to_heading(text)
         is_ad = heading in ADVERTISEMENTS
         if is_ad or heading in HEADINGS:
@@ -197,12 +200,14 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
 
 
 def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
-    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one."""
+    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one.
+
+    None of them stands within another: what holds another one holds its text, too.
+    """
     mains = [node for node in whole.document.find_all("main") if node not in without]
     if len(mains) != 1:
         return []
-    headings = [node for node in whole.document.find_all("h1") if mains[0] not in node.ancestors]
-    return [*headings, mains[0]]
+    return [node for node in _outermost([*whole.document.find_all("h1"), *mains], without) if node not in without]
 
 
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
@@ -338,8 +343,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                 is_block = False
             else:
                 if line:
-                    if names and start == len(texts):
-                        blocks.head(closing, len(stack), "".join(line))
+                    if names and start == len(texts) and len(line) <= 2 and len(line[0]) <= _LONGEST_LABEL:
+                        blocks.head(closing, len(stack), line[0])
                     put(line, mark, linked, path)
                     linked = 0
                 if names and kind == _PLAIN and tag in _HEADINGS and spent < _MOST_LOOKED_AT:
@@ -349,7 +354,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
                 if is_single:
                     data = children[0].data
                     if not data.isspace():
-                        if names and start == len(texts) and kind != _PLAIN:
+                        if names and start == len(texts) and kind != _PLAIN and len(data) <= _LONGEST_LABEL:
                             blocks.head(closing, len(stack), data)
                         own = _MARKS.get(tag, mark & _LASTING)
                         texts.append(data)
@@ -375,8 +380,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - one loop: a call a node would cost 
             break
         else:
             if line and is_block:
-                if names and start == len(texts):
-                    blocks.head(closing, len(stack), "".join(line))
+                if names and start == len(texts) and len(line) <= 2 and len(line[0]) <= _LONGEST_LABEL:
+                    blocks.head(closing, len(stack), line[0])
                 put(line, mark, linked, path)
                 linked = 0
             if closing and closing[-1].depth >= len(stack):

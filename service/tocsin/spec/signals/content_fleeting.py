@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tocsin.spec.html.search import count
+from tocsin.spec.html.search import count, lower
 from tocsin.spec.html.words import to_phrases, to_words
 from tocsin.spec.signals.content_text import SENTENCE_ENDS
 
@@ -19,7 +19,7 @@ MOST_LETTERS: Final = 110
 
 # Each with texts without one of which it is not looked for; all in lower case.
 _AGES: Final = tuple(
-    (signs.split("|"), re.compile(pattern, re.VERBOSE))
+    (tuple([sign.encode() for sign in signs.split("|")]), re.compile(pattern, re.VERBOSE))
     for signs, pattern in {
         " ago": r"""\b(?:(?:about|over|almost|less[ ]than|more[ ]than)[ ])?(?:\d{1,4}|an?|one|a[ ]few|few)[ ]?
             (?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?)[ ]ago\b""",
@@ -139,6 +139,10 @@ _NOW_LOOKING: Final = to_phrases(
     閲覧してい | が閲覧中 | 正在看 | 正在浏览 | mirando esto | están viendo | stanno guardando | estão vendo
     """
 )
+# A letter or two of each, so that most texts need not be searched for them all.
+_LOOKING: Final = re.compile(
+    r"this |regard|consult|angeseh|sehen|schauen|смотр|просм|يشا|يتص|見て|閲覧|正在|esto|viendo|guarda|vendo"
+)
 _SECONDS: Final = re.compile(r"(?<!\d)\d{1,3}:\d{1,2}:\d{1,2}(?!\d)")
 _COUNTDOWN: Final = to_phrases(
     """
@@ -204,14 +208,13 @@ _MOST_WORDS: Final = 12
 
 def without_ages(text: str) -> str:
     """Leave out of lines how long ago something was; a line that says so is in lower case then."""
-    lowered = text.lower()
-    data = lowered.encode("utf-8", "replace")
+    data = lower(text.encode("utf-8", "replace"))
     for signs, pattern in _AGES:
         for sign in signs:
-            if count(data, sign.encode()):
-                text = "\n".join(
-                    [pattern.sub("", line.lower()) if sign in line.lower() else line for line in text.split("\n")]
-                )
+            if count(data, sign):
+                word = sign.decode()
+                lines = text.split("\n")
+                text = "\n".join([pattern.sub("", line.lower()) if word in line.lower() else line for line in lines])
     return text
 
 
@@ -224,7 +227,7 @@ def is_fleeting(text: str, *, is_heading: bool = False, is_item: bool = False) -
     words = _WORD.findall(lowered)
     if not is_heading and _MONEY.search(text) is None and _is_date(text, words):
         return True
-    if any(phrase in lowered for phrase in _NOW_LOOKING):
+    if _LOOKING.search(lowered) is not None and any(phrase in lowered for phrase in _NOW_LOOKING):
         return True
     if text.endswith(SENTENCE_ENDS):
         return _SURELY_COUNTED.search(lowered) is not None
@@ -237,11 +240,13 @@ def is_fleeting(text: str, *, is_heading: bool = False, is_item: bool = False) -
 
 def _is_live(text: str, *, is_item: bool) -> bool:
     """Say whether a text tells of a clock, a rating, the weather or the stock exchange."""
-    if _RATED.search(text) is not None or _MOVED.search(text) is not None:
+    if ("." in text or "," in text) and (_RATED.search(text) is not None or _MOVED.search(text) is not None):
         return True
     if _DEGREES.search(text) is not None and _WEATHER.search(text) is not None:
         return True
-    return _SECONDS.search(text) is not None and (not is_item or any(word in text for word in _COUNTDOWN))
+    return (
+        ":" in text and _SECONDS.search(text) is not None and (not is_item or any(word in text for word in _COUNTDOWN))
+    )
 
 
 def _is_date(text: str, words: list[str]) -> bool:
