@@ -124,7 +124,7 @@ class QuestionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class SignalSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """When the same change on many pages of one host is told once: as many pages, gathered for how long."""
 
-    storm_pages: Annotated[int, Meta(ge=0, le=1_000_000)] = 3
+    storm_pages: Annotated[int, Meta(ge=0, le=1000)] = 3
     gather: timedelta = timedelta(seconds=60)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, alert
 from tocsin.adapters.stores.sqlite.storms import LEAST_US
@@ -342,6 +342,26 @@ async def test_how_many_pages_make_a_storm_is_a_setting(tmp_path: Any, pages: in
 
         assert await waiting(desk) == waits
         assert await desk.store.check() == []
+
+
+async def test_a_page_counts_once_however_often_it_had_the_same(tmp_path: Any) -> None:
+    desk = await Desk.at(tmp_path, storms=SignalSettings(storm_pages=4))
+    async with desk.store:
+        await desk.watch(*OF_ONE_HOST)
+        for url in OF_ONE_HOST:
+            await desk.check(url, "1")
+        storms = []
+        for batch in ((A, B), (B,), (A, D), (B, D), (E,)):
+            desk.now += HOUR
+            await change(desk, *batch)
+            storms.append([each.pages for each in await desk.store.storms(limit=9)])
+
+        assert storms == [[], [], [], [], [4]]
+
+
+def test_so_few_pages_make_a_storm_that_no_transaction_gets_long() -> None:
+    with pytest.raises(ValidationError):
+        convert({"storm_pages": 1001}, SignalSettings)
 
 
 async def test_a_storm_outlives_a_kill(calm: Desk) -> None:

@@ -50,6 +50,8 @@ class Storms:
     def __init__(self, db: sqlite3.Connection, settings: SignalSettings) -> None:
         self._db, self._most = db, settings.storm_pages
         self._gather_us = to_us(settings.gather)
+        # By host and key: on so many pages at most was the same seen. Who gathers many does not count them each time.
+        self._seen: dict[tuple[int, bytes | None], int] = {}
 
     def take(self, result: CheckResult, said: VerdictRow, row: Row) -> None:
         """Write a verdict that other pages may share, and let its page be rendered unless they do.
@@ -65,6 +67,7 @@ class Storms:
             want_render(self._db, result.page_id, since=said.at, major=said.outcome == "major")
         if storm_id is None:
             self._db.execute(SQL["see"], {**place, "until": until, "verdict": verdict_id})
+            self._seen[result.host_id, said.storm_key] += 1
         else:
             self._db.execute(SQL["go_on"], {"storm": storm_id, "until": until})
 
@@ -74,7 +77,13 @@ class Storms:
 
     def _open(self, place: dict[str, Any], said: VerdictRow, until: Instant) -> int | None:
         """Open a storm if this verdict makes enough of them, with those before; returns its id."""
+        what = place["host"], said.storm_key
+        if what not in self._seen:
+            (self._seen[what],) = self._db.execute(SQL["count_seen"], {**place, "limit": self._most}).fetchone()
+        if self._seen[what] + 1 < self._most:
+            return None
         others = [row[0] for row in self._db.execute(SQL["seen_elsewhere"], {**place, "limit": self._most})]
+        self._seen[what] = len(others)
         if len(others) + 1 < self._most:
             return None
         storm = {
@@ -90,6 +99,7 @@ class Storms:
         folded = [row[0] for row in self._db.execute(SQL["fold"], {"storm": storm_id}).fetchall()]
         self._db.execute(SQL["close_jobs"], {"pages": to_json(folded)})
         self._db.execute(SQL["forget_seen"], place)
+        del self._seen[what]
         return storm_id
 
 

@@ -9,6 +9,10 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id;
 select id, released_at is not null from storms indexed by storms_of_host
 where host_id = :host and key = :key and runs_until >= :at order by runs_until desc limit 1;
 
+-- As many pages at most had the same, whether it counts still or not.
+-- name: count_seen
+select count(*) from (select 1 from sightings where host_id = :host and key = :key limit :limit);
+
 -- Other pages that had the same; those that were removed have no verdict any more.
 -- name: seen_elsewhere
 select v.id from sightings s
