@@ -1,0 +1,64 @@
+"""Pages that are written to cost their reader time or memory."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.content import read_content
+from tocsin.spec.signals.content_text import to_comparable
+
+if TYPE_CHECKING:
+    from tocsin.spec.signals.values import Content
+
+
+def _content_of(markup: str) -> Content:
+    whole = parse_whole(markup.encode(), "text/html; charset=utf-8")
+    assert whole is not None
+    return read_content(whole, "", "")
+
+
+def _seconds(markup: str) -> float:
+    started = time.process_time()
+    _content_of(markup)
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("\u0315\u0300", id="marks in a row that are to be put in order"),
+        pytest.param("<h2>related</h2>", id="headings of boxes"),
+        pytest.param("<h2><svg>related</svg></h2>", id="headings that hold no text"),
+        pytest.param("<button>a</button><p>b</p>", id="buttons"),
+    ],
+)
+def test_what_is_repeated_takes_time_in_proportion(unit: str) -> None:
+    few = min(_seconds(f"<div><p>a{unit * 2_000}<p>b" + "<p>c" * 2_000) for _ in range(3))
+
+    many = min(_seconds(f"<div><p>a{unit * 16_000}<p>b" + "<p>c" * 16_000) for _ in range(3))
+
+    assert many < 30 * few + 0.1
+
+
+def test_headings_within_headings_count_once() -> None:
+    text = "What stands in the innermost of many headings is a text of the page and is there once. " * 5
+
+    content = _content_of("<main>A page.</main>" + "<h1><div>" * 200 + text)
+
+    assert content.text.count(text.strip()) == 1
+
+
+@given(st.lists(st.sampled_from("a \u0301\u0315\u1112\u1161\u11ab\u0915\u093c漢"), min_size=300, max_size=600))
+def test_a_long_text_is_composed_as_a_short_one_is(letters: list[str]) -> None:
+    text = "".join(letters)
+    if any(len(run) > 200 for run in text.replace("\u0315", "\u0301").split()):
+        return
+
+    assert to_comparable(text) == to_comparable(unicodedata.normalize("NFC", text))
