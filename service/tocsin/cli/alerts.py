@@ -144,6 +144,7 @@ async def _replay(store: Store, alert_id: str | None, sink: str | None, deliveri
 
 def _row(alert: AlertRow) -> tuple[object, ...]:
     what = alert.type.removeprefix("tocsin.").removeprefix("page.").removesuffix(".v1")
-    outcome = alert.event.get("data", {}).get("outcome")
+    data = alert.event.get("data", {})
+    outcome = ", ".join(filter(None, (data.get("outcome"), data.get("basis"))))
     stands = ", ".join(f"{sink}: {state}" for sink, state, _, _ in alert.deliveries) or "no sink"
     return (alert.id, show_time(alert.created_at), f"{what}: {outcome}" if outcome else what, alert.url, stands)

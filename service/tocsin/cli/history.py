@@ -18,7 +18,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.model import HistoryEntry, JsonObject, KnownCopy, PageRow
+    from tocsin.model import HistoryEntry, Instant, JsonObject, KnownCopy, PageRow
     from tocsin.ports import Store
 
 
@@ -105,16 +105,20 @@ def _row(entry: HistoryEntry) -> tuple[object, ...]:
     fields = "\n".join(
         f"{name}: {output.clean(value)}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
     )
-    found = "\n".join(line for verdict in entry.verdicts for line in _found(*verdict[1:]))
+    found = "\n".join(line for verdict in entry.verdicts for line in _found(*verdict))
     kept = "in table" if entry.in_table else "history"
     return (show_time(entry.first_at), show_time(entry.last_at), entry.storings, kept, found or None, fields or None)
 
 
-def _found(outcome: str, reason: str | None, rule: str, data: JsonObject) -> Iterator[str]:
-    """Say what a comparison found, on what basis, and how that came about where more than the fields had a say."""
+def _found(at: Instant, outcome: str, reason: str | None, rule: str, data: JsonObject) -> Iterator[str]:
+    """Say what a comparison found and when, on what basis, and how it came about where more than the fields say so."""
     basis = data.get("basis") or DECLARED
     heard = data.get("trace", [])[1:]
     told = [part for part in (reason, basis if heard or basis != DECLARED else None) if part]
-    yield f"{outcome} ({rule}{': ' if told else ''}{', '.join(told)})"
+    yield f"{show_time(at)} {outcome} ({rule}{': ' if told else ''}{', '.join(told)})"
+    values = {each.get("signal"): (each.get("previous"), each.get("latest")) for each in data.get("signals", [])}
     for step in heard:
-        yield f"  {step.get('rule')} {step.get('says')}: {output.clean(str(step.get('why')))}"
+        why = str(step.get("why"))
+        previous, latest = values.get(why.partition(" ")[0], (None, None))
+        differ = f": {previous} → {latest}" if previous and latest else ""
+        yield f"  {step.get('rule')} {step.get('says')}: {output.clean(why + differ)}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 _PIECE: Final = 500
+_SHOWN: Final = 80
 _STORM = Number("a storm", "tocsin alerts storms")
 
 
@@ -37,7 +38,8 @@ def storms(ctx: click.Context, storm: int | None, limit: int) -> None:
         for verdict in verdicts:
             output.print_json(_verdict_record(found, verdict))
     else:
-        output.say(f"Storm {found.id}: {_what(found)} on {count(found.pages, 'page')} of {found.host}")
+        on = count(found.pages, "page")
+        output.say(f"Storm {found.id}: the same {found.outcome} change on {on} of {found.host} ({found.basis})")
         for line in _lines(found.excerpt):
             output.say(line)
         output.table(("page", "when", "outcome", "alert"), map(_verdict_row, verdicts), whole=("alert",), head="page")
@@ -95,8 +97,11 @@ def _row(storm: StormRow) -> tuple[object, ...]:
 
 
 def _what(storm: StormRow) -> str:
-    first = next(iter(_lines(storm.excerpt)), None)
-    return f"{storm.outcome}: {first}" if first else storm.outcome
+    """Say what changed in a line: what is new there, or else what is gone."""
+    lines = _lines(storm.excerpt)
+    line = next((each for each in lines if each.startswith("+")), next(iter(lines), ""))
+    short = line if len(line) <= _SHOWN else f"{line[:_SHOWN].rstrip()}…"
+    return f"{storm.outcome}: {short}" if short else storm.outcome
 
 
 def _lines(excerpt: JsonObject | None) -> list[str]:

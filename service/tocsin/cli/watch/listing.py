@@ -131,6 +131,7 @@ def to_record(page: PageRow, mode: str, mode_from: str) -> dict[str, Any]:
         "topper": {field: fields[field] for field in TOPPER_FIELDS},
         "declares": [field for field, value in fields.items() if value is not None],
         "outcome": (page.last_report or {}).get("outcome"),
+        "problem": (page.last_report or {}).get("problem"),
         "stored": json_time(page.stored_at),
         "last_check": json_time(page.last_checked_at),
         "last_received": json_time(page.last_received_at),
@@ -160,6 +161,7 @@ def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: b
     columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
     output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
     _tell_disallowed(pages)
+    _tell_suspects(pages)
     paused = sum(page.paused for page in pages)
     if paused:
         output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
@@ -172,6 +174,15 @@ def _tell_disallowed(pages: list[PageRow]) -> None:
     more = len(disallowed) - _MOST_REASONS
     if more > 0:
         output.say(f"{count(more, 'page')} more disallowed; why, tells: tocsin history URL")
+
+
+def _tell_suspects(pages: list[PageRow]) -> None:
+    suspects = [page for page in pages if (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT]
+    for page in suspects[:_MOST_REASONS]:
+        output.say(f"Suspect: {page.url}: {(page.last_report or {}).get('problem')}")
+    more = len(suspects) - _MOST_REASONS
+    if more > 0:
+        output.say(f"{count(more, 'page')} more suspect; which, tells: tocsin watch list --outcome suspect --json")
 
 
 def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:

@@ -1,0 +1,70 @@
+"""What was found is told with its time, its values and its evidence, wherever a person looks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tests.cli.terminal import on_terminal
+from tests.origin import Origin, Page
+
+if TYPE_CHECKING:
+    from tests.cli.calling import Installation
+
+ARTICLE = (
+    "<!doctype html><title>Bridge</title><script type=application/ld+json>"
+    '{{"@type": "Article", "dateModified": "2024-05-0{}"}}</script><p>{}</p>'
+)
+LOGIN = (
+    "<!doctype html><title>Sign in</title><h1>Please sign in</h1>"
+    "<form method=post><input name=user><input type=password name=password><button>Sign in</button></form>"
+)
+
+
+async def shown(installation: Installation, *words: str) -> str:
+    """What a person sees, without the breaks of its lines."""
+    config = str(installation.folder / "tocsin.toml")
+    _, text = await asyncio.to_thread(on_terminal, "--config", config, *words, cwd=installation.folder)
+    return " ".join(text.split())
+
+
+async def checked(installation: Installation, site: Origin, *pages: str) -> str:
+    """Check a page that is each of these in turn; returns its URL."""
+    url = site.url("/bridge")
+    await asyncio.to_thread(installation.call, "watch", "add", url, "--no-check")
+    for page in pages:
+        site.pages["/bridge"] = Page(page)
+        await asyncio.to_thread(installation.call, "check", url)
+    return url
+
+
+CHANGED = (ARTICLE.format(1, "It is planned."), ARTICLE.format(2, "It is built, and people walk on it."))
+
+
+async def test_history_tells_when_each_change_was_found_and_from_what_to_what(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked(installation, site, *CHANGED)
+        (state,) = (await asyncio.to_thread(installation.call, "history", url, "--json")).records
+        text = await shown(installation, "history", url)
+
+    (verdict,) = state["verdicts"]
+    assert f"{verdict['at'][:10]} {verdict['at'][11:19]} minor (S1: declared)" in text
+    assert "json-ld.modified changed: 2024-05-01 → 2024-05-02" in text
+
+
+async def test_the_list_of_alerts_tells_how_we_know(installation: Installation) -> None:
+    async with Origin() as site:
+        await checked(installation, site, *CHANGED)
+        text = await shown(installation, "alerts", "list")
+
+    assert "changed: minor, declared" in text
+
+
+async def test_the_watch_list_tells_what_a_page_is_suspected_of(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked(installation, site, CHANGED[0], LOGIN)
+        text = await shown(installation, "watch", "list")
+        (page,) = (await asyncio.to_thread(installation.call, "watch", "list", "--json")).records
+
+    assert f"Suspect: {url}: login: its title says" in text
+    assert page["problem"].startswith("login: ")
