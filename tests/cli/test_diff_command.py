@@ -263,20 +263,24 @@ async def test_the_alert_of_a_change_shows_what_differs_in_the_text(installation
         assert latest == {"added": [NEWS], "removed": [], "cut": False}
 
 
-async def test_the_alert_of_a_change_that_the_page_declares_shows_what_differs_too(installation: Installation) -> None:
+async def test_alerts_of_a_page_that_speaks_for_itself_show_what_differs_since_the_one_before(
+    installation: Installation,
+) -> None:
     declared = '<meta name="topper-major" content="{}">'
     await watch(
         installation,
-        page(RAIN, NINE, head=declared.format("2026-01-02")),
-        page(RAIN, TEN, head=declared.format("2026-01-02 2026-03-04")),
+        page(RAIN, head=declared.format("2026-01-02")),
+        page(RAIN, NINE, head=declared.format("2026-01-02 2026-03-04")),
         page(RAIN, TEN, head=declared.format("2026-01-02 2026-03-04 2026-05-06")),
+        page(RAIN, TEN, head=declared.format("2026-01-02 2026-03-04 2026-05-06 2026-07-08")),
     )
 
-    latest, first = [event["data"] for event in await events_of(installation)]
+    latest, second, first = [event["data"] for event in await events_of(installation)]
 
     assert (first["rule"], first["basis"]) == ("T44", "declared")
-    assert first["difference"] == {"added": [TEN], "removed": [NINE], "cut": False}
-    # The text is the same: there is nothing to be shown.
+    # Its text is taken when it is received for an alert: the first one has nothing to be compared with.
+    assert first["difference"] is None
+    assert second["difference"] == {"added": [TEN], "removed": [NINE], "cut": False}
     assert latest["difference"] is None
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, shown, value_of
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.dry_run import InForce, look, to_record
@@ -21,19 +21,7 @@ from tocsin.spec.signals import SIGNALS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.cli.calling import Answer, Installation
-
-PAGE = """<!doctype html><title>The bridge</title>
-<script type=application/ld+json>{{"@type": "Article", "dateModified": "{modified}"}}</script>
-<main><h1>The bridge</h1><p>{text}</p><p>Visitors: {visitors}</p><p id=price>12.50</p>
-<nav><a href=/>Home</a> <a href=/all>All the other pages</a></nav></main>"""
-PLANNED = "The council has planned a bridge over the river, and nobody knows when it will come."
-BUILT = "The bridge over the river was built in spring, and people walk on it every day."
-
-
-def page(text: str = PLANNED, *, modified: str = "2024-05-01", visitors: int = 1) -> Page:
-    body = PAGE.format(text=text, modified=modified, visitors=visitors)
-    return Page(body, etag=f'"{visitors}"', last_modified="Wed, 01 May 2024 10:00:00 GMT")
+    from tests.cli.calling import Installation
 
 
 @pytest.fixture
@@ -41,40 +29,6 @@ async def site() -> AsyncIterator[Origin]:
     async with Origin() as origin:
         origin.pages["/bridge"] = page()
         yield origin
-
-
-async def call(installation: Installation, *arguments: str) -> Answer:
-    return await asyncio.to_thread(installation.call, *arguments)
-
-
-async def seen(installation: Installation, *arguments: str) -> dict[str, Any]:
-    answer = await call(installation, "signals", *arguments, "--json")
-    assert answer.status == 0, answer.err
-    (record,) = answer.records
-    return record
-
-
-async def shown(installation: Installation, *arguments: str) -> str:
-    config = str(installation.folder / "tocsin.toml")
-    status, text = await asyncio.to_thread(
-        on_terminal, "--config", config, "signals", *arguments, cwd=installation.folder
-    )
-    assert status == 0, text
-    return text
-
-
-def value_of(record: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in record["signals"] if each["signal"] == name)
-    return found
-
-
-async def restless(installation: Installation, site: Origin, path: str = "/bridge", times: int = 4) -> str:
-    """Check a page whose counter of visitors changes each time; returns its URL."""
-    url = site.url(path)
-    for visitors in range(times):
-        site.pages[path] = page(visitors=10 + visitors)
-        await call(installation, "check", url)
-    return url
 
 
 def test_a_file_is_looked_at_without_a_store(installation: Installation) -> None:
@@ -228,6 +182,8 @@ async def test_the_specification_decides_first(installation: Installation, site:
     url = site.url("/bridge")
     site.pages["/bridge"] = Page("<meta name=topper-major content=2024-05-01><p>A bridge over the river.")
     await call(installation, "check", url)
+    await call(installation, "watch", "set", url, "--signals", "all")
+    await call(installation, "check", url)
     site.pages["/bridge"] = Page("<meta name=topper-major content='2024-05-01 2024-06-01'><p>A bridge over the river.")
 
     check = (await seen(installation, url))["check"]
@@ -242,100 +198,6 @@ async def test_what_is_no_page_is_compared_by_its_bytes(installation: Installati
 
     assert record["content"] == {"by_bytes": True, "letters": 0, "blocks": [], "left_out": []}
     assert value_of(record, "header.etag")["value"] == "1"
-
-
-async def test_what_changes_from_check_to_check_is_listed_with_a_number(
-    installation: Installation, site: Origin
-) -> None:
-    url = await restless(installation, site)
-
-    noise = (await seen(installation, url))["noise"]
-
-    (counter,) = [place for place in noise if "Visitors" in place["what"]]
-    assert (counter["standing"], counter["changes"]) == ("muted", 3)
-    assert counter["since"]
-    assert [place["number"] for place in noise] == list(range(1, len(noise) + 1))
-
-
-async def test_what_is_about_to_be_muted_is_listed(installation: Installation, site: Origin) -> None:
-    url = await restless(installation, site, times=3)
-
-    (counter,) = [place for place in (await seen(installation, url))["noise"] if "Visitors" in place["what"]]
-
-    assert (counter["standing"], counter["changes"], counter["since"]) == ("watched", 2, None)
-
-
-async def test_a_place_is_unmuted_by_its_number_and_muted_again(installation: Installation, site: Origin) -> None:
-    url = await restless(installation, site)
-    number = next(place["number"] for place in (await seen(installation, url))["noise"] if "Visitors" in place["what"])
-    asked = len(site.log)
-
-    unmuted = await seen(installation, url, "--unmute", str(number))
-    after = await seen(installation, url)
-    muted = await seen(installation, url, "--mute", str(number))
-
-    assert [record["noise"][number - 1]["standing"] for record in (unmuted, after, muted)] == [
-        "heard",
-        "heard",
-        "muted",
-    ]
-    assert len(site.log) == asked + 1
-
-
-async def test_all_places_are_unmuted_at_once(installation: Installation, site: Origin) -> None:
-    url = await restless(installation, site)
-
-    record = await seen(installation, url, "--unmute", "all")
-
-    assert {place["standing"] for place in record["noise"]} == {"heard"}
-
-
-async def test_what_is_muted_on_a_whole_host_is_listed_and_can_be_heard_there(
-    installation: Installation, site: Origin
-) -> None:
-    for path in ("/a", "/b", "/c", "/d", "/e"):
-        await restless(installation, site, path)
-    site.pages["/quiet"] = page()
-    url = site.url("/quiet")
-    await call(installation, "check", url)
-
-    before = (await seen(installation, url))["noise"]
-    (number,) = [place["number"] for place in before if "Visitors" in place["what"]]
-    after = (await seen(installation, url, "--unmute", str(number), "--on-host"))["noise"]
-    elsewhere = (await seen(installation, site.url("/a")))["noise"]
-
-    assert before[number - 1]["standing"] == "muted-on-host"
-    assert after[number - 1]["standing"] == "heard"
-    assert [place["standing"] for place in elsewhere if "Visitors" in place["what"]] == ["heard"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--unmute", "7"], "--unmute '7': no place has this number; there are none"),
-        (["--mute", "x"], "--mute 'x': no place has this number"),
-        (["--unmute", "1", "--look-at", "p"], "leave --look-at and --ignore out"),
-        (["--on-host"], "give one of them"),
-    ],
-)
-async def test_a_call_that_cannot_be_meant_is_wrong(
-    arguments: list[str], said: str, installation: Installation, site: Origin
-) -> None:
-    await call(installation, "check", site.url("/bridge"))
-
-    answer = await call(installation, "signals", site.url("/bridge"), *arguments)
-
-    assert answer.status == 2
-    assert said in answer.err
-
-
-async def test_nothing_can_be_unmuted_of_a_page_that_is_not_watched(installation: Installation, site: Origin) -> None:
-    await call(installation, "check", site.url("/bridge"))
-
-    answer = await call(installation, "signals", site.url("/other"), "--unmute", "all")
-
-    assert answer.status == 2
-    assert f"add it with: tocsin watch add {site.url('/other')}" in answer.err
 
 
 async def test_a_person_is_shown_all_of_it(installation: Installation, site: Origin) -> None:
