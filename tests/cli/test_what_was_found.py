@@ -9,6 +9,8 @@ from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.calling import Installation
 
 ARTICLE = (
@@ -68,3 +70,12 @@ async def test_the_watch_list_tells_what_a_page_is_suspected_of(installation: In
 
     assert f"Suspect: {url}: login: its title says" in text
     assert page["problem"].startswith("login: ")
+
+
+def test_a_comparison_of_two_pages_says_that_it_looks_at_no_text(tmp_path: Path) -> None:
+    for name, text in (("old.html", "It is planned."), ("new.html", "It is built.")):
+        (tmp_path / name).write_text(f"<!doctype html><title>Bridge</title><p>{text}</p>", encoding="utf-8")
+
+    _, text = on_terminal("compare", "old.html", "new.html", cwd=tmp_path)
+
+    assert "tocsin diff OLD NEW" in text

@@ -84,7 +84,7 @@ def command(
     ignore: str,
     rules: tuple[str, ...],
 ) -> int:
-    """Say what a reader would be told of the change from OLD to NEW, files or URLs.
+    """Say what a reader would be told of the change from OLD to NEW, files or URLs, by their twelve fields alone.
 
     The status is 0 whatever the outcome is.
 
@@ -140,3 +140,5 @@ def _print(found: Comparison, record: dict[str, Any]) -> None:
         ("told", told),
     )
     output.table(("", ""), rows)
+    if not found.changed:
+        output.say("By the twelve fields alone; what differs in their text, shows: tocsin diff OLD NEW")

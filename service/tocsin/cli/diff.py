@@ -151,7 +151,10 @@ def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
     for place, row in enumerate(rows):
         if row.at <= at:
             return place
-    raise UsageError(f"{option}: {said!r} is before the oldest text that is kept, of {show_time(rows[-1].at)}")
+    raise UsageError(
+        f"{option}: {said!r} is before the oldest text that is kept, of {show_time(rows[-1].at)}: "
+        f"name that with {option} {len(rows)}, see --list"
+    )
 
 
 def _why_none(ctx: click.Context, found: Kept) -> str:
