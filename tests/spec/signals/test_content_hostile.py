@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import read_content
 from tocsin.spec.signals.content_text import to_comparable
@@ -45,6 +46,11 @@ def test_what_is_repeated_takes_time_in_proportion(unit: str) -> None:
     many = min(_seconds(f"<div><p>a{unit * 16_000}<p>b" + "<p>c" * 16_000) for _ in range(3))
 
     assert many < 30 * few + 0.1
+
+
+def test_a_page_of_little_but_tags_is_refused() -> None:
+    with pytest.raises(TooComplex, match="200000 tags"):
+        parse_whole(b"<p>a" * 200_001, "text/html")
 
 
 def test_headings_within_headings_count_once() -> None:
