@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.feeds import Entry, Feed, read_feed
-from tocsin.spec.feeds.found import MOST_ENTRIES
+from tocsin.spec.feeds.found import MOST_ENTRIES, MOST_LETTERS_OF_URLS
 
 URL = "https://www.example.org/news/feed"
 
@@ -336,3 +336,29 @@ def test_nothing_raises_on_any_json(text: str, url: str) -> None:
     feed = read_feed(body.encode(), None, url)
 
     assert feed is not None
+
+
+def test_addresses_that_grow_by_their_base_are_bounded_in_all() -> None:
+    base = "https://example.org/" + "p/" * 980
+    body = rss("<item><link>?1</link></item>" * 10_000, attributes=f" xml:base='{base}'")
+
+    feed = read(body)
+
+    assert feed.problem == "its addresses are too long"
+    assert sum(len(entry.url or "") for entry in feed.entries) <= MOST_LETTERS_OF_URLS + 2_000
+
+
+def test_no_base_is_longer_than_pages_are_asked_for() -> None:
+    base = "https://example.org/" + "p/" * 1_000
+
+    assert entry_of(rss("<item><link>?1</link></item>", attributes=f" xml:base='{base}'")).url == f"{URL}?1"
+
+
+def test_items_of_json_at_a_long_address_are_bounded_in_all() -> None:
+    items = [{"url": f"?{number}"} for number in range(10_000)]
+    body = json.dumps({"version": "https://jsonfeed.org/version/1", "items": items})
+
+    feed = read_feed(body.encode(), None, "https://example.org/" + "p" * 2_000)
+
+    assert feed is not None
+    assert feed.problem == "its addresses are too long"

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 MOST_ENTRIES: Final = 50_000
 LONGEST_VALUE: Final = 8192
+MOST_LETTERS_OF_URLS: Final = 16_000_000
+"""Of all entries: what is written relatively may be as long as its base, each time."""
 LONGEST_TEXT: Final = 20_000
 
 

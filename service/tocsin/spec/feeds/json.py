@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tocsin.spec.feeds.found import LONGEST_VALUE, MOST_ENTRIES, Entry, Feed
+from tocsin.spec.feeds.found import LONGEST_VALUE, MOST_ENTRIES, MOST_LETTERS_OF_URLS, Entry, Feed
 from tocsin.spec.feeds.plain import fold, strip_markup
 from tocsin.spec.infrastructure.urls import resolve
 
@@ -28,7 +28,17 @@ def read_json_feed(text: str, url: str) -> Feed | None:
         return Feed("json", (), "its items are no list")
     objects = (_decode(item, _Object) for item in items[:MOST_ENTRIES])
     problem = f"more than {MOST_ENTRIES:,} entries" if len(items) > MOST_ENTRIES else None
-    return Feed("json", tuple(_read_item(item, url) for item in objects if item is not None), problem)
+    entries: list[Entry] = []
+    letters = 0
+    for item in objects:
+        if item is None:
+            continue
+        entries.append(_read_item(item, url))
+        letters += len(entries[-1].url or "")
+        if letters > MOST_LETTERS_OF_URLS:
+            problem = "its addresses are too long"
+            break
+    return Feed("json", tuple(entries), problem)
 
 
 def _read_item(item: _Object, url: str) -> Entry:

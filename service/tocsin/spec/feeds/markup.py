@@ -8,7 +8,14 @@ from html.entities import html5
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.parsers import expat
 
-from tocsin.spec.feeds.found import LONGEST_TEXT, LONGEST_VALUE, MOST_ENTRIES, Entry, Feed
+from tocsin.spec.feeds.found import (
+    LONGEST_TEXT,
+    LONGEST_VALUE,
+    MOST_ENTRIES,
+    MOST_LETTERS_OF_URLS,
+    Entry,
+    Feed,
+)
 from tocsin.spec.feeds.plain import fold, strip_markup
 from tocsin.spec.infrastructure.urls import resolve
 
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 200
 _MOST_NAMESPACES: Final = 100
+_LONGEST_BASE: Final = 2000
 _MOST_MENDED: Final = 100_000
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
 _ROOTS: Final = {"rss": "rss", "RDF": "rss", "feed": "atom"}
@@ -139,6 +147,7 @@ class _FeedReader:
         self._name: tuple[str, str] | None = None
         self._text: list[str] = []
         self._letters = 0
+        self._letters_of_urls = 0
         self._is_permalink = True
         self._begin_entry(None)
         self._expat = expat.ParserCreate("utf-8")
@@ -218,6 +227,9 @@ class _FeedReader:
             link = None if self._link is None else self._link[1]
             date = None if self._date is None else self._date[1]
             self.entries.append(Entry(link, date, self._title, self._longest))
+            self._letters_of_urls += len(link or "")
+            if self._letters_of_urls > MOST_LETTERS_OF_URLS:
+                raise _Stop("its addresses are too long")
         self._scopes.pop()
 
     def _take(self, name: tuple[str, str], text: str) -> None:
@@ -250,7 +262,7 @@ def _enter(scope: _Scope, attributes: Mapping[str, str]) -> _Scope:
             declared[name[6:]] = value
         elif name == "xml:base" and len(value) <= LONGEST_VALUE:
             found = resolve(value.strip(), base)
-            base = found if found is not None and len(found) <= LONGEST_VALUE else base
+            base = found if found is not None and len(found) <= _LONGEST_BASE else base
     if declared and len(namespaces) + len(declared) <= _MOST_NAMESPACES:
         namespaces = {**namespaces, **declared}
     return scope if namespaces is scope.namespaces and base is scope.base else _Scope(namespaces, base)
