@@ -1,4 +1,4 @@
-"""Write pairs of versions of pages into a folder: `python -m benchmarks.pairs FOLDER [--seed N] [--count N]`."""
+"""Write pairs of versions of pages into a folder: `python -m benchmarks.pairs FOLDER [--seed N] [--unseen]`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where to; what is there of the same names is written over")
     parser.add_argument("--seed", type=int, default=SEED, help=f"the same seed makes the same pairs; {SEED} by default")
     parser.add_argument("--count", type=int, default=COUNT, help=f"how many pairs; {COUNT} by default")
+    parser.add_argument("--unseen", action="store_true", help="sites and languages that the comparing was not tried on")
     options = parser.parse_args(arguments)
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "pairs.csv").open("w", encoding="utf-8", newline="") as stream:
         index = csv.writer(stream)
         index.writerow(("name", "label", "kind", "size"))
-        for pair in pairs(options.seed, options.count):
+        for pair in pairs(options.seed, options.count, unseen=options.unseen):
             place = folder / pair.name
             place.mkdir(exist_ok=True)
             (place / "old.html").write_bytes(pair.old)

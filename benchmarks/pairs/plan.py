@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from benchmarks.pairs import language as languages
+from benchmarks.pairs import layouts
 from benchmarks.pairs.edits import EDITS, PLACES, Spot
-from benchmarks.pairs.language import NAMES, chance, language
+from benchmarks.pairs.language import chance, language
 from benchmarks.pairs.layouts import LAYOUTS, render
 from benchmarks.pairs.story import Story, write
 from benchmarks.pairs.visit import NOISE, Page, Visit
@@ -41,17 +43,20 @@ class Pair(NamedTuple):
     stories: tuple[Story, Story]
 
 
-def pairs(seed: int, count: int = COUNT) -> Iterator[Pair]:
-    """Make pairs, half of them edits; the same seed makes the same ones."""
+def pairs(seed: int, count: int = COUNT, *, unseen: bool = False) -> Iterator[Pair]:
+    """Make pairs, half of them edits; the same seed makes the same ones.
+
+    unseen  of sites and in languages that the comparing of contents was not tried on while it was written
+    """
     for number in range(count):
-        yield (_edited if number % 2 else _visited)(seed, number // 2)
+        yield (_edited if number % 2 else _visited)(seed, number // 2, unseen=unseen)
 
 
-def _visited(seed: int, number: int) -> Pair:
+def _visited(seed: int, number: int, *, unseen: bool) -> Pair:
     """Make a pair of noise: nobody wrote anything between the two visits."""
     kinds = list(NOISE)
     kind = (ALL, SEVERAL, *[kinds[(number // 5 * 3 + place) * 7 % len(kinds)] for place in range(3)])[number % 5]
-    for page, story, by in _pages(f"noise-{seed}-{number:04d}", number):
+    for page, story, by in _pages(f"noise-{seed}-{number:04d}", number, unseen=unseen):
         old = render(Visit(page, {}), story)
         for version in range(1, _VISITS):
             chosen = kinds if kind == ALL else by.sample(kinds, 5) if kind == SEVERAL else [kind]
@@ -61,11 +66,11 @@ def _visited(seed: int, number: int) -> Pair:
     raise RuntimeError(f"no page has what is changed by {kind}")
 
 
-def _edited(seed: int, number: int) -> Pair:
+def _edited(seed: int, number: int, *, unseen: bool) -> Pair:
     """Make a pair of an edit, every second one with noise beside it."""
     kind = list(EDITS)[number * 7 % len(EDITS)]
     edit = EDITS[kind]
-    for page, story, by in _pages(f"edit-{seed}-{number:04d}", number):
+    for page, story, by in _pages(f"edit-{seed}-{number:04d}", number, unseen=unseen):
         after = edit.do(story, Spot(language(page.language), by, PLACES[number % len(PLACES)]))
         if after is None or after == story:
             continue
@@ -77,12 +82,14 @@ def _edited(seed: int, number: int) -> Pair:
     raise RuntimeError(f"no page has a place for {kind}")
 
 
-def _pages(name: str, number: int) -> Iterator[tuple[Page, Story, Random]]:
+def _pages(name: str, number: int, *, unseen: bool) -> Iterator[tuple[Page, Story, Random]]:
     """Give pages of one name, one of which will have what is looked for: each of another layout than the one before."""
-    layouts: Sequence[str] = list(LAYOUTS)
-    first = number * 5 + number // len(layouts)
+    kinds: Sequence[str] = list(layouts.UNSEEN if unseen else LAYOUTS)
+    first = number * 5 + number // len(kinds)
     for try_ in range(_PAGES):
         by = chance(name, try_)
-        layout = layouts[(first + try_) % len(layouts)]
-        page = Page(name, f"{name}/{try_}", layout, by.choice(LAYOUTS[layout].skins), by.choice(NAMES))
+        layout = kinds[(first + try_) % len(kinds)]
+        skins = layouts.UNSEEN[layout] if unseen else LAYOUTS[layout].skins
+        spoken = languages.UNSEEN if unseen else languages.NAMES
+        page = Page(name, f"{name}/{try_}", layout, by.choice(skins), by.choice(spoken))
         yield page, write(LAYOUTS[layout].story, language(page.language), chance(name, try_, "story")), by

@@ -1,4 +1,4 @@
-"""How a site names the parts of its pages: tags, classes and ids, from `skins.toml`."""
+"""How a site names the parts of its pages: tags, classes and ids, from `skins.toml` and `skins_unseen.toml`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from html import escape
 from pathlib import Path
 from zlib import crc32
 
-_FILE = Path(__file__).parent / "skins.toml"
+_FILES = tuple(Path(__file__).parent / name for name in ("skins.toml", "skins_unseen.toml"))
 _PARTS = re.compile(r"([.#])([^.#\[]+)|\[([\w-]+)=([^\]]*)\]")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 @cache
 def _skins() -> dict[str, dict[str, str]]:
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {name: roles for file in _FILES for name, roles in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
 class Skin:
     """The names of one site.
 
-    name     a table of `skins.toml`
+    name     a table of one of the files
     number   of the page, for ids
     build    names the release of the site: names made by a machine change with it
     variant  a class more on every part, as tests of variants leave it; "" for none

@@ -102,6 +102,13 @@ def test_what_an_edit_adds_was_not_there_before() -> None:
         assert not any(text in page for text in new), pair.name
 
 
+def test_what_was_not_seen_while_it_was_written_is_of_other_sites_and_languages() -> None:
+    found = list(pairs(SEED, 8, unseen=True))
+
+    assert not {pair.page.language for pair in found} & {pair.page.language for pair in made()}
+    assert not {pair.page.skin for pair in found} - {"bare"} & {pair.page.skin for pair in made()}
+
+
 def test_pages_are_as_large_as_real_ones() -> None:
     sizes = sorted(len(pair.old) for pair in made())
 
