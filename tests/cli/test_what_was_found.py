@@ -65,11 +65,14 @@ async def test_the_list_of_alerts_tells_how_we_know(installation: Installation) 
 async def test_the_watch_list_tells_what_a_page_is_suspected_of(installation: Installation) -> None:
     async with Origin() as site:
         url = await checked(installation, site, CHANGED[0], LOGIN)
+        checked_now = await shown(installation, "check", url)
         text = await shown(installation, "watch", "list")
         (page,) = (await asyncio.to_thread(installation.call, "watch", "list", "--json")).records
 
     assert f"Suspect: {url}: login: its title says" in text
     assert page["problem"].startswith("login: ")
+    assert "tocsin watch set URL --suspects accept" in text
+    assert "tocsin watch set URL --suspects accept" in checked_now
 
 
 def test_a_comparison_of_two_pages_says_that_it_looks_at_no_text(tmp_path: Path) -> None:

@@ -34,6 +34,10 @@ _STYLES: Final = {
     CheckOutcome.UNREACHABLE: "bold magenta",
     CheckOutcome.SUSPECT: "magenta",
 }
+_MEANING: Final = {
+    CheckOutcome.NOT_SUBJECT: "not subject to awareness: its mode is auto, and it has no topper element",
+    CheckOutcome.SUSPECT: "the page stays as it was; if this is it now: tocsin watch set URL --suspects accept",
+}
 _SKIPPED: Final = {"": "left out", "off": "it is off", "paused": "it is paused, or was taken off the list"}
 
 
@@ -137,12 +141,12 @@ def print_report(report: CheckReport) -> None:
         details.append(f"next try: {show_time(report.next_try)}")
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
-    if outcome is CheckOutcome.NOT_SUBJECT:
-        details.append("not subject to awareness: its mode is auto, and it has no topper element")
     if outcome is CheckOutcome.SKIPPED:
         details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}")
     elif report.problem:
         details.append(f"problem: {report.problem}")
+    if outcome in _MEANING:
+        details.append(_MEANING[outcome])
     for detail in details:
         output.say(f"{'':<12} {detail}")
 

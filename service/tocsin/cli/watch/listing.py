@@ -180,6 +180,8 @@ def _tell_suspects(pages: list[PageRow]) -> None:
     suspects = [page for page in pages if (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT]
     for page in suspects[:_MOST_REASONS]:
         output.say(f"Suspect: {page.url}: {(page.last_report or {}).get('problem')}")
+    if suspects:
+        output.say("If that is the page now: tocsin watch set URL --suspects accept")
     more = len(suspects) - _MOST_REASONS
     if more > 0:
         output.say(f"{count(more, 'page')} more suspect; which, tells: tocsin watch list --outcome suspect --json")
