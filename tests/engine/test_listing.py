@@ -186,3 +186,12 @@ def test_a_url_stands_as_watch_url_stores_it(written: str) -> None:
         expected = None
 
     assert _watched(written) == expected
+
+
+def test_addresses_of_a_packed_sitemap_are_bounded_in_all() -> None:
+    entries = [(f"https://www.example.org/{number}/{'p' * 1_900}", "9" * 500) for number in range(12_000)]
+
+    lists = read(gzip.compress(sitemap(*entries).encode()))
+
+    assert len(lists.listing.entries) == len(lists.texts) < 9_000
+    assert max(map(len, lists.texts)) < 2_100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.errors import BadUrl
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tocsin.spec.feeds import Feed
+    from tocsin.spec.sitemaps import Location
 
 _MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?+[\x00\t\n\r ]*+<|\x1f\x8b")
 _START_BYTES: Final = 1024
@@ -25,6 +27,9 @@ _CANONICAL: Final = re.compile(
     r"(?:\?[A-Za-z0-9_~.=&/-]*+)?+"
 )
 _LONGEST_CANONICAL: Final = 2000
+_LONGEST_DATE: Final = 100
+_MOST_LETTERS: Final = 16_000_000
+"""Of a sitemap's addresses in all: a fifth of a MiB, compressed, may hold fifty."""
 
 
 class Lists(NamedTuple):
@@ -58,13 +63,19 @@ def read_lists(body: bytes, content_type: str | None, url: str, final_url: str) 
     if not _MARKUP.match(body[:_START_BYTES]):
         return None
     reader = SitemapReader()
-    places = [*reader.feed(body), *reader.close()]
+    places = _bounded([*reader.feed(body), *reader.close()])
     if reader.kind not in {Kind.PAGES, Kind.INDEX}:
         return None
     entries = ((place.url, place.lastmod) for place in places)
     hosts = frozenset({host_and_origin(url)[0], host_and_origin(final_url)[0]})
-    texts = tuple([f"{place.url} {place.lastmod}" if place.lastmod else place.url for place in places])
+    texts = tuple([f"{place.url} {place.lastmod[:_LONGEST_DATE]}" if place.lastmod else place.url for place in places])
     return Lists(_listing("sitemap", entries, hosts), texts, None if reader.problem is None else reader.problem.reason)
+
+
+def _bounded(places: list[Location]) -> list[Location]:
+    """Leave out what is beyond so many letters."""
+    letters = accumulate(len(place.url) for place in places)
+    return [place for place, length in zip(places, letters, strict=True) if length <= _MOST_LETTERS]
 
 
 def _texts_of(feed: Feed) -> tuple[str, ...]:
