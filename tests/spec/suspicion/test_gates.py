@@ -14,6 +14,8 @@ _FIELD = '<form method=post><input type="email" name="e"><button>Next</button></
 _BANNER = "<p>We and our partners use cookies with your consent.</p><button>Accept all</button><button>Reject</button>"
 _HARVEST = "<h1>The harvest of roses</h1><p>Pick them early in the morning, before the sun dries the dew.</p>"
 
+_ROBOTS = "A play in two acts about roses that were made by machines, and about those who water them."
+
 
 def _kind_of(title: str, body: str, *, final_url: str = ASKED) -> str | None:
     page = StandIn("", document(title, body), final_url=final_url)
@@ -97,3 +99,26 @@ def test_a_parked_name_without_a_heading_is_known_by_its_first_texts() -> None:
     body = "<p>example.org</p><p>This domain may be for sale!</p><a href='/o'>Make an offer</a><a href='/f'>Flights</a>"
 
     assert _kind_of("example.org", body) == "parked"
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "text"),
+    [
+        ("Account suspended", "Why is my account suspended?", "Because a bill is unpaid. Pay it, and it is back."),
+        ("Domain expired", "What happens when a domain has expired?", "You have 30 days to renew your domain."),
+        ("Shipping", "Not available in your country?", "We ship to 40 countries. A forwarder can help."),
+        ("Help", "What to do when something went wrong?", "Something went wrong: try again, or write to us."),
+    ],
+)
+def test_a_heading_that_asks_is_about_what_it_names(title: str, heading: str, text: str) -> None:
+    assert _kind_of(title, f"{FURNITURE}<main><h1>{heading}</h1><p>{text}</p></main>{FOOT}") is None
+
+
+def test_the_same_words_are_no_second_evidence_of_a_challenge() -> None:
+    assert _kind_of("Rose & Spade", f"<h1>Verify you are human</h1><p>{_ROBOTS}</p><img src=a.png>") is None
+
+
+def test_a_field_at_another_place_of_the_same_host_is_a_form() -> None:
+    final_url = "https://www.example.org/ask?about=/guides/garden/roses"
+
+    assert _kind_of("Ask us", f"<h1>Ask us</h1>{_FIELD}", final_url=final_url) is None

@@ -21,6 +21,8 @@ _SHOWN = 80
 _ARTICLE = re.compile(r'"@type"\s*+:\s*+\[?\s*+"[A-Za-z]{0,30}?(?:Article|Posting|Recipe|Product|Event)"')
 _LITTLE_TEXT = 400
 _SEVERAL = 2
+_QUESTION_WORDS = 5
+_ASKS = ("?", "\uff1f", "\u061f")
 _MOST_JSON = 50_000
 _MOST_SCRIPTS = 8
 # Metas that say nothing of what a page is about.
@@ -100,6 +102,12 @@ class Case:
         needed = 1 if self.sight.own <= _LITTLE_TEXT else _SEVERAL
         things = [thing for thing in told if not any(thing in other for other in told if other is not thing)]
         return bool(things) and len(things) + len(self.hints) >= needed
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether its first heading is a whole question: then it is about what it names, and is not that."""
+        heading = next(iter(self.sight.headings), "").rstrip()
+        return heading.endswith(_ASKS) and len(heading.split()) >= _QUESTION_WORDS
 
     @cached_property
     def speaks_for_itself(self) -> bool:

@@ -28,8 +28,8 @@ def find_challenge(case: Case) -> str | None:
     - a mark that only challenges carry, and at most 1500 letters of text;
     - a mark of a product that full pages carry too, next to no text, and words, a reload, noindex or 202;
     - a captcha, words, at most one field beside it, and at most 700 letters;
-    - words in title or heading, words in the text that speak to the visitor, above 400 letters
-      several of them or noindex, and at most 700 letters;
+    - words in title or heading, other words in the text (or the same and a reload) that speak to the visitor, above
+      400 letters several of them or noindex, and at most 700 letters;
     - a redirect to a place of challenges, with words or a captcha;
     - a script that sets a cookie and loads again, and nothing else at all.
     """
@@ -66,8 +66,11 @@ def _find_by_words(case: Case) -> Iterator[str]:
         yield f"{captcha.whose} and {words}; {sight.own} letters of text"
     if sight.seen > _MOST_BESIDE_WORDS:
         return
-    if said and case.is_told_enough(told):
-        yield f'says "{said}" and "{told[0]}"; {sight.own} letters of text'
+    beside = [thing for thing in told if said and thing not in said]
+    if said and any(reload in sight.code for reload in _RELOADS):
+        beside += told
+    if said and case.is_told_enough(beside):
+        yield f'says "{said}" and "{beside[0]}"; {sight.own} letters of text'
     runs = "script" in sight.code or case.refresh is not None
     if said and runs and sight.seen <= _NEXT_TO_NOTHING and (case.is_hidden or case.is_put_off or faint):
         yield f"{words} and hardly anything else"

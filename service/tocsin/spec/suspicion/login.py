@@ -26,7 +26,7 @@ def find_login(case: Case) -> str | None:
 
     - a password field, and a redirect to a place of logins, or, with hardly any other text, to
       one whose query brings back to the page;
-    - a field, next to no text, and a redirect to a place whose query brings back to the page;
+    - a field, next to no text, and a redirect to a place of another host whose query brings back to the page;
     - a password field, and a title that says so and nothing else; for a heading, hardly any other text;
     - a password field, words that ask the visitor to log in, and hardly any other text;
     - a redirect to such a place, and words, and a field or hardly any text;
@@ -75,5 +75,5 @@ def _find_way_back(case: Case) -> Iterator[str]:
     where = f"sent to {case.shown(case.final_url)}"
     if sight.passwords and sight.own <= _MOST_BESIDE_A_HEADING and sight.links <= _HARDLY_ANY:
         yield f"{where}, which asks for a password before it brings back"
-    if sight.fields and sight.own <= _NEXT_TO_NOTHING and sight.links <= _NEXT_TO_NOTHING:
+    if case.place.abroad and sight.fields and sight.own <= _NEXT_TO_NOTHING and sight.links <= _NEXT_TO_NOTHING:
         yield f"{where}, which asks for something before it brings back; {sight.own} letters of text"

@@ -38,7 +38,7 @@ def find_parked(case: Case) -> str | None:
     words = f'says "{said or told[0]}"' if said or told else ""
     if mark and (words or place or sight.own + sight.links <= _NOTHING):
         return f'{mark.whose}: "{mark.needle}" in its code; {words or "hardly any text"}'
-    if said and (case.is_told_enough(told) or sight.own + sight.links <= _HARDLY_ANY):
+    if said and not case.asks and (case.is_told_enough(told) or sight.own + sight.links <= _HARDLY_ANY):
         also = f' and "{told[0]}"' if told else ""
         return f'says "{said}"{also}; {sight.own} letters of text'
     if place and words:

@@ -52,6 +52,7 @@ class Place(Struct, frozen=True):
     asked    words of the one asked for
     host     that it ended at
     is_root  it ended at the root of a host, where something deeper was asked for
+    abroad   it ended at another host
     returns  its query names the path that was asked for, as gates do that bring back to it
     """
 
@@ -60,6 +61,7 @@ class Place(Struct, frozen=True):
     asked: frozenset[str]
     host: str
     is_root: bool
+    abroad: bool
     returns: bool
 
     def leads_to(self, words: frozenset[str]) -> str | None:
@@ -76,7 +78,15 @@ def see_place(url: str, final_url: str) -> Place:
     moved = bool(final_host) and (_bare(host), path) != (_bare(final_host), final_path)
     is_root = moved and final_path in {"", "/"} and _DEEP.search(path) is not None
     returns = moved and not final_path.endswith(path) and _DEEP.search(path) is not None and path in _query(final_url)
-    return Place(moved, _words(final_host, final_path) - asked, asked, final_host, is_root, returns)
+    return Place(
+        moved,
+        _words(final_host, final_path) - asked,
+        asked,
+        final_host,
+        is_root,
+        moved and _bare(host) != _bare(final_host),
+        returns,
+    )
 
 
 def _split(url: str) -> tuple[str, str]:

@@ -78,7 +78,7 @@ def _find(case: Case, titles: Phrases, tells: Phrases) -> str | None:
     sight = case.sight
     if sight.is_cut or sight.own > _MOST_TEXT or sight.links > _MOST_LINKS or case.speaks_for_itself:
         return None
-    if sight.passwords:
+    if sight.passwords or case.asks:
         return None
     said = titles.opens(sight.title_parts, spare=1) or titles.opens(sight.heading_parts[:2], spare=1)
     if not said and sight.own <= _MOST_TEXT // 2:
