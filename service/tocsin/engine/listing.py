@@ -73,8 +73,8 @@ def read_lists(body: bytes, content_type: str | None, url: str, final_url: str) 
 
 
 def _bounded(places: list[Location]) -> list[Location]:
-    """Leave out what is beyond so many letters."""
-    letters = accumulate(len(place.url) for place in places)
+    """Leave out what is beyond so many letters, as a URL is written: each of others than ASCII takes up to nine."""
+    letters = accumulate(len(place.url) * (1 if place.url.isascii() else 9) for place in places)
     return [place for place, length in zip(places, letters, strict=True) if length <= _MOST_LETTERS]
 
 
