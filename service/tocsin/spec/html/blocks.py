@@ -109,12 +109,14 @@ def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Block
 
 
 def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
-    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one."""
+    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one.
+
+    None of them stands within another: what holds another one holds its text, too.
+    """
     mains = [node for node in whole.document.find_all("main") if node not in without]
     if len(mains) != 1:
         return []
-    headings = [node for node in whole.document.find_all("h1") if mains[0] not in node.ancestors]
-    return [*headings, mains[0]]
+    return [node for node in _outermost([*whole.document.find_all("h1"), *mains], without) if node not in without]
 
 
 def _find_holding(whole: Whole) -> Collection[Any]:
