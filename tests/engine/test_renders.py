@@ -66,11 +66,15 @@ async def test_T57_a_change_is_rendered_and_told_in_one_alert(bench: Bench) -> N
 async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: SqliteStore) -> None:
     bench = Bench(store, limit=3)
     under_way, most = 0, 0
+    are_three = asyncio.Event()
 
     async def count(_job: RenderJob) -> None:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
+        if under_way == 3:  # noqa: PLR2004 - the limit
+            are_three.set()
+        await are_three.wait()
         await settle()
         under_way -= 1
 
