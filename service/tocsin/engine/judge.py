@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -31,9 +31,10 @@ _SAME_RULING = rule_on(_SAME)
 _MICROSECOND = timedelta(microseconds=1)
 _REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
 _TOLD = frozenset({Outcome.MAJOR, Outcome.MINOR})
+_OUTCOMES: Final = {outcome: CheckOutcome(outcome.value) for outcome in Outcome}
 
 
-class Occasion(NamedTuple):
+class Occasion(Struct, frozen=True, gc=False):
     """One check of one page: what was asked, under which settings, and when it began.
 
     keeps_texts  texts are kept, to show differences
@@ -113,10 +114,12 @@ def _judge_closely(
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
     followed = NO_SIGNALS
-    if comparison.outcome is not Outcome.TOO_SOON:
+    # Most pages speak for themselves: nothing was read beside, now or before.
+    has_signals = assessment.readings is not None or task.beside is not None
+    if has_signals and comparison.outcome is not Outcome.TOO_SOON:
         followed = _follow(occasion, assessment, stored_at)
     ruling = rule_on(comparison, followed.weighed, followed.change)
-    outcome = CheckOutcome(ruling.outcome.value)
+    outcome = _OUTCOMES[ruling.outcome]
     state = _new_state(task, received, assessment, stored_at)
     if comparison.outcome is Outcome.FIRST or before is None:
         return Judged(outcome, comparison, state, ruling=ruling, followed=followed)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import resolve_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.model import JsonObject, PageTask
     from tocsin.ports import WorkStore
     from tocsin.settings import PageSettings
@@ -20,12 +23,22 @@ def asked_as(policy: PageSettings, secrets: tuple[str, str] | None) -> str:
     secrets  the page's user name and password
     """
     is_read_otherwise = policy.signals != "auto" or policy.look_at or policy.ignore
-    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets or is_read_otherwise):
-        return ""
+    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets):
+        return _as_read(policy.signals, policy.look_at, policy.ignore) if is_read_otherwise else ""
     shape = [sorted(policy.headers.items()), policy.auth, sorted(policy.cookies.items()), policy.proxy, secrets]
     if is_read_otherwise:
         # Only then: what was read as usual is not to be asked for anew.
         shape += [policy.signals, policy.look_at, policy.ignore]
+    return _name_of(shape)
+
+
+@lru_cache(maxsize=1024)
+def _as_read(signals: str, look_at: str, ignore: str) -> str:
+    """Name requests that are as usual, of answers that are not read so: whole groups of pages have the same."""
+    return _name_of([[], "", [], "", None, signals, look_at, ignore])
+
+
+def _name_of(shape: Sequence[object]) -> str:
     return f".{blake2b(repr(shape).encode(errors='surrogatepass'), digest_size=4).hexdigest()}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from tocsin.engine.listing import read_lists
 from tocsin.engine.noise import muted_keys
@@ -34,7 +35,7 @@ GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
 """Where there was content, there is none."""
 
 
-class Wanted(NamedTuple):
+class Wanted(Struct, frozen=True, gc=False):
     """What is wanted of a page beside its twelve fields.
 
     url       as watched
@@ -173,6 +174,6 @@ def _is_mostly_new(change: ContentChange | None) -> bool:
 
 def _lost_some(before: FieldValues | None, latest: PageState) -> bool:
     """Say whether a field is gone: what stands in a page's place declares none of its own."""
-    return before is not None and any(
-        old is not None and new is None for old, new in zip(before, latest.values, strict=True)
-    )
+    if before is None:
+        return False
+    return [new for old, new in zip(before, latest.values, strict=True) if new is None and old is not None] != []

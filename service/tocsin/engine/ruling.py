@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from tocsin.spec.signals.weigh import DECLARED, basis_of_declared
 from tocsin.spec.topper.compare import Outcome
@@ -25,7 +27,7 @@ _WHY: Final = {
 }
 
 
-class Ruling(NamedTuple):
+class Ruling(Struct, frozen=True):
     """What is told of a page.
 
     reason  as the specification has it; None where signals alone decided

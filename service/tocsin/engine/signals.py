@@ -70,8 +70,9 @@ def is_read_for_signals(policy: PageSettings, fields: FieldValues) -> bool:
 
     So it is unless the user wants all of them.
     """
-    # As `PageState.is_subject` says it: every page comes through here.
-    return wants_signals(policy) and (policy.signals == "all" or _TOPPER(fields) == _NO_TOPPER)
+    # As `wants_signals` and `PageState.is_subject` say it: every page comes through here.
+    signals = policy.signals
+    return signals != "none" and policy.mode == "on" and (signals == "all" or _TOPPER(fields) == _NO_TOPPER)
 
 
 def is_never_read(beside: Beside | None) -> bool:
@@ -81,7 +82,7 @@ def is_never_read(beside: Beside | None) -> bool:
 
 def must_be_read(policy: PageSettings, beside: Beside | None, fields: FieldValues) -> bool:
     """Say whether a page has to be read for its signals, though nobody knows that it has changed."""
-    return is_never_read(beside) and is_read_for_signals(policy, fields)
+    return is_read_for_signals(policy, fields) and is_never_read(beside)
 
 
 def has_news(task: PageTask, policy: PageSettings) -> bool:
