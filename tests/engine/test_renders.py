@@ -72,7 +72,7 @@ async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: Sqli
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
-        if under_way == 3:  # noqa: PLR2004 - the limit
+        if under_way == 3:
             are_three.set()
         await are_three.wait()
         await settle()
