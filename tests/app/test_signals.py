@@ -105,7 +105,7 @@ async def test_what_a_watched_sitemap_says_of_a_page_is_told_though_the_page_is_
     assert [report.outcome for report in quiet] == ["first", "unchanged"]
     assert sorted(str(report.outcome) for report in loud) == ["minor", "unchanged", "unchanged"]
     (told,) = (report for report in loud if report.outcome == "minor")
-    assert (told.not_modified, told.basis, told.signals) == (True, "declared", ("sitemap",))
+    assert (told.not_modified, told.basis, told.signals) == (True, "contradicted", ("sitemap",))
 
 
 @EVERYWHERE

@@ -67,7 +67,8 @@ def test_what_a_list_says_of_a_page_is_heard_though_the_page_is_not_sent_again(n
     result = watched.check(status=304)
     again = watched.check(status=304)
 
-    assert (result.report.outcome, result.report.basis, result.report.signals) == ("minor", "declared", (name,))
+    # The very bytes of before: that the page changed is contradicted.
+    assert (result.report.outcome, result.report.basis, result.report.signals) == ("minor", "contradicted", (name,))
     assert again.report.outcome == "unchanged"
 
 
@@ -115,6 +116,8 @@ def test_what_a_watched_list_says_of_pages_is_handed_on_where_its_bytes_are_new(
     changed = watched.check(sitemap("2026-11-21"), headers=answer)
     not_modified = watched.check(status=304)
 
+    assert first.report.problem is not None
+    assert first.report.problem.endswith("read as a sitemap of 1 entry")
     assert first.listing is not None
     assert changed.listing is not None
     assert (first.listing.name, first.listing.entries) == ("sitemap", (("http://site.example/a", "2026-11-01"),))

@@ -21,6 +21,7 @@ from tocsin.spec.suspicion.look import find_suspicion
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from tocsin.engine.listing import Lists
     from tocsin.model import Beside, FieldValues, Instant, Listing
     from tocsin.settings import PageSettings
     from tocsin.spec.html.page import Kind
@@ -115,7 +116,7 @@ def behold(
 def behold_other(body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: Wanted) -> Beheld:
     """Read what is no page: its bytes or entries are its content, and it may list other pages."""
     lists = read_lists(body, content_type, wanted.url, final_url)
-    listing, problem = (None, None) if lists is None else (lists.listing, lists.problem)
+    listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
     if not wants_signals(wanted.policy):
         return Beheld(listing=listing, problem=problem)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
@@ -123,6 +124,12 @@ def behold_other(body: bytes, content_type: str | None, headers: Headers, final_
         # A list is written anew all the time, and says when: its content is what it lists.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
     return Beheld(readings, _compare(wanted, readings), listing=listing, problem=problem)
+
+
+def _of_lists(lists: Lists) -> str:
+    count = len(lists.texts)
+    entries = f"read as a {lists.listing.name} of {count} {'entry' if count == 1 else 'entries'}"
+    return entries if lists.problem is None else f"{entries}; {lists.problem}"
 
 
 def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, nosniff: bool) -> str:
@@ -174,6 +181,6 @@ def _is_mostly_new(change: ContentChange | None) -> bool:
 
 def _lost_some(before: FieldValues | None, latest: PageState) -> bool:
     """Say whether a field is gone: what stands in a page's place declares none of its own."""
-    if before is None:
+    if before is None or None not in latest.values:
         return False
-    return [new for old, new in zip(before, latest.values, strict=True) if new is None and old is not None] != []
+    return None in [new for old, new in zip(before, latest.values, strict=True) if old is not None]

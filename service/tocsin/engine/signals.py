@@ -15,7 +15,7 @@ from tocsin.spec.signals.content import version_of
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.rules import CONTENT, parse_rules
 from tocsin.spec.signals.texts import pack_text
-from tocsin.spec.signals.values import Readings
+from tocsin.spec.signals.values import ContentChange, Readings
 from tocsin.spec.signals.weigh import Heard, Weighed, weigh
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.model import FieldValues, Instant, Noise, PageTask
     from tocsin.settings import PageSettings
     from tocsin.spec.signals.rules import Says
-    from tocsin.spec.signals.values import Content, ContentChange
+    from tocsin.spec.signals.values import Content
     from tocsin.spec.topper.state import PageState
 
 NOTHING: Final = Beside()
@@ -58,6 +58,7 @@ class Followed(NamedTuple):
 
 
 NO_SIGNALS: Final = Followed()
+SAME: Final = ContentChange(is_change=False)
 
 
 def wants_signals(policy: PageSettings) -> bool:
@@ -119,6 +120,8 @@ def follow(
         if before is None or not has_news(task, policy):
             return NO_SIGNALS
         readings = Readings(before.read_as, before.values | _listed(beside))
+        # The same bytes: its content is the one before, for all that lists say.
+        change = SAME if before.content is not None else None
     if before is None or before.read_as != readings.read_as:
         return _begin(readings, before, now, may_keep=may_keep)
     values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
