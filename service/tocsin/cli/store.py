@@ -14,7 +14,7 @@ from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.times import json_time, parse_past, show_time
-from tocsin.configuration import show_span
+from tocsin.configuration import show_size, show_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -87,7 +87,7 @@ def check(ctx: click.Context) -> int:
 def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
     """Forget history, alerts, answered questions and texts of pages.
 
-    The table, the latest text of each page and whatever still waits stay.
+    The table and whatever still waits stay; of texts the latest of each page, as far as snapshots.total leaves room.
     """
     settings = configuration(ctx).settings
     history, texts = settings.store.history, settings.snapshots
@@ -98,7 +98,7 @@ def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) ->
     before = instant - round(history.total_seconds() * 1_000_000)
     act = (
         f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
-        f"texts of pages after {show_span(texts.keep)}"
+        f"texts of pages after {show_span(texts.keep)}, and the oldest of those beyond {show_size(texts.total)} in all"
     )
     if not dry_run:
         confirm(act, yes=yes)

@@ -94,7 +94,7 @@ KEYS: Final[dict[str, str]] = {
     "hosts.robots": 'robots.txt: obey; "ignore" only in a rule, for hosts that are one\'s own',
     "network.allow": 'networks, such as "10.0.0.0/8"; private and loopback addresses are refused without',
     "questions.gather": "failures of one host and cause within this time become one question",
-    "signals.storm_pages": "so many pages are many; 0: each is told by itself",
+    "signals.storm_pages": "so many pages are many, at most 1000; 0: each is told by itself",
     "signals.gather": "pages that follow within this time are counted before it is told",
     "snapshots.keep": "how long; the latest one of a page stays",
     "snapshots.per_page": "how many of one page at most; 0 keeps none",
