@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from xxhash import xxh3_128
@@ -63,7 +63,7 @@ class Assessment(Struct, frozen=True):
     listing: Listing | None = None
 
 
-class _Said(NamedTuple):
+class _Said(Struct, frozen=True, gc=False):
     """What the headers of an answer say of its body, beside its type.
 
     robots    values of X-Robots-Tag

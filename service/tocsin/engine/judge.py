@@ -108,9 +108,10 @@ def _judge_closely(
         is_told = task.suspected and assessment.is_html
         told = () if is_told else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
         return Judged(CheckOutcome.SUSPECT, alerts=told)
-    was_subject = before is not None and PageState(before.fields).is_subject
-    if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
-        return Judged(CheckOutcome.NOT_SUBJECT)
+    if policy.mode != "on":
+        was_subject = before is not None and PageState(before.fields).is_subject
+        if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
+            return Judged(CheckOutcome.NOT_SUBJECT)
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
     followed = NO_SIGNALS

@@ -56,7 +56,10 @@ class HopResponse(Struct, frozen=True):
 
     def header(self, name: str) -> str | None:
         """Return the first header of this (lower-case) name."""
-        return next((value for key, value in self.headers if key == name), None)
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
 
     @property
     def location(self) -> str | None:
