@@ -76,11 +76,13 @@ class Fingerprint(NamedTuple):
     rest: int
 
 
-def pack(level: int, blocks: Sequence[Block], beside: Sequence[Beside]) -> bytes:
-    """Write a fingerprint; of more blocks than fit, the further ones become one digest."""
+def pack(
+    level: int, blocks: Sequence[tuple[int, int, int, int, bytes]], beside: Sequence[tuple[int, int, int]]
+) -> bytes:
+    """Write a fingerprint of what `Block` and `Beside` hold; of more than fit, the further ones become one digest."""
     rest = 0
     if len(blocks) > MOST_BLOCKS:
-        digests = b"".join([block.digest.to_bytes(4, "little") for block in islice(blocks, MOST_BLOCKS, None)])
+        digests = b"".join([block[0].to_bytes(4, "little") for block in islice(blocks, MOST_BLOCKS, None)])
         rest = xxh3_64_intdigest(digests) or 1
         blocks = blocks[:MOST_BLOCKS]
     beside = beside[:MOST_BESIDE]

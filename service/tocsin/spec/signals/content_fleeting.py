@@ -17,9 +17,14 @@ from tocsin.spec.signals.content_text import SENTENCE_ENDS
 MOST_LETTERS: Final = 110
 """Of a block that may be fleeting."""
 
-# Each with texts without one of which it is not looked for; all in lower case.
+_ASCII: Final = bytes(range(128))
+# Each with texts without one of which it is not looked for; all in lower case. With each text its letters that are not
+# ASCII: most pages have so few of these that they tell at once.
 _AGES: Final = tuple(
-    (tuple([sign.encode() for sign in signs.split("|")]), re.compile(pattern, re.VERBOSE))
+    (
+        tuple([(sign.encode(), sign.encode().translate(None, _ASCII)) for sign in signs.split("|")]),
+        re.compile(pattern, re.VERBOSE),
+    )
     for signs, pattern in {
         " ago": r"""\b(?:(?:about|over|almost|less[ ]than|more[ ]than)[ ])?(?:\d{1,4}|an?|one|a[ ]few|few)[ ]?
             (?:[smhdwy]|mo|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?)[ ]ago\b""",
@@ -165,6 +170,7 @@ _GREETING_WORDS: Final = to_words(
     goedemorgen witaj cześć здравствуйте добрый доброе добро с bon
     """
 )
+_BEGINNINGS: Final = _GREETING_WORDS | _OF_DATES
 _GREETING: Final = re.compile(
     r"""(?:welcome[ ]back|good[ ](?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged)[ ]in[ ]as|
     hallo|guten[ ](?:morgen|tag|abend)|willkommen[ ]zurück|angemeldet[ ]als|moin|
@@ -191,6 +197,7 @@ _AGE_WORDS: Final = to_phrases(
     """
 )
 _AGE_ENDS: Final = tuple([f" {phrase}" for phrase in _AGE_WORDS])
+_LAST_LETTERS: Final = frozenset([phrase[-1] for phrase in _AGE_WORDS])
 LONGEST_GREETING: Final = 50
 # What stands between a figure and what it counts.
 _BETWEEN: Final = to_words(
@@ -209,9 +216,10 @@ _MOST_WORDS: Final = 12
 def without_ages(text: str) -> str:
     """Leave out of lines how long ago something was; a line that says so is in lower case then."""
     data = lower(text.encode("utf-8", "replace"))
+    rare = data.translate(None, _ASCII)
     for signs, pattern in _AGES:
-        for sign in signs:
-            if count(data, sign):
+        for sign, letters in signs:
+            if (not letters or letters in rare) and count(data, sign):
                 word = sign.decode()
                 lines = text.split("\n")
                 text = "\n".join([pattern.sub("", line.lower()) if word in line.lower() else line for line in lines])
@@ -280,12 +288,14 @@ def is_greeting(text: str) -> bool:
 
 def _greets(text: str) -> bool:
     """Say whether a text is a greeting, after a date or not."""
-    for word in _WORD.finditer(text):
-        lowered = word[0].lower()
-        if lowered in _GREETING_WORDS:
-            return _GREETING.match(text, word.start()) is not None
-        if lowered not in _OF_DATES:
-            break
+    first = _WORD.search(text)
+    if first is not None and first[0].lower() in _BEGINNINGS:
+        for word in _WORD.finditer(text, first.start()):
+            lowered = word[0].lower()
+            if lowered in _GREETING_WORDS:
+                return _GREETING.match(text, word.start()) is not None
+            if lowered not in _OF_DATES:
+                break
     return not text.isascii() and any(greeting in text for greeting in _GREETINGS_ELSEWHERE)
 
 
@@ -312,7 +322,10 @@ def without_last_age(text: str) -> str:
     """Leave out of a short line an age in one word at its end, as in `Jane Doe yesterday`."""
     if len(text) > LONGEST_GREETING:
         return text
-    lowered = text.lower().replace("’", "'")
+    lowered = text.lower()
+    if lowered[-1:] not in _LAST_LETTERS:
+        return text
+    lowered = lowered.replace("’", "'")
     if lowered.endswith(_AGE_ENDS):
         length = max([len(word) for word in _AGE_ENDS if lowered.endswith(word)])
         return text[: len(text) - length]

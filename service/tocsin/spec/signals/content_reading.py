@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest as _digest
 
 from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks, read_blocks, read_blocks_of
 from tocsin.spec.signals.content_fingerprint import (
@@ -13,7 +13,6 @@ from tocsin.spec.signals.content_fingerprint import (
     MOST_SENTENCES,
     ORDERED,
     SHORT,
-    Beside,
     Block,
     pack,
 )
@@ -29,15 +28,13 @@ from tocsin.spec.signals.content_fleeting import (
 from tocsin.spec.signals.content_text import (
     SENTENCE_ENDS,
     fold,
-    has_digits,
-    to_comparable,
+    to_compared_lines,
     to_sentences,
-    without_figures,
 )
 from tocsin.spec.signals.values import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tocsin.spec.html.whole import Whole
 
@@ -57,14 +54,6 @@ _BITS: Final = 0xFFFF
 _SHOWN: Final = 60
 _LOOKED_AT: Final = 200
 _MOST_PARTED: Final = 250
-
-
-class _Line(NamedTuple):
-    """A block whose white space is folded, what it is, and a number for where it stands."""
-
-    text: str
-    mark: int
-    path: int
 
 
 def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
@@ -87,49 +76,52 @@ def content_of_lines(lines: Sequence[str]) -> Content:
 
 def content_of_block(body: bytes) -> Content:
     """Make a content of bytes that nobody reads as text."""
-    return Content(pack(CHOSEN, [Block(xxh3_64_intdigest(body) & _DIGEST, 0, 0, len(body))], []), "")
+    return Content(pack(CHOSEN, [Block(_digest(body) & _DIGEST, 0, 0, len(body))], []), "")
 
 
 def to_content(read: Blocks, level: int, title: str = "") -> Content:
     """Make a content of blocks; all of them count where the level says that they were chosen."""
-    beside: list[Beside] = []
+    # Plain tuples and one loop: there are dozens of lines to a page, and calls and names would take half of the time.
+    beside: list[tuple[int, int, int]] = []
     bits: list[str] = []
-    lines = [_Line(title, HEADING, 0)] if title else []
+    lines, marks, paths = ([title], [HEADING], [0]) if title else ([], [], [])
     for text, mark, path in zip(*read, strict=True):
         if mark & OUTSIDE:
-            beside.append(_to_beside(text, path, b"", 0))
+            beside.append((_digest(text.encode("utf-8", "replace")) & _BITS, _digest(b"", path) & _PLACES or 1, 0))
             bits.append(" ".join(text[:_LOOKED_AT].split()))
         elif folded := fold(text):
-            lines.append(_Line(folded, mark, path))
-    blocks: list[Block] = []
+            lines.append(folded)
+            marks.append(mark)
+            paths.append(path)
+    blocks: list[tuple[int, int, int, int, bytes]] = []
     counted: list[str] = []
-    for (text, mark, path), lasting, data in _compared(lines, level):
-        has_figures = has_digits(data)
-        masked = without_figures(data) if has_figures else b""
-        if level != CHOSEN and (not data or _is_fleeting(lasting, mark, has_figures=has_figures)):
-            beside.append(_to_beside(text, path, masked, SHORT))
+    is_chosen = level == CHOSEN
+    for text, mark, path, lasting, (data, masked) in zip(
+        lines, marks, paths, *_compared(lines, marks, level), strict=True
+    ):
+        if not is_chosen and (not data or _is_fleeting(lasting, mark, has_figures=masked is not None)):
+            beside.append(
+                (_digest(text.encode("utf-8", "replace")) & _BITS, _digest(masked or b"", path) & _PLACES or 1, SHORT)
+            )
             bits.append(text)
         else:
             counted.append(text)
-            blocks.append(_to_block(_Line(lasting, mark, path), data, masked, has_figures=has_figures))
+            blocks.append(_to_block(lasting, mark, path, data, masked))
     kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
     return Content(pack(level, blocks, beside), "\n".join(counted), kept)
 
 
-def _compared(lines: list[_Line], level: int) -> Iterator[tuple[_Line, str, bytes]]:
-    """Give each line with what lasts of its text, and with the bytes that stand for that."""
+def _compared(
+    lines: list[str], marks: list[int], level: int
+) -> tuple[Sequence[str], Sequence[tuple[bytes, bytes | None]]]:
+    """Give what lasts of each line, and the bytes that stand for that, with those without figures where it has any."""
     if not lines:
-        return
+        return (), ()
     if level == CHOSEN:
-        lasting = "\n".join([line.text for line in lines])
+        lasting = "\n".join(lines)
     else:
-        lasting = without_ages("\n".join([_lasting(line) for line in lines]))
-    for line, text, data in zip(lines, lasting.split("\n"), to_comparable(lasting), strict=True):
-        yield line, text.strip(), data
-
-
-def _to_beside(text: str, path: int, masked: bytes, flags: int) -> Beside:
-    return Beside(xxh3_64_intdigest(text.encode("utf-8", "replace")) & _BITS, _place(path, masked), flags)
+        lasting = without_ages("\n".join([_lasting(line, mark) for line, mark in zip(lines, marks, strict=True)]))
+    return [line.strip() for line in lasting.split("\n")], to_compared_lines(lasting)
 
 
 def _is_enough(blocks: Blocks) -> bool:
@@ -145,42 +137,38 @@ def _is_enough(blocks: Blocks) -> bool:
     return _FEW_OF * inside >= outside and inside > 0
 
 
-def _lasting(line: _Line) -> str:
-    text = line.text
-    if len(text) > _MOST_PARTED or line.mark & (CELL | HEADING):
+def _lasting(text: str, mark: int) -> str:
+    if len(text) > _MOST_PARTED or mark & (CELL | HEADING):
         return text
     return without_last_age(without_fleeting_parts(text))
 
 
 def _is_fleeting(text: str, mark: int, *, has_figures: bool) -> bool:
-    is_heading = mark & HEADING != 0
     if has_figures:
         if len(text) > MOST_LETTERS or mark & CELL:
             return False
-        return is_fleeting(text, is_heading=is_heading, is_item=mark & ITEM != 0)
-    return len(text) <= LONGEST_GREETING and not is_heading and is_greeting(text)
+        return is_fleeting(text, is_heading=mark & HEADING != 0, is_item=mark & ITEM != 0)
+    return len(text) <= LONGEST_GREETING and not mark & HEADING and is_greeting(text)
 
 
-def _to_block(line: _Line, data: bytes, masked: bytes, *, has_figures: bool) -> Block:
-    text, flags, path = line
+def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | None) -> tuple[int, int, int, int, bytes]:
+    """Make a block as `content_fingerprint.Block` has it.
+
+    masked  its bytes without figures; None where it has none
+    """
     letters = len(text)
     place = 0
     if letters < _SENTENCE and not (letters >= _SHORT_SENTENCE and text.endswith(SENTENCE_ENDS)):
         flags |= SHORT
-        place = _place(path, masked)
+        place = _digest(masked or b"", path) & _PLACES or 1
     else:
         if not flags & (ITEM | LINKED | CELL):
             flags |= ORDERED
-        if has_figures:
-            place = _place(0, masked)
-    if has_figures:
+        if masked is not None:
+            place = _digest(masked, 0) & _PLACES or 1
+    if masked is not None:
         flags |= FIGURES
     sentences = b""
     if letters > _LONG:
-        sentences = bytes([xxh3_64_intdigest(part) & 0xFF for part in to_sentences(data, MOST_SENTENCES)])
-    return Block(xxh3_64_intdigest(data) & _DIGEST, place, flags, letters, sentences)
-
-
-def _place(path: int, data: bytes) -> int:
-    """Give 24 bits for a place, never 0."""
-    return xxh3_64_intdigest(data, path) & _PLACES or 1
+        sentences = bytes([_digest(part) & 0xFF for part in to_sentences(data, MOST_SENTENCES)])
+    return _digest(data) & _DIGEST, place, flags, letters, sentences

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from typing import Final
 
-from tocsin.spec.html.search import count
-
 # White space makes no difference at all, so that a line break between Japanese words makes none either.
 _NOTHING: Final = b" \t\r\f\v\x00"
 _ALIKE: Final = bytes.maketrans(b'"`', b"''")
@@ -39,8 +37,9 @@ _DECOMPOSED: Final = (
 )  # fmt: skip
 _ENDS: Final = bytes.maketrans(b"!?;", b"...")
 _DIGITS: Final = b"0123456789"
-# What a figure is written with.
-_FIGURES: Final = b"0123456789.,:'"
+# What else a figure is written with.
+_BESIDE_DIGITS: Final = b".,:'"
+_ASCII: Final = bytes(range(128))
 SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
 """What a sentence ends with, in most scripts."""
 _PIECE: Final = 256
@@ -63,20 +62,41 @@ def to_comparable(text: str) -> list[bytes]:
     White space, zero-width letters, the kind of quotation marks and dashes, and how letters are composed (NFC) make no
     difference; digits of other scripts are those of ASCII.
     """
+    return _to_plain(text).split(b"\n")
+
+
+def to_compared_lines(text: str) -> list[tuple[bytes, bytes | None]]:
+    """Give the bytes that stand for each line of a text, and the same without figures; None where it has none."""
+    data = _to_plain(text)
+    without_digits = data.translate(None, _DIGITS)
+    if len(without_digits) == len(data):
+        return [(line, None) for line in data.split(b"\n")]
+    lines = zip(
+        data.split(b"\n"),
+        without_digits.split(b"\n"),
+        without_digits.translate(None, _BESIDE_DIGITS).split(b"\n"),
+        strict=True,
+    )
+    return [(line, None if len(line) == len(bare) else masked) for line, bare, masked in lines]
+
+
+def _to_plain(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) != len(text):
-        if any(count(data, mark) for mark in _DECOMPOSED):
-            text = _compose(text)
-            text = _OTHER_DIGITS.sub(_to_ascii, text)
+        # Of most texts little is not ASCII, and all that is looked for is in that.
+        rare = data.translate(None, _ASCII)
+        if any(mark in rare for mark in _DECOMPOSED):
+            text = _OTHER_DIGITS.sub(_to_ascii, _compose(text))
             data = text.encode("utf-8", "surrogatepass")
-        elif count(data, b"\xd9") or count(data, b"\xdb") or count(data, b"\xef\xbc"):
+            rare = data.translate(None, _ASCII)
+        elif b"\xd9" in rare or b"\xdb" in rare or b"\xef\xbc" in rare:
             data = _OTHER_DIGITS.sub(_to_ascii, text).encode("utf-8", "surrogatepass")
         for old, new in _REPLACED:
-            if count(data, old):
+            if old in rare:
                 data = data.replace(old, new)
-        if count(data, b"\xe2\x80"):
+        if b"\xe2\x80" in rare:
             data = _plain_punctuation(data)
-    return data.translate(_ALIKE, _NOTHING).split(b"\n")
+    return data.translate(_ALIKE, _NOTHING)
 
 
 def _compose(text: str) -> str:
@@ -115,13 +135,3 @@ def to_sentences(data: bytes, most: int) -> list[bytes]:
     if not data.isascii():
         data = data.replace(b"\xe3\x80\x82", b".")
     return data.translate(_ENDS).split(b".", most)[:most]
-
-
-def has_digits(data: bytes) -> bool:
-    """Say whether comparable bytes hold a figure."""
-    return len(data.translate(None, _DIGITS)) != len(data)
-
-
-def without_figures(data: bytes) -> bytes:
-    """Leave the figures of comparable bytes out, and what divides their digits."""
-    return data.translate(None, _FIGURES)
