@@ -39,7 +39,7 @@ class StoredState(Struct, frozen=True, gc=False):
     storings: int
 
 
-class PageTask(Struct, frozen=True, gc=False):
+class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     """One page that is due, with all that its visit needs to know.
 
     settings        the page's own overrides, or None
@@ -183,7 +183,7 @@ class CheckReport(Struct, frozen=True):
     signals: tuple[str, ...] = ()
 
 
-class CheckResult(Struct, frozen=True):
+class CheckResult(Struct, frozen=True, omit_defaults=True):
     """All that one check changes, written in one transaction.
 
     checked_at    when the check began
