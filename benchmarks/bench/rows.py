@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 ROWS: dict[str, Row] = {
-    "way": Row(way.measure, 90),
+    "way": Row(way.measure, 60),
     "rivals": Row(rivals.measure, 60, is_own=False),
     "fetchers": Row(fetchers.measure, 50),
     "https": Row(https.measure, 40, is_own=False),
