@@ -72,6 +72,21 @@ def test_CI_08_a_page_that_no_parser_may_be_given_is_refused(markup: str) -> Non
         parsed(markup)
 
 
+@pytest.mark.parametrize("name", ["a", "nobr", "b", "strong"])
+def test_CI_08_quotation_marks_that_are_none_hide_no_attributes(name: str) -> None:
+    attributes = " ".join([f"a{number}" for number in range(2000)])
+
+    with pytest.raises(TooComplex):
+        parsed(f"""<p><{name} href=x"y z="w>" {attributes}>""" + "<p>x" * 2000)
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_stray_quotation_marks_are_read(name: str) -> None:
+    whole = parsed(f"""<p><{name} href=x"y" class="z""> one</{name}>""" * 500)
+
+    assert len(whole.elements(name)) == 500
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
