@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from typing import TYPE_CHECKING
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS
-from tocsin.spec.html.search import count, find, lower, translate
+from tocsin.spec.html.search import count, find, lower
 from tocsin.spec.html.tags import PLAIN_TAG, count_attributes, find_tag_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
 # HTML merges the attributes of each further html and body element into the first one.
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
@@ -25,17 +24,17 @@ _FORMATTING = re.compile(
     rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])(?=[\t\n\f\r />])([^<>]*+)"
 )
 _ALIKE = 3
-_NAMES = (b"b", b"i", b"s", b"u", b"em", b"tt", b"big", b"code", b"font", b"small", b"strong", b"strike")
-_SPACES = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\t\n\f\r/>", b"abcdefghijklmnopqrstuvwxyz      ")
 _CLOSED = ord(">")
-_FEW_TAGS = 200
 # Of links only the last one: that matters where it is long, or its end is not seen at once. All quotation marks stand
 # where HTML reads them as such: one in a bare value or a name is a letter, and the next one may open what goes on.
 _LONG_LINK = (
-    rb"""<%b[\t\n\f\r /](?:(?!(?:[\t\n\f\r ]*+[^\t\n\f\r "'<>/=]++(?:=(?:"[^">]*+"|'[^'>]*+'|[^\t\n\f\r "'<>=]++))?+"""
-    rb"""(?=[\t\n\f\r />]))*+[\t\n\f\r /]*+>)|[^>]{512})"""
+    rb"""(?:a|nobr)[\t\n\f\r /](?:(?!(?:[\t\n\f\r ]*+[^\t\n\f\r "'<>/=]++"""
+    rb"""(?:=(?:"[^">]*+"|'[^'>]*+'|[^\t\n\f\r "'<>=]++))?+(?=[\t\n\f\r />]))*+[\t\n\f\r /]*+>)|[^>]{512})"""
 )
-_LONG_LINKS = ((b"<a", re.compile(_LONG_LINK % b"a")), (b"<nobr", re.compile(_LONG_LINK % b"nobr")))
+# What may be opened again, in markup in lower case; of links only these.
+_OPENED = re.compile(
+    rb"<(?=[a-ceifnstu])(?:(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\t\n\f\r />])|" + _LONG_LINK + rb")"
+)
 _TAGS_IN_A_LINK = 8  # of a usual one that is closed
 _LINK_END = re.compile(rb"</(?:a|nobr)(?=[\t\n\f\r />])", re.IGNORECASE)
 _REOPENED = 400_000  # elements, each with an attribute or two; of 51 real pages none comes to a twentieth of it
@@ -64,7 +63,7 @@ def refuse_too_complex(markup: bytes, tags: int) -> None:
         raise TooComplex("too many html or body elements; a page has one of each")
     if count(lowered, b"<selectedcontent") > _COPIES:
         raise TooComplex("too many selectedcontent elements; a select has one")
-    _refuse_reopening(markup, lowered)
+    _refuse_reopening(markup, lowered, tags)
 
 
 def refuse_reopening(markup: bytes) -> None:
@@ -72,15 +71,31 @@ def refuse_reopening(markup: bytes) -> None:
 
     Raises TooComplex.
     """
-    _refuse_reopening(markup, lower(markup))
+    _refuse_reopening(markup, lower(markup), count(markup, b"<"))
 
 
-def _refuse_reopening(markup: bytes, lowered: bytes) -> None:
-    work = _most_reopened(markup)
+def _refuse_reopening(markup: bytes, lowered: bytes, tags: int) -> None:
+    work, links = _look_for_opened(markup, lowered, tags)
     if work > _REOPENED:
         work = _count_reopened(markup)
-    if work > _REOPENED or work + _count_reopened_links(markup, lowered) > _REOPENED:
+    if work > _REOPENED or work + _count_reopened_links(markup, links) > _REOPENED:
         raise TooComplex("too many formatting elements that are never closed; close them")
+
+
+def _look_for_opened(markup: bytes, lowered: bytes, tags: int) -> tuple[int, list[int]]:
+    """Give a number that `_count_reopened` does not exceed, and the places of links that may matter."""
+    alike: dict[bytes, int] = {}
+    links = []
+    weight = 0
+    for tag in _OPENED.finditer(lowered):
+        start, end, name = tag.start(), tag.end(), tag[1]
+        if name is None:
+            links.append(start)
+        elif markup[end] == _CLOSED:
+            alike[name] = alike.get(name, 0) + 1
+        elif weight * tags <= _REOPENED:
+            weight += 1 + (find_tag_end(markup, start) - start) // _BYTES_OF_FEW
+    return (weight + sum([min(number, _ALIKE) for number in alike.values()])) * tags, links
 
 
 def _count_merged(markup: bytes, lowered: bytes) -> int:
@@ -96,27 +111,6 @@ def _count_merged(markup: bytes, lowered: bytes) -> int:
                     return _MERGED_ATTRIBUTES + 1
             place = find(lowered, name, place + 1)
     return attributes
-
-
-def _most_reopened(markup: bytes) -> int:
-    """Give a number that `_count_reopened` does not exceed, in half of the time; for many tags, more than too many."""
-    folded = translate(markup, _SPACES)
-    weight = 0
-    for name in _NAMES:
-        tag = b"<%b " % name
-        left = count(folded, tag)
-        if left > _FEW_TAGS:
-            return _REOPENED + 1
-        alike, place = 0, -1
-        while left:
-            left -= 1
-            place = find(folded, tag, place + 1)
-            if markup[place + len(tag) - 1] == _CLOSED:
-                alike += 1
-            else:
-                weight += 1 + (find_tag_end(markup, place) - place) // _BYTES_OF_FEW
-        weight += min(alike, _ALIKE)
-    return weight and weight * count(markup, b"<")
 
 
 def _count_reopened(markup: bytes) -> int:
@@ -153,17 +147,10 @@ def _count_reopened(markup: bytes) -> int:
     return work + live * markup.count(b"<", place)
 
 
-def _find_long_links(lowered: bytes) -> Iterator[int]:
-    """Find the links that are so written that opening them again may matter: most pages have few."""
-    return heapq.merge(
-        *[[found.start() for found in links.finditer(lowered)] for name, links in _LONG_LINKS if count(lowered, name)]
-    )
-
-
-def _count_reopened_links(markup: bytes, lowered: bytes) -> int:
+def _count_reopened_links(markup: bytes, links: Sequence[int]) -> int:
     """Count the long links that the page's tags may open again, as often as links of a usual length."""
     work = end = closed = 0
-    for start in _find_long_links(lowered):
+    for start in links:
         if start < end:  # within an attribute of the one before
             continue
         end = find_tag_end(markup, start)

@@ -25,12 +25,6 @@ def lower(body: bytes) -> bytes:
     return lowered
 
 
-def translate(body: bytes, table: bytes) -> bytes:
-    """Give the bytes with each as the table has it, as `bytes.translate` does."""
-    translated: bytes = stringzilla.translate(body, table)
-    return translated
-
-
 def find(body: bytes, needle: bytes, start: int = 0) -> int:
     """Find the first place of the needle from `start` on; -1 if there is none."""
     if start > len(body):
