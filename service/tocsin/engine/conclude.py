@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         AlertDraft,
         CopyLink,
         Instant,
+        Instruction,
         Known,
         Listing,
         NewState,
@@ -301,8 +302,6 @@ class Conclusion:
     ) -> CheckResult:
         task, instruction = self._task, self._task.instruction
         noindex, nofollow = robots or (task.noindex, task.nofollow)
-        # `again` is used up by any occasion that was not put off; `until-major` by its major change alone.
-        rule_spent = instruction is not None and not keeps_rule and (instruction.kind == "again" or received)
         # By their places: of more than fifteen names Python makes a dict first, which takes six times as long.
         return CheckResult(
             task.page_id,
@@ -327,7 +326,7 @@ class Conclusion:
             task.not_html if not_html is None else not_html,
             noindex,
             nofollow,
-            rule_spent,
+            not keeps_rule and _is_spent(instruction, received=received),
             host_gate_at,
             instruction,
             task.state.last_at if task.state is not None else None,
@@ -337,6 +336,11 @@ class Conclusion:
             learnt.snapshot,
             learnt.listing,
         )
+
+
+def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
+    """Tell whether a rule has done its work: `again` at any occasion that was not put off, others when a page came."""
+    return instruction is not None and (instruction.kind == "again" or received)
 
 
 def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tuple[bool, bool]:
