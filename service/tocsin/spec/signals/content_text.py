@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import Final
 
+from tocsin.spec.html.search import count
+
 # White space makes no difference at all, so that a line break between Japanese words makes none either.
 _NOTHING: Final = b" \t\r\f\v\x00"
 _ALIKE: Final = bytes.maketrans(b'"`', b"''")
@@ -39,7 +41,6 @@ _ENDS: Final = bytes.maketrans(b"!?;", b"...")
 _DIGITS: Final = b"0123456789"
 # What else a figure is written with.
 _BESIDE_DIGITS: Final = b".,:'"
-_ASCII: Final = bytes(range(128))
 SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
 """What a sentence ends with, in most scripts."""
 _PIECE: Final = 256
@@ -83,18 +84,15 @@ def to_compared_lines(text: str) -> list[tuple[bytes, bytes | None]]:
 def _to_plain(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) != len(text):
-        # Of most texts little is not ASCII, and all that is looked for is in that.
-        rare = data.translate(None, _ASCII)
-        if any(mark in rare for mark in _DECOMPOSED):
+        if any(count(data, mark) for mark in _DECOMPOSED):
             text = _OTHER_DIGITS.sub(_to_ascii, _compose(text))
             data = text.encode("utf-8", "surrogatepass")
-            rare = data.translate(None, _ASCII)
-        elif b"\xd9" in rare or b"\xdb" in rare or b"\xef\xbc" in rare:
+        elif count(data, b"\xd9") or count(data, b"\xdb") or count(data, b"\xef\xbc"):
             data = _OTHER_DIGITS.sub(_to_ascii, text).encode("utf-8", "surrogatepass")
         for old, new in _REPLACED:
-            if old in rare:
+            if count(data, old):
                 data = data.replace(old, new)
-        if b"\xe2\x80" in rare:
+        if count(data, b"\xe2\x80"):
             data = _plain_punctuation(data)
     return data.translate(_ALIKE, _NOTHING)
 
