@@ -109,3 +109,22 @@ def test_an_earlier_text_with_a_new_date_is_a_new_version() -> None:
     result = watched.check(page(head=json_ld(dateModified="2026-11-05")))
 
     assert (result.report.outcome, result.report.basis) == ("minor", "declared")
+
+
+def test_a_line_that_names_the_request_is_quiet_after_three_checks() -> None:
+    watched = Watched()
+    names = ("7a4e8c1d4e0ad6bf", "0f91c2d3aa04b5e6", "9e8d7c6b5a4f3e21", "4b3c2d1e0f9a8b7c", "1a2b3c4d5e6f7089")
+
+    results = [watched.check(page(FIRST, SECOND, THIRD, f"Request {name}")) for name in names]
+
+    assert set(outcomes(results[3:])) == {"unchanged"}
+    assert not any(result.alerts for result in results[3:])
+
+
+def test_a_short_row_with_a_name_of_the_request_is_learnt_though_rows_are_facts() -> None:
+    watched = Watched()
+    row = "<table><tr><td>Served by<td>web-{}</table>"
+
+    results = [watched.check(page(FIRST, SECOND, THIRD, row.format(name))) for name in ("a1", "b7", "c2", "d9", "e4")]
+
+    assert outcomes(results)[-1] == "unchanged"

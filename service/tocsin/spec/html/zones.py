@@ -95,13 +95,18 @@ NOT_SHOWN: Final = (
     '[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-testid="sponsored"]'
 )
 """What is not shown, or is shown to some: as a selector."""
-TELLING: Final = f"[id],[role],[aria-label],{NOT_SHOWN}"
+_NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
+"""Attributes that name a part of the page as classes do, where these are made by a machine."""
+TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN}"
 """What else than its class may say where an element stands."""
-_ROLES: Final = to_words(
-    """
+_ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
+    to_words(
+        """
     navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar
     tooltip tablist
     """
+    ),
+    Zone.APART,
 )
 _LABELS: Final = to_phrases(
     """
@@ -111,7 +116,7 @@ _LABELS: Final = to_phrases(
     """
 )
 
-HEADINGS: Final = to_phrases(
+_HEADINGS: Final = to_phrases(
     """
     related | related articles | related posts | related stories | related content | related news | related pages |
     related topics | read also | read next | read more | more stories | more news | more articles | more to read |
@@ -155,8 +160,7 @@ HEADINGS: Final = to_phrases(
     التعليقات | إعلان
     """
 )
-"""What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
-ADVERTISEMENTS: Final = to_phrases(
+_ADVERTISEMENTS: Final = to_phrases(
     """
     ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post |
     promoted | paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité |
@@ -166,9 +170,91 @@ ADVERTISEMENTS: Final = to_phrases(
     広告 | スポンサー | 広告・pr | pr | 提供 | 广告 | 廣告 | 推广 | إعلان | إعلانات | إعلان ممول | محتوى ممول
     """
 )
+# More of the same, by language: Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish, Chinese, Korean; what
+# is related or read also, what is read most or newest, the newsletter, sharing, comments, advertisements.
+_MORE_HEADINGS: Final = to_phrases(
+    """
+    más sobre este tema | más sobre el tema | más información | más noticias | lee también | lea también |
+    lea además | ver también | véase también | leer más | sigue leyendo | te recomendamos | recomendados |
+    recomendado | recomendaciones | te puede gustar | también te puede gustar | quizás te interese |
+    también te interesa | contenido relacionado | contenidos relacionados | temas relacionados |
+    productos relacionados | entradas relacionadas | publicaciones relacionadas | artículos similares | lo más visto |
+    lo más popular | lo más compartido | lo último | lo más reciente | más populares | más vistos | populares |
+    tendencias | destacados | entradas recientes | comentarios recientes | boletín | suscríbete | compartir |
+    comparte | síguenos | deja un comentario | opiniones | lo que dicen nuestros clientes |
+    clientes que compraron esto también compraron | patrocinado |
+    mais sobre este tema | mais sobre o tema | saiba mais | veja mais | leia ainda | recomendados para você |
+    recomendadas | artigos relacionados | conteúdo relacionado | posts relacionados | produtos relacionados |
+    você também pode gostar | você pode gostar | pode interessar | mais lidos | mais vistos | mais vistas |
+    em alta | em destaque | últimas notícias | compartilhe | compartilhar | partilhar | siga-nos |
+    deixe um comentário | assine nossa newsletter | publicidade | patrocinado |
+    approfondimenti | per approfondire | leggi di più | ti potrebbero interessare | potrebbe interessarti anche |
+    contenuti correlati | notizie correlate | articoli simili | prodotti correlati | consigliati | consigliati per te |
+    i più visti | più visti | le più lette | tendenze | ultimi articoli | articoli recenti | condividi | seguici |
+    lascia un commento | iscriviti alla newsletter | pubblicità | dicono di noi |
+    lees meer | lees verder | meer over dit onderwerp | meer nieuws | verwante artikelen | gerelateerde berichten |
+    gerelateerde producten | aanbevolen | aanbevolen voor jou | misschien ook interessant | best gelezen |
+    populair | trending | laatste nieuws | net binnen | recente berichten | deel dit artikel | delen | volg ons |
+    nieuwsbrief | laat een reactie achter | advertentie | gesponsord |
+    więcej na ten temat | więcej na temat | przeczytaj także | przeczytaj też | powiązane | powiązane artykuły |
+    powiązane produkty | polecane | polecamy | polecane artykuły | może cię zainteresować | popularne artykuły |
+    najpopularniejsze | najnowsze | na czasie | ostatnie wpisy | udostępnij | obserwuj nas | dodaj komentarz |
+    zapisz się do newslettera | reklama | artykuł sponsorowany |
+    läs också | läs även | läs mer | läs vidare | mer om ämnet | mer i ämnet | relaterat | relaterade artiklar |
+    relaterade produkter | rekommenderat | rekommenderas | du kanske också gillar | mest läst | mest lästa |
+    populärt | senaste nytt | senaste | senaste inläggen | dela | dela artikeln | följ oss | nyhetsbrev |
+    kommentarer | lämna en kommentar | annons |
+    ilgili haberler | ilgili yazılar | ilgili konular | ilgili içerikler | benzer yazılar | benzer ürünler |
+    benzer haberler | önerilen | önerilenler | sizin için önerilenler | bunları da okuyun | ayrıca okuyun |
+    bunlar da ilginizi çekebilir | ilginizi çekebilir | en çok okunan | en çok okunanlar | en çok izlenenler |
+    popüler | popüler yazılar | son dakika | son haberler | son yazılar | paylaş | bizi takip edin | yorumlar |
+    yorum yap | bülten | e-bülten | reklam | sponsorlu |
+    延伸阅读 | 延伸閱讀 | 阅读更多 | 更多阅读 | 更多新闻 | 更多文章 | 更多内容 | 相关内容 | 相关链接 | 相关专题 |
+    相关资讯 | 相关产品 | 相关商品 | 相关主题 | 相關內容 | 相關報導 | 相關閱讀 | 相關商品 | 推荐文章 | 推荐 | 为你推荐 |
+    为您推荐 | 猜您喜欢 | 大家都在看 | 看了又看 | 你可能喜欢 | 你可能感兴趣 | 您可能感兴趣 | 你可能还喜欢 |
+    热门 | 热门新闻 | 热门话题 | 热点 | 热榜 | 排行榜 | 阅读排行榜 | 点击排行 | 热门排行 | 最多阅读 | 最新 |
+    最新消息 | 最新文章 | 最新新闻 | 最新资讯 | 最新评论 | 快讯 | 突发 | 熱門 | 熱門新聞 | 排行 | 分享 | 分享到 |
+    关注我们 | 订阅 | 订阅邮件 | 订阅我们 | 网友评论 | 发表评论 | 全部评论 | 用户评价 | 客户反馈 | 标签 | 標籤 |
+    关于这个话题的更多内容 | 赞助 | 赞助内容 | 推广 |
+    관련 기사 | 관련기사 | 관련 뉴스 | 관련뉴스 | 관련 글 | 관련글 | 관련 상품 | 함께 보면 좋은 기사 | 추천 기사 |
+    추천기사 | 추천 뉴스 | 추천 | 많이 본 뉴스 | 많이 본 기사 | 가장 많이 본 뉴스 | 인기 기사 | 인기기사 | 인기 뉴스 |
+    인기 글 | 인기글 | 실시간 뉴스 | 최신 기사 | 최신기사 | 최신 뉴스 | 최신 글 | 속보 | 댓글 | 공유 | 공유하기 |
+    뉴스레터 | 구독 | 구독하기 | 광고 | 태그
+    """
+)
+_MORE_ADVERTISEMENTS: Final = to_phrases(
+    """
+    patrocinado por | contenido promocionado | promocionado | conteúdo patrocinado | conteúdo publicitário |
+    contenuto sponsorizzato | contenuti sponsorizzati | messaggio pubblicitario | gesponsorde inhoud |
+    gesponsorde content | anuncio | anuncios | anúncio | anúncios | annuncio | inserzione | ilan |
+    materiał sponsorowany | artykuł sponsorowany | annons | sponsrat | sponsrat innehåll | i samarbete med |
+    sponsorlu | sponsorlu içerik | tanıtım | 赞助 | 赞助内容 | 赞助商 | 贊助 | 贊助內容 | 推廣 | 推广内容 | 特约 |
+    광고 | 스폰서 | 제휴 콘텐츠 | qc | quảng cáo | iklan | विज्ञापन | โฆษณา | ad choices | adchoices |
+    promoted content | partner content
+    """
+)
+
+HEADINGS: Final = _HEADINGS | _MORE_HEADINGS
+"""What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
+ADVERTISEMENTS: Final = _ADVERTISEMENTS | _MORE_ADVERTISEMENTS
 """What stands above an advertisement, as `to_heading` gives it."""
 
-ASKING: Final = ("cookie", "newsletter", "çerez", "クッキー", "ملفات تعريف الارتباط", "ciasteczk")
+ASKING: Final = (
+    "cookie",
+    "newsletter",
+    "boletín",
+    "nieuwsbrief",
+    "nyhetsbrev",
+    "bülten",
+    "뉴스레터",
+    "쿠키",
+    "订阅",
+    "訂閱",
+    "çerez",
+    "クッキー",
+    "ملفات تعريف الارتباط",
+    "ciasteczk",
+)
 """What a box with a button is about that asks the reader for something."""
 
 _FIGURES: Final = re.compile(r"[\d()\[\]（）.,]+")
@@ -180,7 +266,7 @@ def to_heading(text: str) -> str:
     text = text.strip()
     if len(text) > _LONGEST_HEADING:
         return ""
-    text = text.lower()
+    text = text.lower().replace("i\u0307", "i")  # of a Turkish capital letter
     if text.replace(" ", "").isalpha():
         return text
     text = text.replace("：", ":").partition(":")[0]
@@ -233,12 +319,8 @@ def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
     names  its id may say so
     """
     role = node.attr("role")
-    if role is not None:
-        role = role.strip().lower()
-        if role == "banner":
-            return Zone.HEAD
-        if role in _ROLES:
-            return Zone.APART
+    if role is not None and (zone := _ZONES_OF_ROLES.get(role.strip().lower())) is not None:
+        return zone
     if node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found":
         return Zone.APART
     if not names:
@@ -246,5 +328,8 @@ def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
     label = node.attr("aria-label")
     if label is not None and label.strip().lower() in _LABELS:
         return Zone.APART
-    name = node.attr("id")
-    return name_zone(name)[0] if name else None
+    for attribute in ("id", *_NAMING):
+        name = node.attr(attribute)
+        if name and (zone := name_zone(name)[0]) is not None:
+            return zone
+    return None

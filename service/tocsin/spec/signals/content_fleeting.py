@@ -108,6 +108,11 @@ _COUNTED: Final = to_words(
     view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply
     replies response responses share shares shared like likes follower followers subscriber subscribers download
     downloads play plays reaction reactions clap claps upvote upvotes online watching reading viewing bought
+    visto vista vistos veces leído leida leída compartido compartidas visualizaciones visitantes suscriptores visto
+    valutazioni valutazione condiviso condivisa visite visitatori visualizzato visualizado vezes avaliações avaliação
+    visitantes partilhas compartilhamentos curtidas bekeken gelezen gedeeld beoordelingen beoordeling keer oceny ocen
+    ocena opinii udostępnień odsłony polubień czytelników wyświetlono visningar visning läst delningar delat gillar
+    omdömen betyg besökare görüntülenme okunma okundu yorum paylaşım beğeni oy ziyaretçi değerlendirme izlenme
     guests left aufruf aufrufe aufgerufen besucher besucherinnen kommentar kommentare antworten geteilt gefällt
     leser leserinnen zugriffe klicks abonnenten gelesen lesezeit gäste vue vues lecture lectures commentaire
     commentaires partage partages abonnés visiteurs connectés vistas visitas lecturas comentario comentarios
@@ -121,6 +126,8 @@ _COUNTED_PARTS: Final = to_phrases(
     """
     評価 | 投票 | レビュー | カート | 票 |
     閲覧 | ビュー | コメント | いいね | シェア | オンライン | アクセス | 回表示 | 再生 | フォロワー |
+    评价 | 评分 | 評分 | 次分享 | 分享数 | 转发 | 转载 | 次观看 | 播放 | 收藏 | 点击 | 點擊 | 閱讀 | 分享次 |
+    조회 | 댓글 | 공유 | 좋아요 | 추천수 | 방문자 | 접속자 | 평점 | 리뷰 | 구독자 |
     浏览 | 阅读 | 评论 | 点赞 | 在线 | 人气 | 瀏覽 | 留言 | en línea | مشاهد | تعليق | زائر | زوار | متصل
     """
 )
@@ -202,14 +209,16 @@ LONGEST_GREETING: Final = 50
 # What stands between a figure and what it counts.
 _BETWEEN: Final = to_words(
     """
-    k m b mio mrd tsd mal times new neue total user users people person persons guest guests visitor visitors member
-    members reader readers customer customers others nutzer personen gäste besucher leser personnes visiteurs
-    utilisateurs personas usuarios utenti persone min minutes
+    k m b mio mrd tsd mal times so far until today up to now this page new neue total bisher insgesamt user users
+    people person persons guest guests visitor visitors member members reader readers customer customers others
+    nutzer personen gäste besucher leser personnes visiteurs utilisateurs personas usuarios utenti persone min
+    minutes
     """
 )
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
+_PRICE: Final = re.compile(r"\d[\d.,'’ ]*[.,]\d\d")
 _MOST_WORDS: Final = 12
 
 
@@ -260,7 +269,7 @@ def _is_live(text: str, *, is_item: bool) -> bool:
 def _is_date(text: str, words: list[str]) -> bool:
     """Say whether a text is nothing but a date or a time, or says that it is the visit's."""
     if _OF_DATES.issuperset(words):
-        return True
+        return bool(words) or _PRICE.fullmatch(text) is None
     if not _OF_VISITS.isdisjoint(words) and _OF_DATES.issuperset(word for word in words if word not in _OF_VISITS):
         return True
     return not text.isascii() and _CJK_DATE.fullmatch(text) is not None
@@ -271,9 +280,12 @@ def _stands_beside_figure(text: str) -> bool:
     pieces = ["", "", *_PIECE.findall(text), "", ""]
     for index, piece in enumerate(pieces):
         if piece in _COUNTED:
-            before = pieces[index - 1] if pieces[index - 1] not in _BETWEEN else pieces[index - 2]
-            behind = pieces[index + 1] if pieces[index + 1] not in _BETWEEN else pieces[index + 2]
-            if before[:1].isdigit() or behind[:1].isdigit():
+            before, behind = index - 1, index + 1
+            while pieces[before] in _BETWEEN:
+                before -= 1
+            while pieces[behind] in _BETWEEN:
+                behind += 1
+            if pieces[before][:1].isdigit() or pieces[behind][:1].isdigit():
                 return True
     return False
 

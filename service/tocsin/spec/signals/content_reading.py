@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from xxhash import xxh3_64_intdigest as _digest
 
 from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks, read_blocks, read_blocks_of
+from tocsin.spec.signals.content_counting import MOST_SETTLED, settle, to_steady, without_tokens
 from tocsin.spec.signals.content_fingerprint import (
     FIGURES,
     MOST_BESIDE,
@@ -105,6 +106,14 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
             )
             bits.append(text)
         else:
+            if masked is not None and not is_chosen and len(lasting) <= MOST_SETTLED:
+                masked = to_steady(lasting)  # noqa: PLW2901 - what follows takes what is left
+                settled = _settle(lasting, mark)
+                if settled != lasting:
+                    data, _ = to_compared_lines(settled)[0]  # noqa: PLW2901 - as above
+                    place = _digest(masked, path) & _PLACES or 1
+                    beside.append((_digest(text.encode("utf-8", "replace")) & _BITS, place, SHORT))
+                    bits.append(text)
             counted.append(text)
             blocks.append(_to_block(lasting, mark, path, data, masked))
     kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
@@ -149,6 +158,15 @@ def _is_fleeting(text: str, mark: int, *, has_figures: bool) -> bool:
             return False
         return is_fleeting(text, is_heading=mark & HEADING != 0, is_item=mark & ITEM != 0)
     return len(text) <= LONGEST_GREETING and not mark & HEADING and is_greeting(text)
+
+
+def _settle(text: str, mark: int) -> str:
+    """Leave out of a short line the figures that count something, and the names of requests; cells are facts."""
+    if mark & CELL:
+        return text
+    if mark & (HEADING | LINKED):
+        return without_tokens(text)
+    return settle(text, is_item=mark & ITEM != 0)
 
 
 def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | None) -> tuple[int, int, int, int, bytes]:
