@@ -97,3 +97,9 @@ def test_what_is_remembered_of_a_page_is_bounded(readings: list[list[Place]]) ->
 
     assert len(noise) <= MOST
     assert len({each.key for each in noise}) == len(noise)
+
+
+def test_a_place_whose_text_is_gone_keeps_the_words_that_stood_there() -> None:
+    gone = Place(COUNTER.key, "text, gone")
+
+    assert [each.what for each in taught((COUNTER,), (gone,))] == [COUNTER.what]

@@ -12,7 +12,7 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from tocsin.model import Noise
-from tocsin.spec.signals.values import Place
+from tocsin.spec.signals.values import GONE, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -82,12 +82,14 @@ def _go_on(known: Noise, place: Place | None, now: Instant, checked_before: Inst
         if known.since is None or quiet >= HEARD_AT or _is_long_quiet(known, now):
             return None
         return msgspec.structs.replace(known, quiet=quiet)
+    # What is gone has no words of its own: those that stood there are kept.
+    what = known.what if place.what.endswith(GONE) else place.what
     is_in_a_row = checked_before is None or known.at >= checked_before
     if not is_in_a_row and (known.since is None or _is_long_quiet(known, now)):
-        return Noise(known.key, place.what, 1, at=now)
+        return Noise(known.key, what, 1, at=now)
     changes = known.changes + 1
     since = known.since if known.since is not None else now if changes >= MUTED_AT else None
-    return Noise(known.key, place.what, changes, 0, since, now)
+    return Noise(known.key, what, changes, 0, since, now)
 
 
 def _is_long_quiet(known: Noise, now: Instant) -> bool:

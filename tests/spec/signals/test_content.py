@@ -177,7 +177,7 @@ def test_a_selector_that_matches_nothing_is_told() -> None:
 
     problems = find_content_problems(parsed, "#nowhere", "p")
 
-    assert problems == ("look_at = '#nowhere' matches nothing on this page; see `tocsin signals`",)
+    assert problems == ("look_at = '#nowhere' matches nothing on this page",)
     assert read_content(parsed, "#nowhere", "").text == ""
 
 

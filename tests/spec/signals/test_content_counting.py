@@ -135,3 +135,7 @@ def test_an_attribute_names_a_box_whose_classes_say_nothing() -> None:
     change = compared(page(inner=box.format("Cat on roof")), page(inner=box.format("Dog bites man")))
 
     assert not change.is_change
+
+
+def test_a_date_in_figures_is_no_price() -> None:
+    assert not compared(page(inner="<p>08 .12 .19</p>"), page(inner="<p>11 .12 .19</p>")).is_change

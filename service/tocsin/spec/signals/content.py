@@ -34,7 +34,7 @@ def find_content_problems(whole: Whole, look_at: str, ignore: str) -> tuple[str,
     """Say in words which selectors match nothing on the page."""
     asked = (("look_at", look_at), ("ignore", ignore))
     return tuple(
-        f"{name} = {selector!r} matches nothing on this page; see `tocsin signals`"
+        f"{name} = {selector!r} matches nothing on this page"
         for name, selector in asked
         if selector and not whole.select(selector)
     )

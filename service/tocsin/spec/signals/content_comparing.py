@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 from tocsin.spec.signals.content_fingerprint import CELL, FIGURES, HEADING, ITEM, ORDERED, SHORT, Fingerprint, unpack
-from tocsin.spec.signals.values import ContentChange, Place
+from tocsin.spec.signals.values import GONE, ContentChange, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -107,7 +107,7 @@ def _beside(old: Fingerprint, new: Fingerprint, bits: Sequence[str]) -> tuple[di
             places.setdefault(key_of(block.place), f"{name}: “{bit}”")
     for block in old.beside:
         if (block.digest, block.place) not in after:
-            places.setdefault(key_of(block.place), "beside the content, gone")
+            places.setdefault(key_of(block.place), f"beside the content{GONE}")
     return places, list(places.values())
 
 
@@ -119,7 +119,7 @@ def _what(block: Block, bit: str) -> str:
         name = "table"
     elif block.flags & ITEM:
         name = "list item"
-    return f"{name}: “{bit}”" if bit else f"{name}, gone"
+    return f"{name}: “{bit}”" if bit else f"{name}{GONE}"
 
 
 def _order(fingerprint: Fingerprint) -> list[int]:

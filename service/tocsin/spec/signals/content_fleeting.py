@@ -218,7 +218,7 @@ _BETWEEN: Final = to_words(
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
-_PRICE: Final = re.compile(r"\d[\d.,'’ ]*[.,]\d\d")
+_PRICE: Final = re.compile(r"\d[\d'’ ]*(?:[.,]\d{3})*[.,]\d\d")
 _MOST_WORDS: Final = 12
 
 

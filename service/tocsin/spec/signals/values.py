@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 
@@ -16,6 +18,10 @@ class Content(Struct, frozen=True, gc=False):
     fingerprint: bytes
     text: str
     beside: tuple[str, ...] = ()
+
+
+GONE: Final = ", gone"
+"""How `Place.what` ends where nothing is left to recognise it by."""
 
 
 class Place(Struct, frozen=True, gc=False):
@@ -60,9 +66,11 @@ class Readings(Struct, frozen=True):
     values    by the signal's name; what the page does not have is absent
     content   None where it has none, or it was not read
     problems  in words for the page's reader
+    text      digest of all its text; 0: unknown. Of a text whose content the reader was told to know, none was read
     """
 
     read_as: str
     values: dict[str, str]
     content: Content | None = None
     problems: tuple[str, ...] = ()
+    text: int = 0
