@@ -269,3 +269,14 @@ def test_a_look_takes_any_bytes(body: bytes) -> None:
 
     assert len(record["signals"]) == len(SIGNALS)
     assert json.dumps(record)
+
+
+async def test_the_content_is_shown_of_a_page_that_is_as_its_last_check_found_it(
+    installation: Installation, site: Origin
+) -> None:
+    url = site.url("/bridge")
+    await call(installation, "check", url)
+
+    record = await seen(installation, url)
+
+    assert PLANNED in [block["text"] if isinstance(block, dict) else block for block in record["content"]["blocks"]]

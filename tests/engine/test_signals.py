@@ -301,3 +301,14 @@ def test_nothing_raises_on_any_bytes(before: bytes, latest: bytes, content_type:
     watched = Watched(signals="all")
     for body in (before, latest, before):
         watched.check(body, headers={"content-type": content_type, "etag": '"1"'})
+
+
+def test_a_page_whose_markup_alone_differs_is_not_read_for_its_content() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    result = watched.check(page() + b"<script>token = 81</script><!-- other bytes -->")
+    edited = watched.check(page(*EDITED))
+
+    assert (result.report.outcome, result.known) == ("unchanged", None)
+    assert (edited.report.outcome, edited.report.signals) == ("minor", ("content",))

@@ -107,7 +107,7 @@ def look(source: Source, in_force: InForce, now: Instant) -> Sight:
     url = source.url or ""
     wanted = Wanted(
         msgspec.structs.replace(policy, signals="all", mode="on"),
-        in_force.beside,
+        _to_be_read(in_force.beside),
         page.url if page is not None else url,
         _RECEIVED,
         asked_as(policy, page.secrets if page is not None else None),
@@ -123,6 +123,13 @@ def look(source: Source, in_force: InForce, now: Instant) -> Sight:
     problems = (*odd, *([beheld.problem] if beheld.problem else []))
     sight = Sight(beheld, latest, is_html, tuple(problems))
     return sight if page is None else _judged(sight, in_force, page, now)
+
+
+def _to_be_read(beside: Beside | None) -> Beside | None:
+    """Let the content be read, and shown, though its text is the one of the last check."""
+    if beside is None or beside.known is None:
+        return beside
+    return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0))
 
 
 def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sight:

@@ -10,11 +10,11 @@ from msgspec import Struct
 from tocsin.engine.listing import read_lists
 from tocsin.engine.noise import muted_keys
 from tocsin.engine.receive import ACCEPTED
-from tocsin.engine.signals import NOTHING, is_never_read, is_read_for_signals, wants_signals
+from tocsin.engine.signals import NOTHING, SAME, is_never_read, is_read_for_signals, wants_signals
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
-from tocsin.spec.signals.reading import Asked, read_other, read_signals
+from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
 from tocsin.spec.signals.values import ContentChange, Readings
 from tocsin.spec.suspicion.look import find_suspicion
 
@@ -103,8 +103,9 @@ def behold(
         return UNREAD
     readings = change = None
     if is_read:
-        readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked_of(wanted.policy), final_url))
-        change = _compare(wanted, readings)
+        asked, text = asked_of(wanted.policy), _text_known(wanted)
+        readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
+        change = SAME if text and readings.text == text else _compare(wanted, readings)
     # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
     is_unlike = is_other if change is None else _is_mostly_new(change)
     is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
@@ -155,6 +156,14 @@ def _as_asked(wanted: Wanted, readings: Readings) -> Readings:
     if not wanted.asked_as:
         return readings
     return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
+
+
+def _text_known(wanted: Wanted) -> int:
+    """Give the digest of the text that is known, where its content could be compared with today's."""
+    known = wanted.beside.known if wanted.beside is not None else None
+    if known is None or known.content is None or not known.text:
+        return 0
+    return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
 
 
 def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:

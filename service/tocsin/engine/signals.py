@@ -142,6 +142,7 @@ def follow(
         versions,
         flaps,
         before.pace,
+        readings.text or before.text,
     )
     return Followed(
         weighed,
@@ -186,6 +187,7 @@ def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: 
         before.noise if before is not None else (),
         # The version is named when there is another one: most pages never need it.
         pace=before.pace if before is not None else None,
+        text=readings.text,
     )
     return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 

@@ -71,6 +71,7 @@ class Known(Struct, frozen=True, gc=False, array_like=True):
     versions  digests of its last contents, the newest last: what comes back is not new
     flaps     how often it went back to one of them in a row
     pace      None where nobody asked for adaptive checking
+    text      digest of all that stands on it as text: what has the same need not be read; 0: unknown
     """
 
     read_as: str
@@ -80,6 +81,7 @@ class Known(Struct, frozen=True, gc=False, array_like=True):
     versions: tuple[int, ...] = ()
     flaps: int = 0
     pace: Pace | None = None
+    text: int = 0
 
 
 class Beside(Struct, frozen=True, gc=False):

@@ -123,3 +123,55 @@ def test_writing_XHTML_as_HTML_never_raises_and_leaves_plain_text(text: str) -> 
 @pytest.mark.parametrize(("selector", "is_wrong"), [("", False), (" ", False), (".a, #b > c", False), ("a[", True)])
 def test_a_selector_is_checked(selector: str, is_wrong: bool) -> None:  # noqa: FBT001 - a column of the table
     assert (check_selector(selector) is not None) is is_wrong
+
+
+def digest(markup: str) -> int:
+    whole = parse_whole(f"<!doctype html><title>A page</title>{markup}".encode(), "text/html; charset=utf-8")
+    assert whole is not None
+    return whole.text_digest()
+
+
+SAID = "<h1>A bridge</h1><p class=a>It was built in <b>spring</b>.</p>"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SAID.replace("class=a", "class=b data-token=81fc"),
+        f"<input type=hidden value=4711>{SAID}",
+        SAID.replace("<h1>", "<h1 id=x>"),
+        SAID.replace("<p ", "<!-- made at 10:38 --><p "),
+    ],
+)
+def test_pages_that_differ_in_markup_alone_have_the_same_text(other: str) -> None:
+    assert digest(SAID) == digest(other) != 0
+
+
+def test_what_scripts_and_styles_hold_is_no_text() -> None:
+    page = "<style>b {{color: {0}}}</style>{1}<script>let token = '{0}'</script>"
+
+    assert digest(page.format("red", SAID)) == digest(page.format("blue", SAID)) != 0
+
+
+@pytest.mark.parametrize(
+    "other", [SAID.replace("spring", "autumn"), f"{SAID}<p>And more.</p>", SAID.replace("bridge", "Bridge")]
+)
+def test_another_text_has_another_digest(other: str) -> None:
+    assert digest(SAID) != digest(other)
+
+
+def test_another_title_is_another_text() -> None:
+    pages = [parse_whole(f"<title>{title}</title>{SAID}".encode(), "text/html") for title in ("One", "Two")]
+
+    assert len({page.text_digest() for page in pages if page is not None}) == 2
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ("<p>", "</p>", "<script>", "</script>", "<template>", "</template>", "<svg>", "<style>", "a", " ", "b")
+        )
+    )
+)
+def test_the_text_of_any_page_has_a_digest(parts: list[str]) -> None:
+    assert 0 <= digest("".join(parts)) < 2**63

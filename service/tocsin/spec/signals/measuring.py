@@ -158,7 +158,7 @@ def total(rows: Sequence[Row]) -> list[Row]:
 
 
 def is_well(totals: Iterable[Row]) -> bool:
-    """Say whether no more than `MOST_WRONG` of the edits of a sentence or more, and of the noise, was judged wrongly."""
+    """Say whether no more than `MOST_WRONG` of the edits of a sentence or more, and of the noise, is judged wrongly."""
     return all((row.wrong or 0) <= MOST_WRONG * row.pairs for row in totals if row.group in {EDIT, NOISE})
 
 
