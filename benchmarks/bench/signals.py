@@ -1,7 +1,8 @@
 """What reading a page's signals costs, beside parsing the page whole: `./dev bench signals [--pages DIR]`.
 
 Reading is all that a check does with a parsed page: every signal, its content, and the comparison with the content
-before, of which one paragraph was another one. The others take turns with it.
+before, of which one paragraph was another one; and once more where only markup differs, so that the text is the one
+before. Each page is read right after it was parsed, as a check does it. lexbor takes turns with that.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from tocsin.spec.signals.content import compare_contents
 from tocsin.spec.signals.reading import Asked, read_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.spec.html.whole import Whole
 
-READING, OURS, LEXBOR = "signals read and compared", "whole parse, turbohtml", "whole parse, lexbor"
+READING, SAME = "signals read and compared", "… where markup alone differs"
+OURS, LEXBOR = "whole parse, turbohtml", "whole parse, lexbor"
 BOTH = "whole parse and signals"
 AIM = Aim("<=", 1.0)
 _URL = "https://site.example/"
@@ -52,6 +54,7 @@ async def measure(sizes: Sizes, folder: Path | None = None) -> list[Figure]:
     return [
         figure(READING, samples[READING], "us CPU/page", beside=OURS, reference=samples[OURS], aim=AIM, note=note),
         figure(READING, samples[READING], "us CPU/page", beside=LEXBOR, reference=samples[LEXBOR]),
+        figure(SAME, samples[SAME], "us CPU/page", beside=OURS, reference=samples[OURS]),
         figure(BOTH, samples[BOTH], "us CPU/page", beside=LEXBOR, reference=samples[LEXBOR]),
     ]
 
@@ -72,34 +75,36 @@ def _fingerprint(body: bytes) -> bytes:
 
 def _round(samples: dict[str, list[float]], pages: Sequence[Page], before: Sequence[bytes]) -> None:
     """Let each contender go through all pages once; adds microseconds of processor time a page."""
-    parsed: list[Whole | None] = []
-
-    def parse() -> None:
-        parsed.extend(_parse(page.body) for page in pages)
-
-    def read() -> None:
-        for whole, fingerprint in zip(parsed, before, strict=True):
-            if whole is None:
-                continue
-            content = read_signals(whole, _HEADERS, {}, Asked(), _URL).content
-            if content is not None:
-                compare_contents(fingerprint, content, ())
-
-    def lexbor() -> None:
-        for page in pages:
-            LexborHTMLParser(page.utf8)
-
-    # The pages that were parsed are read next: none of them was read before.
-    for name, do in ((LEXBOR, lexbor), (OURS, parse), (READING, read)):
-        samples[name].append(_timed(do) / len(pages) * 1e6)
-
-
-def _timed(do: Callable[[], None]) -> float:
+    spent = dict.fromkeys((LEXBOR, OURS, READING, SAME), 0.0)
     gc.collect()
     gc.disable()  # what one of them leaves behind is not to be swept up in the time of another
-    began = time.process_time()
     try:
-        do()
-        return time.process_time() - began
+        for page in pages:
+            began = time.process_time()
+            LexborHTMLParser(page.utf8)
+            spent[LEXBOR] += time.process_time() - began
+        for page, fingerprint in zip(pages, before, strict=True):
+            _read(spent, page.body, fingerprint)
     finally:
         gc.enable()
+    for name, seconds in spent.items():
+        samples[name].append(seconds / len(pages) * 1e6)
+
+
+def _read(spent: dict[str, float], body: bytes, before: bytes) -> None:
+    """Parse a page and read it; then parse it anew, and read it as one whose text is known."""
+    began = time.process_time()
+    whole = _parse(body)
+    parsed = time.process_time()
+    if whole is None:
+        return
+    readings = read_signals(whole, _HEADERS, {}, Asked(), _URL)
+    if readings.content is not None:
+        compare_contents(before, readings.content, ())
+    read = time.process_time()
+    spent[OURS] += parsed - began
+    spent[READING] += read - parsed
+    if (again := _parse(body)) is not None:
+        began = time.process_time()
+        read_signals(again, _HEADERS, {}, Asked(), _URL, text=readings.text)
+        spent[SAME] += time.process_time() - began
