@@ -143,32 +143,24 @@ def _hear(
     *,
     is_compared: bool,
 ) -> Heard:
-    says, rule, why = _judge(name, previous, latest, rules, muted, source, is_compared=is_compared)
-    return Heard(name, previous, latest, says, rule, why)
+    """Say what a signal that differs comes to.
 
-
-def _judge(
-    name: str,
-    previous: str | None,
-    latest: str | None,
-    rules: Collection[Rule],
-    muted: Collection[str],
-    source: str,
-    *,
-    is_compared: bool,
-) -> tuple[Says, str, str]:
+    is_compared  the content was, to which what the server says gives way
+    """
+    says: Says = "nothing"
     if previous is None or latest is None:
-        return "nothing", NEITHER, f"{name} {'came' if previous is None else 'went'}: there is nothing to compare"
-    said = rule_for(name, rules)
-    if said is not None:
-        return said.says, USER, f"{name} changed; your rule: {said.text}"
-    if name in muted:
-        return "nothing", MUTED, f"{name} changes from check to check, and is muted"
-    if source != _SERVER:
-        return "minor", OTHERWISE, f"{name} changed"
-    if is_compared:
-        return "nothing", GIVES_WAY, f"{name} changed, but gives way to the content"
-    return "minor", SERVED, f"{name} changed"
+        rule, why = NEITHER, f"{name} {'came' if previous is None else 'went'}: there is nothing to compare"
+    elif (said := rule_for(name, rules)) is not None:
+        says, rule, why = said.says, USER, f"{name} changed; your rule: {said.text}"
+    elif name in muted:
+        rule, why = MUTED, f"{name} changes from check to check, and is muted"
+    elif source != _SERVER:
+        says, rule, why = "minor", OTHERWISE, f"{name} changed"
+    elif is_compared:
+        rule, why = GIVES_WAY, f"{name} changed, but gives way to the content"
+    else:
+        says, rule, why = "minor", SERVED, f"{name} changed"
+    return Heard(name, previous, latest, says, rule, why)
 
 
 def _hear_content(change: ContentChange, said: Rule | None) -> Heard:
