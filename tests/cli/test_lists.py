@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.cli.lists import Entry, Named, Refused, open_list
-from tocsin.cli.lists.separated import guard, unguard
 from tocsin.errors import UsageError
+from tocsin.lists import Entry, Named, Refused, open_list
+from tocsin.lists.separated import guard, unguard
 
 if TYPE_CHECKING:
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 SITEMAP = b"""<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">

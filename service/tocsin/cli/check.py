@@ -9,12 +9,12 @@ import click
 from tocsin.cli import output
 from tocsin.cli.asking import count
 from tocsin.cli.checking import Teller, check_pages
-from tocsin.cli.lists import Entry, Named, Refused, open_list
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import unreadable
-from tocsin.cli.watch.adding import new_page
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.errors import BadUrl, UsageError
+from tocsin.lists import Entry, Named, Refused, open_list
+from tocsin.lists.pages import new_page
 from tocsin.model import PageFilter
 from tocsin.spec.html.urls import watch_url
 

@@ -10,17 +10,17 @@ import msgspec
 from tocsin.cli import output
 from tocsin.cli.checking import check_pages, print_declared, print_report, to_record
 from tocsin.cli.session import configuration, now, with_store
-from tocsin.cli.watch.options import check_group, check_words, page_options
-from tocsin.model import CheckOutcome, NewPage
+from tocsin.cli.watch.options import page_options
+from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.model import CheckOutcome
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import CheckReport, JsonObject
+    from tocsin.model import CheckReport, JsonObject, NewPage
     from tocsin.ports import Store
-    from tocsin.spec.html.urls import WatchedUrl
 
 
 @click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")
@@ -55,22 +55,6 @@ def add(
     for found, page_id in zip(watched, ids, strict=True):
         _tell(found.url, page_id, reports.get(found.url))
     return status
-
-
-def new_page(
-    found: WatchedUrl, *, group: str = "main", text: str | None = None, settings: JsonObject | None = None
-) -> NewPage:
-    """Make a page of a URL that was judged."""
-    return NewPage(
-        url=found.url,
-        given=found.given,
-        host=found.host,
-        shard=found.shard,
-        group=group,
-        text=text,
-        settings=settings or None,
-        secrets=found.credentials,
-    )
 
 
 async def _add(store: Store, pages: Sequence[NewPage]) -> list[int | None]:

@@ -8,11 +8,11 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.lists.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
 from tocsin.cli.session import with_store
 from tocsin.cli.target import opened_target
 from tocsin.cli.watch.choosing import batches
 from tocsin.errors import UsageError
+from tocsin.lists.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:

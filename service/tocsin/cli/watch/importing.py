@@ -11,15 +11,15 @@ import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.lists import FORMATS
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import opened_source
 from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import BATCH
-from tocsin.cli.watch.options import check_group
-from tocsin.cli.watch.reading import Reader, Tally
 from tocsin.cli.watch.remote import Errand, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import UsageError
+from tocsin.lists import FORMATS
+from tocsin.lists.pages import check_group
+from tocsin.lists.taking import Reader, Tally
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
 
@@ -74,14 +74,14 @@ def import_(
         raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
     with opened_source(source, again=strict) as stream:
         tally = Tally()
-        reader = Reader(source, kind, group, tally=tally)
+        reader = Reader(source, kind, group, tally=tally, say=output.note)
         if strict or dry_run:
             tally.added = sum(1 for _ in reader.pages(stream))
             if dry_run or tally.refused:
                 return _tell_file(source, tally, reader, taken=False)
             stream.seek(0)
             tally = Tally()
-            reader = Reader(source, kind, group, tally=tally, quiet=True)
+            reader = Reader(source, kind, group, tally=tally, say=lambda _: None)
         with_store(ctx, lambda store: _import(store, reader.pages(stream), tally), create=True)
     return _tell_file(source, tally, reader, taken=True)
 

@@ -9,7 +9,6 @@ import click
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.spec.topper.table import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 
-_LONGEST_GROUP: Final = 63
 _OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
     ("every", "DURATION", "How often: 6h, 2d …"),
     ("cron", "EXPRESSION", 'When, instead of how often: "0 6 * * *".'),
@@ -66,19 +64,6 @@ def page_options(function: _Function) -> _Function:
         decorated = click.option(f"--{key.replace('_', '-')}", key, metavar=metavar, help=text)(decorated)
     found: _Function = decorated
     return found
-
-
-def check_group(name: str) -> str:
-    """Return the name of a group as it is kept; raises UsageError for one that cannot be."""
-    trimmed = name.strip()
-    if not trimmed or len(trimmed) > _LONGEST_GROUP or not trimmed.isprintable():
-        raise UsageError(f"group {name[:80]!r}: a group's name has 1 to {_LONGEST_GROUP} printable characters")
-    return trimmed
-
-
-def check_words(text: str | None) -> str | None:
-    """Return the user's own words on a page; raises UsageError for too many (T24)."""
-    return check_text(text) if text else None
 
 
 def _pairs(key: str, texts: tuple[str, ...], separator: str) -> JsonObject:

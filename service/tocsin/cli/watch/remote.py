@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.watch.reading import Reader, Tally
 from tocsin.errors import TocsinError, UsageError
+from tocsin.lists.taking import Reader, Tally
 from tocsin.spec.html.urls import resolve, watch_url
 from tocsin.spec.robots.rules import robots_url
 
@@ -155,7 +155,9 @@ async def _read(
     """Read one sitemap; returns those that it names, if it is an index."""
     page = await downloads.get(here.url)
     hosts = here.hosts | {watch_url(here.url).host, watch_url(page.url).host}
-    reader = Reader(here.url, _SITEMAP, errand.group, tally=tally, hosts=None if errand.any_host else hosts)
+    reader = Reader(
+        here.url, _SITEMAP, errand.group, tally=tally, hosts=None if errand.any_host else hosts, say=output.note
+    )
     try:
         keep(reader.pages(io.BytesIO(page.body)))
     except UsageError as exc:

@@ -12,9 +12,10 @@ from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import now, with_store
 from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import select
-from tocsin.cli.watch.options import check_group, check_words, page_options
+from tocsin.cli.watch.options import page_options
 from tocsin.configuration import check_page_keys, mask
 from tocsin.errors import UsageError
+from tocsin.lists.pages import check_group, check_words
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:

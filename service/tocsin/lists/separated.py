@@ -8,16 +8,16 @@ from collections import deque
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Self
 
-from tocsin.cli.lists.entries import Entry, Named, Refused
-from tocsin.cli.lists.lines import LONGEST_LINE, is_broken
 from tocsin.errors import UsageError
+from tocsin.lists.entries import Entry, Named, Refused
+from tocsin.lists.lines import LONGEST_LINE, is_broken
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
     import io
     from collections.abc import Iterator
 
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 SEPARATORS: Final = (",", ";", "\t")
 KEYS: Final = tuple(PageSettings.__struct_fields__)

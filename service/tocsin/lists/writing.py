@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
-from tocsin.cli.lists.separated import KEYS, guard
+from tocsin.lists.separated import KEYS, guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

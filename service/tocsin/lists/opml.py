@@ -6,13 +6,13 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
 from lxml import etree  # type: ignore[import-untyped]  # lxml ships no types
 
-from tocsin.cli.lists.entries import Entry, Refused
 from tocsin.errors import UsageError
+from tocsin.lists.entries import Entry, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 Element: TypeAlias = Any
 """An element of lxml, which ships no types."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.cli.lists.entries import Entry, Refused
+from tocsin.lists.entries import Entry, Refused
 
 if TYPE_CHECKING:
     import io
     from collections.abc import Iterator
 
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 LONGEST_LINE: Final = 65_536
 _HEADINGS: Final = frozenset({"url", "urls", "link", "links", "page", "pages", "address", "addresses", "loc"})

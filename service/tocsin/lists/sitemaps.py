@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Final
 
-from tocsin.cli.lists.entries import Entry, Named, Refused
 from tocsin.errors import UsageError
+from tocsin.lists.entries import Entry, Named, Refused
 from tocsin.spec.sitemaps import Kind, Location, SitemapReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 _PIECE_BYTES: Final = 65_536
 

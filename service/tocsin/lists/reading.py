@@ -10,16 +10,16 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from tocsin.cli.lists.lines import read_lines
-from tocsin.cli.lists.opml import read_opml
-from tocsin.cli.lists.separated import find_separator, read_separated
-from tocsin.cli.lists.sitemaps import read_sitemap
 from tocsin.errors import UsageError
+from tocsin.lists.lines import read_lines
+from tocsin.lists.opml import read_opml
+from tocsin.lists.separated import find_separator, read_separated
+from tocsin.lists.sitemaps import read_sitemap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tocsin.cli.lists.entries import Item
+    from tocsin.lists.entries import Item
 
 FORMATS: Final = ("list", "csv", "opml", "sitemap")
 

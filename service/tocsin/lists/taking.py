@@ -1,4 +1,4 @@
-"""What a list says, turned into pages; what cannot be taken is named on stderr."""
+"""What a list says, turned into pages; whoever brought it is told what cannot be taken."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import IO, TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.cli import output
-from tocsin.cli.asking import count
-from tocsin.cli.lists import Entry, Named, Refused, open_list
-from tocsin.cli.watch.adding import new_page
-from tocsin.cli.watch.choosing import BATCH
-from tocsin.cli.watch.options import check_group, check_words
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
+from tocsin.lists.entries import Entry, Named, Refused
+from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.lists.reading import open_list
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tocsin.model import JsonObject, NewPage
 
 _MOST_HOSTS = 20
+_MOST_JUDGED = 1000
 
 
 class Tally(Struct):
@@ -43,7 +41,7 @@ class Reader:
     group  for pages whose line names none
     hosts  only pages of these are taken; None takes all
     tally  counts what is refused
-    quiet  says nothing, because it was said before
+    say    is told what cannot be taken, a line each, beginning with the name and the number of the line
     named  the sitemaps that it names, once it was read
     """
 
@@ -55,9 +53,9 @@ class Reader:
         *,
         tally: Tally,
         hosts: frozenset[str] | None = None,
-        quiet: bool = False,
+        say: Callable[[str], None],
     ) -> None:
-        self._name, self._kind, self._group, self._quiet = name, kind, group, quiet
+        self._name, self._kind, self._group, self.say = name, kind, group, say
         self._hosts, self._tally = hosts, tally
         self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
         self._foreign: dict[str, tuple[int, int]] = {}
@@ -79,18 +77,14 @@ class Reader:
                 case Named():
                     self.say(f"{self._name}:{item.line}: {item.told}")
         for host, (line, pages) in self._foreign.items():
-            far = f"{count(pages, 'page')} of {host}, which is not the sitemap's own host (the first in line {line})"
+            what = "1 page" if pages == 1 else f"{pages:,} pages"
+            far = f"{what} of {host}, which is not the sitemap's own host (the first in line {line})"
             self.say(f"{self._name}: {far}; to take them, too, give --any-host")
 
     def refuse(self, line: int, reason: str) -> None:
         """Count a line that cannot be taken, and say why."""
         self._tally.refused += 1
         self.say(f"{self._name}:{line}: {reason}")
-
-    def say(self, text: str) -> None:
-        """Say something on stderr."""
-        if not self._quiet:
-            output.note(text)
 
     def _page(self, entry: Entry) -> NewPage | None:
         try:
@@ -117,7 +111,7 @@ class Reader:
         """Judge settings once for all the lines that have the same."""
         key = tuple(entry.settings.items())
         if key not in self._judged:
-            if len(self._judged) >= BATCH:
+            if len(self._judged) >= _MOST_JUDGED:
                 self._judged.clear()
             self._judged[key] = parse_page_settings(entry.settings, source="settings")
         return self._judged[key]

@@ -1,0 +1,44 @@
+"""One page to be watched, from what somebody wrote: its URL, group and words judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tocsin.errors import UsageError
+from tocsin.model import NewPage
+from tocsin.spec.topper.table import check_text
+
+if TYPE_CHECKING:
+    from tocsin.model import JsonObject
+    from tocsin.spec.html.urls import WatchedUrl
+
+_LONGEST_GROUP: Final = 63
+
+
+def check_group(name: str) -> str:
+    """Return the name of a group as it is kept; raises UsageError for one that cannot be."""
+    trimmed = name.strip()
+    if not trimmed or len(trimmed) > _LONGEST_GROUP or not trimmed.isprintable():
+        raise UsageError(f"group {name[:80]!r}: a group's name has 1 to {_LONGEST_GROUP} printable characters")
+    return trimmed
+
+
+def check_words(text: str | None) -> str | None:
+    """Return the user's own words on a page; raises UsageError for too many (T24)."""
+    return check_text(text) if text else None
+
+
+def new_page(
+    found: WatchedUrl, *, group: str = "main", text: str | None = None, settings: JsonObject | None = None
+) -> NewPage:
+    """Make a page of a URL that was judged."""
+    return NewPage(
+        url=found.url,
+        given=found.given,
+        host=found.host,
+        shard=found.shard,
+        group=group,
+        text=text,
+        settings=settings or None,
+        secrets=found.credentials,
+    )
