@@ -162,10 +162,20 @@ class SinkSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The service's own address."""
+    """The service's own address.
+
+    listen           empty: no HTTP edge at all
+    public_url       under which people and receivers reach it; what links and cookies are made of
+    first_token      a start without any token makes one for an administrator, and prints it once
+    trusted_proxies  networks of proxies whose X-Forwarded headers are believed
+    session          how long a browser stays logged in
+    """
 
     listen: str = "127.0.0.1:8330"
     public_url: str = ""
+    first_token: bool = False
+    trusted_proxies: tuple[str, ...] = ()
+    session: timedelta = timedelta(days=30)
 
 
 class LogSettings(Struct, frozen=True, forbid_unknown_fields=True):

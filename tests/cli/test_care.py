@@ -263,14 +263,6 @@ def test_the_doctor_reads_a_large_store_whole_only_where_it_is_asked_to(
     assert ["was not read whole" in findings for findings in told] == [False, True, False]
 
 
-def test_the_doctor_says_which_settings_have_no_effect_yet(installation: Installation) -> None:
-    installation.configure('[http]\nlisten = "127.0.0.1:9000"\n')
-
-    records = installation.call("doctor", "--no-settings").records
-
-    assert any("http.listen" in record["finding"] and "later version" in record["finding"] for record in records)
-
-
 def test_the_doctor_finds_a_store_that_cannot_be_used(installation: Installation) -> None:
     installation.call("table", "import", installation.write("states.txt", TABLE))
     with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db:

@@ -5,8 +5,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tocsin.configuration import flatten, load
 from tocsin.configuration.template import KEYS, render_template
 from tocsin.settings import Settings
@@ -43,14 +41,3 @@ def test_the_shipped_values_are_the_defaults_once_taken_in(tmp_path: Path) -> No
 
 def test_every_setting_has_its_comment_and_no_other_has() -> None:
     assert sorted(KEYS) == sorted(flatten(Settings()))
-
-
-@pytest.mark.parametrize("key", ["http.listen"])
-def test_settings_without_effect_yet_say_so(key: str) -> None:
-    section, name = key.split(".")
-    described = SHIPPED.read_text(encoding="utf-8").split(f"#[{section}]")
-    around = described[0].splitlines()[-1] + next(
-        line for line in described[1].splitlines() if line.startswith(f"#{name} =")
-    )
-
-    assert re.search(r"takes? effect in a later", around)

@@ -32,9 +32,6 @@ _MINUTE: Final = 60_000_000
 READ_BYTES: Final = 64 * 1024 * 1024
 """Up to this size a store is read whole, which takes a second or two."""
 
-_WITHOUT_EFFECT: Final = ("http.",)
-"""Settings that a later version heeds."""
-
 
 class Examination(Struct):
     """What was found, and what is set at run time: for all pages, and for each group by its name."""
@@ -71,9 +68,6 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
         )
     for doubt in loaded.doubts:
         yield Finding(f"{doubt}.", "Rename the variable, or unset it.")
-    for key, origin in loaded.origins.items():
-        if key.startswith(_WITHOUT_EFFECT) and origin != "default":
-            yield Finding(f"{key} (from {origin}) takes effect in a later version.", is_wrong=False)
     fetchers = fetchers_of(loaded.settings)
     by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)

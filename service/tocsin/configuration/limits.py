@@ -49,6 +49,7 @@ SPANS: Final[dict[str, Range]] = {
     "signals.gather": (_NONE, _DAY),
     "snapshots.keep": (_NONE, 100 * _YEAR),
     "delivery.give_up": (_SECOND, _YEAR),
+    "http.session": (_SECOND * 60, _YEAR),
     "sinks.*.timeout": (10 * _MS, _HOUR),
 }
 """From and to, both allowed; keys without an entry take ANY_SPAN."""
@@ -125,9 +126,13 @@ def check_line(text: str) -> str | None:
 
 
 def check_listen(text: str) -> str | None:
-    """Say what is allowed if `text` is no address and port."""
+    """Say what is allowed if `text` is neither empty nor an address and port."""
     match = _LISTEN.fullmatch(text)
-    return None if match and int(match[1]) <= _HIGHEST_PORT else 'an address and port, such as "127.0.0.1:8330"'
+    return (
+        None
+        if not text or (match and int(match[1]) <= _HIGHEST_PORT)
+        else 'an address and port, such as "127.0.0.1:8330"'
+    )
 
 
 def check_web_address(text: str) -> str | None:
@@ -210,6 +215,7 @@ TEXTS: Final[dict[str, Check]] = {
     "sinks.*.url": check_web_address,
     "http.listen": check_listen,
     "http.public_url": check_web_address,
+    "http.trusted_proxies": check_network,
 }
 """What a text (or each text of a list) must be."""
 

@@ -39,7 +39,7 @@ SECTIONS: Final[dict[str, str]] = {
     "render": "Awareness: the page received whole, anew, and processed.",
     "delivery": "How alerts reach the sinks.",
     "sinks": "Who is told of changes: as many as you name. Without one, alerts stay listed (`tocsin alerts list`).",
-    "http": "The service's own address. This version has no HTTP edge yet: these settings take effect in a later one.",
+    "http": "The web pages, the interface for programs, and the metrics: one address for all.",
     "log": "The log, on standard error.",
 }
 
@@ -103,8 +103,11 @@ KEYS: Final[dict[str, str]] = {
     "render.limit": "pages at once",
     "render.resume_at": "free places from which on deferred pages go on, 1 to limit",
     "delivery.give_up": "an alert that a sink did not accept within this time is a dead letter",
-    "http.listen": "address and port",
-    "http.public_url": "under which others reach it",
+    "http.listen": "address and port; without a token only this machine is let in; empty: no web pages, no interface",
+    "http.public_url": "under which others reach it, for links; also where it stands behind a proxy",
+    "http.first_token": "a first start makes a token and prints it once, as the image does",
+    "http.trusted_proxies": "networks of reverse proxies whose X-Forwarded headers are believed",
+    "http.session": "how long a browser stays logged in",
     "log.level": "debug | info | warning | error",
     "log.format": "auto (human on a terminal, else json) | human | json",
 }

@@ -4,7 +4,20 @@ Instants are whole microseconds since the epoch, UTC (`Instant`); spans are `tim
 They are msgspec structs: cheap to make by the thousand, and ready to cross a process boundary.
 """
 
+from tocsin.model.access import AuditEntry, JobRow, Scope, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import AlertRow, DeliveryResult, DueDelivery, QuestionRow, RuleRow, SinkState
+from tocsin.model.browsing import (
+    ActivityRow,
+    AlertQuery,
+    GroupRow,
+    PageQuery,
+    RenderingEntry,
+    Slice,
+    StateEntry,
+    Tally,
+    VerdictEntry,
+    View,
+)
 from tocsin.model.checks import (
     AlertDraft,
     CheckReport,
@@ -28,6 +41,7 @@ from tocsin.model.common import (
     Validators,
 )
 from tocsin.model.copies import CopyLink, KnownCopy
+from tocsin.model.live import FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.signals import NO_COPY, Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot, SnapshotRow
@@ -37,9 +51,12 @@ from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, 
 __all__ = [
     "NO_COPY",
     "SHARDS",
+    "ActivityRow",
     "AlertDraft",
+    "AlertQuery",
     "AlertRow",
     "Attempt",
+    "AuditEntry",
     "Beside",
     "CheckOutcome",
     "CheckReport",
@@ -50,38 +67,53 @@ __all__ = [
     "DueDelivery",
     "Failure",
     "FailureKind",
+    "FetcherLife",
     "FieldValues",
+    "GroupRow",
     "HistoryEntry",
     "HostNoise",
     "HostPages",
     "Instant",
     "Instruction",
+    "JobRow",
     "JsonObject",
     "Known",
     "KnownCopy",
     "Listing",
+    "LiveState",
     "NewPage",
     "NewState",
     "Noise",
     "Pace",
     "PageFilter",
+    "PageQuery",
     "PageRow",
     "PageTask",
     "PendingVerdict",
     "QuestionRow",
     "RenderCommit",
     "RenderJob",
+    "RenderingEntry",
     "RenderingRow",
     "RuleRow",
+    "Scope",
+    "SessionRow",
     "SinkState",
+    "Slice",
     "Snapshot",
     "SnapshotRow",
+    "StateEntry",
+    "StoredAnswer",
     "StoredState",
     "StormRow",
     "StormVerdict",
     "TableRow",
+    "Tally",
+    "TokenRow",
     "Validators",
+    "VerdictEntry",
     "VerdictRow",
+    "View",
     "WaitingPage",
     "phase_of",
 ]

@@ -108,3 +108,4 @@ class AlertRow(Struct, frozen=True):
     event: JsonObject
     deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
     """(sink, state, tries, last error) each"""
+    seen_at: Instant | None = None

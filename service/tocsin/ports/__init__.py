@@ -1,16 +1,21 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
+from tocsin.ports.access import AccessStore
+from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
+from tocsin.ports.serving import Service
 from tocsin.ports.snapshots import SnapshotStore
 from tocsin.ports.store import Store
 from tocsin.ports.work import RenderStore, WorkStore
 
 __all__ = [
+    "AccessStore",
     "AlertStore",
     "AttentionStore",
+    "BrowseStore",
     "Chance",
     "Clock",
     "Fetcher",
@@ -20,6 +25,7 @@ __all__ = [
     "Rendered",
     "Renderer",
     "RoundStore",
+    "Service",
     "Session",
     "SignalStore",
     "Sink",

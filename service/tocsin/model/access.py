@@ -1,0 +1,97 @@
+"""Who may do what over HTTP: tokens, sessions of browsers, what was changed by whom, and what was asked for once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from tocsin.model.common import Instant, JsonObject
+
+
+class Scope(StrEnum):
+    """What a token is good for; each holds what those before it allow."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    def allows(self, wanted: Scope) -> bool:
+        """Say whether whoever has this scope may do what asks for `wanted`."""
+        ranks = list(Scope)
+        return ranks.index(self) >= ranks.index(wanted)
+
+
+class TokenRow(Struct, frozen=True):
+    """A token as listed; of its secret only a digest is kept."""
+
+    id: int
+    name: str
+    scope: Scope
+    created_at: Instant
+    expires_at: Instant | None = None
+    last_used_at: Instant | None = None
+    revoked_at: Instant | None = None
+
+
+class SessionRow(Struct, frozen=True):
+    """A browser that somebody logged in with.
+
+    csrf  what its forms must carry
+    """
+
+    token: TokenRow
+    csrf: str
+    created_at: Instant
+    until: Instant
+
+
+class AuditEntry(Struct, frozen=True):
+    """A change that somebody made.
+
+    who     the token's name
+    what    as `area.verb`: "pages.remove", "settings.set", "token.revoke"
+    detail  what belongs to it, never a secret
+    id      0 for one that has not been written yet
+    """
+
+    at: Instant
+    who: str
+    what: str
+    detail: JsonObject
+    request_id: str = ""
+    id: int = 0
+
+
+class StoredAnswer(Struct, frozen=True):
+    """What was answered to a request with an idempotency key; `status` 0 while it is still being worked on.
+
+    fingerprint  of the request, so that a key used for another one is noticed
+    """
+
+    fingerprint: bytes
+    status: int
+    content_type: str
+    body: bytes
+    at: Instant
+    location: str | None = None
+
+
+class JobRow(Struct, frozen=True):
+    """Work that goes on after its request was answered.
+
+    kind   as in the audit log: "pages.import", "pages.remove" …
+    total  of how many, as far as it is known
+    state  "running", "done", "failed", or "interrupted" by an end of the service
+    """
+
+    id: str
+    kind: str
+    who: str
+    started_at: Instant
+    state: str = "running"
+    done: int = 0
+    total: int | None = None
+    ended_at: Instant | None = None
+    result: JsonObject | None = None
+    error: str | None = None

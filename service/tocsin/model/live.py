@@ -1,0 +1,42 @@
+"""What a running service is doing at this moment."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tocsin.model.common import Instant
+
+
+class FetcherLife(Struct, frozen=True):
+    """A fetcher process, or, as number 0, the service's own process where that one fetches.
+
+    checks    since it was started
+    restarts  how often it had to be replaced
+    """
+
+    number: int
+    pid: int | None
+    is_ready: bool
+    in_flight: int
+    checks: int
+    restarts: int
+
+
+class LiveState(Struct, frozen=True):
+    """The service as it is now.
+
+    checks          since the start
+    renders_limit, renders_resume_at  as they are in force
+    rendering       pages that hold a slot
+    outage_since    our own connection is taken to be down
+    """
+
+    started_at: Instant
+    version: str
+    in_flight: int
+    checks: int
+    fetchers: tuple[FetcherLife, ...]
+    renders_limit: int
+    renders_resume_at: int
+    rendering: int
+    outage_since: Instant | None = None

@@ -1,0 +1,100 @@
+"""What people look at: lists that stay fast on a million pages, and the records of one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from tocsin.model import (
+        ActivityRow,
+        AlertQuery,
+        AlertRow,
+        GroupRow,
+        Instant,
+        PageQuery,
+        PageRow,
+        QuestionRow,
+        RenderingEntry,
+        Slice,
+        StateEntry,
+        Tally,
+        VerdictEntry,
+    )
+
+
+class BrowseStore(Protocol):
+    """Reads through a connection of its own, so that nobody who looks holds up who checks.
+
+    cursor  `Slice.next` of the part before; None begins. Raises UsageError for one that was made up, and for what is
+            not offered together (see `PageQuery`, `AlertQuery`)
+    """
+
+    async def browse_pages(self, query: PageQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[PageRow]:
+        """Pages of a list, in its order."""
+
+    async def tally_pages(self, query: PageQuery) -> Tally:
+        """How many a list has; counted to 10,000, and further only where that costs nothing."""
+
+    async def browse_ids(
+        self, query: PageQuery, *, cursor: str | None = None, limit: int = 1000, last_id: int
+    ) -> Slice[int]:
+        """The ids of a list's pages up to `last_id`, in order of id, for what is done to all of them."""
+
+    async def page_by_id(self, page_id: int) -> PageRow | None:
+        """One page."""
+
+    async def page_revision(self, page_id: int) -> int | None:
+        """A number that grows with each edit of the page by somebody (not with its checks)."""
+
+    async def group_rows(self) -> list[GroupRow]:
+        """All groups, by name, with how many pages each has."""
+
+    async def revision_for_all(self) -> int:
+        """A number that grows with each edit of what is set for all pages."""
+
+    async def states_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[StateEntry]:
+        """States of a page, newest first."""
+
+    async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
+        """Verdicts on a page, newest first."""
+
+    async def verdict(self, verdict_id: int) -> VerdictEntry | None:
+        """One verdict."""
+
+    async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
+        """Renderings of a page, newest first."""
+
+    async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
+        """Alerts, the latest first."""
+
+    async def tally_alerts(self, query: AlertQuery) -> Tally:
+        """How many alerts there are, counted to 10,000."""
+
+    async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
+        """Mark alerts as seen, or as not; returns how many that changed."""
+
+    async def mark_all_seen(self, query: AlertQuery, now: Instant, *, up_to: int) -> int:
+        """Mark all alerts of a list up to this position as seen, a step at a time; returns how many."""
+
+    async def browse_questions(
+        self, *, closed: bool = False, cursor: str | None = None, limit: int = 50
+    ) -> Slice[QuestionRow]:
+        """Questions that are open (the most pages first), or that ended (the latest first)."""
+
+    async def tally_questions(self) -> Tally:
+        """How many questions are open and were asked."""
+
+    async def waiting_renders(self) -> Tally:
+        """How many pages wait for their rendering."""
+
+    async def activity(self, since: Instant) -> list[ActivityRow]:
+        """What was noted since then, oldest first, five minutes each."""
+
+    async def note_activity(self, row: ActivityRow) -> None:
+        """Add to what was noted of these five minutes."""
+
+    async def prune_activity(self, now: Instant, *, keep: timedelta) -> None:
+        """Forget what is older."""

@@ -1,0 +1,40 @@
+"""What the HTTP edge asks of the service that it is a part of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import LiveState
+    from tocsin.ports.fetching import Rendered
+    from tocsin.settings import Settings
+
+
+class Service(Protocol):
+    """The running service."""
+
+    def live(self) -> LiveState:
+        """What it is doing now; costs nothing."""
+
+    def settings(self) -> Settings:
+        """The settings in force, before what the store adds."""
+
+    def origins(self) -> Mapping[str, str]:
+        """Where each came from, by dotted key; see `configuration.Loaded`."""
+
+    async def receive(self, page_id: int) -> Rendered:
+        """Receive a watched page whole, now, at its host's turn; nothing is stored or compared.
+
+        Raises FetchFailed, FetchRefused, NotWatched, and UsageError where robots.txt or a pause stands against it.
+        """
+
+    async def try_sink(self, name: str) -> None:
+        """Give a sink a test event; raises DeliveryError, UsageError where there is none of this name."""
+
+    def metrics(self) -> bytes:
+        """What Prometheus reads, in its text format."""
+
+    async def next_alert(self, after: int, timeout_s: float) -> None:
+        """Return as soon as there may be an alert with a position after this one, or when the time is over."""
