@@ -8,7 +8,10 @@ from tocsin.model.common import FieldValues, Instant, JsonObject
 
 
 class NewPage(Struct, frozen=True):
-    """A page to be watched; `url`, `host`, `shard` as spec.html.urls.watch_url gives them."""
+    """A page to be watched; `url`, `host`, `shard` as spec.html.urls.watch_url gives them.
+
+    paused  listed, and not asked for until it is resumed
+    """
 
     url: str
     given: str
@@ -18,6 +21,7 @@ class NewPage(Struct, frozen=True):
     text: str | None = None
     settings: JsonObject | None = None
     secrets: tuple[str, str] | None = None
+    paused: bool = False
 
 
 class PageRow(Struct, frozen=True):

@@ -51,6 +51,7 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
                 "settings": to_json_or_null(page.settings),
                 "secrets": to_json_or_null(page.secrets),
                 "text": page.text,
+                "paused": page.paused,
                 "now": now,
                 "next_at": spread_at(last, now, window),
             }

@@ -15,9 +15,11 @@ insert into groups (name) values (:name) on conflict do nothing;
 select coalesce((select seq from sqlite_sequence where name = 'pages'), 0);
 
 -- name: insert_page
-insert into pages (id, key, url, given, host_id, group_id, settings, secrets, text, added_at, next_at, next_why, room)
+insert into pages (
+  id, key, url, given, host_id, group_id, settings, secrets, text, paused, added_at, next_at, next_why, room
+)
 values (:id, :key, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
-  :settings, :secrets, :text, :now, :next_at, 'first check', zeroblob(64));
+  :settings, :secrets, :text, :paused, :now, :next_at, 'first check', zeroblob(64));
 
 -- name: hosts_named
 select id from hosts where name in (select value from json_each(:names));
