@@ -50,7 +50,7 @@ DIFFERENCE: JsonObject = {"added": ["The office is closed on Fridays."], "remove
 def examples() -> list[JsonObject]:
     """The events, in the order of the documentation."""
     chance = SeededChance()
-    alerts = Alerts("tocsin", chance)
+    alerts = Alerts("tocsin", chance, public_url="https://tocsin.example.org/")
     awareness = Awareness(alerts, "http")
     task = task_of(812, url="https://example.org/a", stored_at=DECIDED, question_id=77)
     attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]

@@ -63,3 +63,13 @@ def cloud_event(*, id: str, source: str, type: str, subject: str, at: Instant, d
         "datacontenttype": "application/json",
         "data": data,
     }
+
+
+def page_link(public_url: str, page_id: int | str) -> str | None:
+    """Say where people find a page; None where nobody said under which URL they reach us."""
+    return f"{public_url.rstrip('/')}/pages/{page_id}" if public_url else None
+
+
+def question_link(public_url: str, question_id: int | str) -> str | None:
+    """Say where people answer a question; None as above."""
+    return f"{public_url.rstrip('/')}/questions#question-{question_id}" if public_url else None

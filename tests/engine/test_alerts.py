@@ -230,3 +230,20 @@ def test_a_page_without_a_state_can_be_suspect(alerts: Alerts) -> None:
     data = alerts.suspect_event(task_of(state=None), START, evidence="a PDF", content_type=None).event["data"]
 
     assert data["latest"] is None
+
+
+def test_events_of_a_page_link_to_it_where_people_reach_us() -> None:
+    linked = every_alert(Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org/watch/"))
+
+    links = {draft.type: draft.event["data"]["links"]["page"] for draft in linked if "links" in draft.event["data"]}
+
+    assert set(links.values()) == {"https://tocsin.example.org/watch/pages/812"}
+    assert len(links) == 6
+
+
+def test_T60_a_question_links_to_where_it_is_answered() -> None:
+    alerts = Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org")
+
+    data = alerts.unreachable_event(question(), START).event["data"]
+
+    assert data["question"]["answer"]["url"] == "https://tocsin.example.org/questions#question-77"

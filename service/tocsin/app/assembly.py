@@ -104,7 +104,7 @@ class Assembly:
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
-        self._alerts = Alerts(settings.instance.name, self._chance)
+        self._alerts = Alerts(settings.instance.name, self._chance, public_url=settings.http.public_url)
         self._lease = Lease(store, settings.instance.name, settings.store.lease, self._clock, telemetry)
         self._delivery = Delivery(sinks, store, settings.delivery, self._clock, telemetry)
 

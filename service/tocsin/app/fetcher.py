@@ -48,7 +48,7 @@ async def work(stream: int, tag: int) -> None:
             start.instance,
             start.fetch,
             fetcher=fetcher,
-            alerts=Alerts(start.instance.name, chance),
+            alerts=Alerts(start.instance.name, chance, public_url=start.public_url),
             gates=gates,
             policies=policies,
             robots_store=desk,

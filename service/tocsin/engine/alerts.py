@@ -12,7 +12,7 @@ import msgspec
 from tocsin import events
 from tocsin.engine.event_size import MAX_EVENT_BYTES, fit_event
 from tocsin.engine.ruling import rule_on, signals_data, trace_data
-from tocsin.events import cloud_event, to_rfc3339
+from tocsin.events import cloud_event, page_link, question_link, to_rfc3339
 from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import FIELDS
 
@@ -140,12 +140,13 @@ def rendering_data(row: RenderingRow) -> JsonObject:
 class Alerts:
     """Writes the alerts of one instance.
 
-    source  the instance's name, the `source` of its events
-    chance  where their ids come from
+    source      the instance's name, the `source` of its events
+    chance      where their ids come from
+    public_url  under which people reach its pages; empty: events name none
     """
 
-    def __init__(self, source: str, chance: Chance) -> None:
-        self._source, self._chance = source, chance
+    def __init__(self, source: str, chance: Chance, *, public_url: str = "") -> None:
+        self._source, self._chance, self._public_url = source, chance, public_url
 
     def changed_event(
         self, page: PageTask, verdict: PendingVerdict, rendering: RenderingRow, rendered: JsonObject | None = None
@@ -155,16 +156,16 @@ class Alerts:
         rendered  as `rendered_data` shows it, where the rendering stored another state than the one judged
         The event's time is the verdict's.
         """
-        data = verdict.data | {"rendering": rendering_data(rendering), "rendered": rendered}
-        return self._draft(events.CHANGED, page, verdict.at, data)
+        found: JsonObject = {"rendering": rendering_data(rendering), "rendered": rendered, "links": self._links(page)}
+        return self._draft(events.CHANGED, page, verdict.at, verdict.data | found)
 
     def unchanged_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
         """Report that nothing changed, where asked for (T42); `data` is what `changed_data` gave."""
-        return self._draft(events.UNCHANGED, page, at, data)
+        return self._draft(events.UNCHANGED, page, at, data | {"links": self._links(page)})
 
     def too_soon_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
         """Report that the time has not come, where asked for (T43); `data` is what `changed_data` gave."""
-        return self._draft(events.TOO_SOON, page, at, data)
+        return self._draft(events.TOO_SOON, page, at, data | {"links": self._links(page)})
 
     def disallowed_event(
         self, page: PageTask, at: Instant, *, robots_url: str, rule: str | None, next_try: Instant | None
@@ -177,7 +178,7 @@ class Alerts:
             "page": page_data(page.page_id, page.url, page.group, page.text),
             "robots": {"url": robots_url, "rule": rule or None},
             "next_try": to_rfc3339(next_try) if next_try is not None else None,
-            "links": {"page": None},
+            "links": self._links(page),
         }
         return self._draft(events.DISALLOWED, page, at, data)
 
@@ -191,7 +192,7 @@ class Alerts:
             "evidence": evidence,
             "content_type": content_type,
             "latest": state_data(page.state.last_at, page.state.fields) if page.state is not None else None,
-            "links": {"page": None},
+            "links": self._links(page),
         }
         return self._draft(events.SUSPECT, page, at, data)
 
@@ -217,7 +218,7 @@ class Alerts:
             "received": to_rfc3339(at),
             "rendering": rendering_data(rendering) if rendering is not None else None,
             "rendered": rendered,
-            "links": {"page": None},
+            "links": self._links(page),
         }
         return self._draft(events.RECOVERED, page, at, data)
 
@@ -234,7 +235,10 @@ class Alerts:
                 "host": question.host,
                 "pages": question.pages,
                 "sample": list(question.sample),
-                "answer": {"command": f"tocsin attention answer {question.id} again", "url": None},
+                "answer": {
+                    "command": f"tocsin attention answer {question.id} again",
+                    "url": question_link(self._public_url, question.id),
+                },
             },
             "page": page,
             "during": question.during,
@@ -263,6 +267,9 @@ class Alerts:
         """Try a sink; this event is never stored."""
         data = {"sink": sink, "message": "This is a test: alerts of this instance reach you."}
         return self._finish(events.TEST, f"sink:{sink}", None, at, data)
+
+    def _links(self, page: PageTask) -> JsonObject:
+        return {"page": page_link(self._public_url, page.page_id)}
 
     def _draft(self, kind: str, page: PageTask, at: Instant, data: JsonObject) -> AlertDraft:
         return self._finish(kind, page.url, page.page_id, at, data)

@@ -325,6 +325,7 @@ class Fetchers:
             replaced_s,
             settings.log,
             keeps_texts=settings.snapshots.per_page > 0,
+            public_url=settings.http.public_url,
         )
 
 

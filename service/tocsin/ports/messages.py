@@ -66,6 +66,7 @@ class Start(Struct, frozen=True, tag=True):
                   None where there was none
     log           happenings that are less loud than it wants are not sent
     keeps_texts   pages' texts are kept, to show differences
+    public_url    under which people reach the service, for the links in events
     """
 
     index: int
@@ -79,6 +80,7 @@ class Start(Struct, frozen=True, tag=True):
     replaced_s: float | None
     log: LogSettings
     keeps_texts: bool = True
+    public_url: str = ""
 
 
 class Begin(Struct, frozen=True, tag=True):
