@@ -1,0 +1,220 @@
+"""What happened over a day, as bars to be drawn and as rows to be read. Pure.
+
+A drawing is a path for each series, without any style: classes give the colours, so that dark mode has its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tocsin.model import ActivityRow, Instant
+
+SPANS: Final = 48
+SPAN_US: Final = 30 * 60 * 1_000_000
+"""A day in half hours: so many bars can be told apart on a telephone."""
+
+WIDTH: Final = 480
+HEIGHT: Final = 100
+_GAP: Final = 1
+_LEAST: Final = 2.0
+"""What is not nothing is seen, however much else there was."""
+
+AS_BEFORE: Final = ("unchanged", "too-soon")
+NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
+LEFT_OUT: Final = ("skipped", "not-subject")
+
+
+class Span(Struct, frozen=True):
+    """What happened within one bar's time, from `at` on."""
+
+    at: Instant
+    outcomes: dict[str, int]
+    alerts: int = 0
+    rendered: int = 0
+    wire_bytes: int = 0
+    saved_bytes: int = 0
+
+    def of(self, *outcomes: str) -> int:
+        """How many checks ended in one of these ways."""
+        return sum(self.outcomes.get(name, 0) for name in outcomes)
+
+    @property
+    def checks(self) -> int:
+        """How many checks ended."""
+        return sum(self.outcomes.values())
+
+
+class Series(Struct, frozen=True):
+    """What one colour of a chart means.
+
+    tone   the class that gives the colour
+    path   of all its bars
+    total  of its values
+    """
+
+    name: str
+    tone: str
+    path: str
+    total: int
+
+
+class Chart(Struct, frozen=True):
+    """Bars, series upon series.
+
+    most   the highest bar
+    total  of all bars
+    """
+
+    key: str
+    title: str
+    series: tuple[Series, ...]
+    most: int
+    total: int
+    is_bytes: bool = False
+
+
+def gather(rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, span_us: int = SPAN_US) -> list[Span]:
+    """Add what was noted every five minutes up to spans, the last of which is the one that goes on now.
+
+    Returns exactly `spans` of them, oldest first; what lies outside is left out.
+    """
+    first = now // span_us - spans + 1
+    sums: list[dict[str, int]] = [{} for _ in range(spans)]
+    others = [[0, 0, 0, 0] for _ in range(spans)]
+    for row in rows:
+        place = row.at // span_us - first
+        if 0 <= place < spans:
+            for outcome, number in row.outcomes.items():
+                sums[place][outcome] = sums[place].get(outcome, 0) + number
+            for index, number in enumerate((row.alerts, row.rendered, row.wire_bytes, row.saved_bytes)):
+                others[place][index] += number
+    return [Span((first + place) * span_us, sums[place], *others[place]) for place in range(spans)]
+
+
+def coarser(spans: Sequence[Span], of: int) -> list[Span]:
+    """Put so many neighbours together, counted from the latest on."""
+    begins = range(len(spans) % of, len(spans), of)
+    return [_joined(spans[begin : begin + of]) for begin in begins]
+
+
+def _joined(spans: Sequence[Span]) -> Span:
+    outcomes: dict[str, int] = {}
+    for span in spans:
+        for name, number in span.outcomes.items():
+            outcomes[name] = outcomes.get(name, 0) + number
+    return Span(
+        spans[0].at,
+        outcomes,
+        sum(span.alerts for span in spans),
+        sum(span.rendered for span in spans),
+        sum(span.wire_bytes for span in spans),
+        sum(span.saved_bytes for span in spans),
+    )
+
+
+def charts(spans: Sequence[Span]) -> list[Chart]:
+    """Draw a day: each chart has a scale of its own, since changes are rare beside checks."""
+    return [
+        draw(
+            "checks",
+            "Checks",
+            spans,
+            (
+                ("as before", "calm", lambda span: span.of(*AS_BEFORE)),
+                ("first state", "new", lambda span: span.of("first")),
+                ("changed", "major", lambda span: span.of("minor", "major")),
+                ("not received", "bad", lambda span: span.of(*NOT_RECEIVED)),
+                ("left out", "faint", lambda span: span.of(*LEFT_OUT)),
+            ),
+        ),
+        draw(
+            "changes",
+            "Changes",
+            spans,
+            (
+                ("major", "major", lambda span: span.of("major")),
+                ("minor", "minor", lambda span: span.of("minor")),
+            ),
+        ),
+        draw(
+            "missing",
+            "Not received",
+            spans,
+            (
+                ("unreachable", "bad", lambda span: span.of("unreachable")),
+                ("put off", "minor", lambda span: span.of("deferred")),
+                ("disallowed", "faint", lambda span: span.of("disallowed")),
+                ("something else", "new", lambda span: span.of("suspect")),
+            ),
+        ),
+        draw("alerts", "Alerts", spans, (("alerts", "major", lambda span: span.alerts),)),
+        draw("rendered", "Pages rendered", spans, (("rendered", "calm", lambda span: span.rendered),)),
+        draw(
+            "bytes",
+            "Bytes",
+            spans,
+            (
+                ("received", "calm", lambda span: span.wire_bytes),
+                ("not sent again", "faint", lambda span: span.saved_bytes),
+            ),
+            is_bytes=True,
+        ),
+    ]
+
+
+def draw(
+    key: str,
+    title: str,
+    spans: Sequence[Span],
+    series: Sequence[tuple[str, str, Callable[[Span], int]]],
+    *,
+    is_bytes: bool = False,
+) -> Chart:
+    """Draw one chart: a series is its name, its tone, and what it counts."""
+    values = [[count(span) for span in spans] for _, _, count in series]
+    bars = [sum(column) for column in zip(*values, strict=True)] if values else []
+    most = max(bars, default=0)
+    paths = stack(values, most)
+    drawn = [
+        Series(name, tone, path, sum(numbers))
+        for (name, tone, _), path, numbers in zip(series, paths, values, strict=True)
+    ]
+    return Chart(key, title, tuple(drawn), most, sum(bars), is_bytes)
+
+
+def stack(values: Sequence[Sequence[int]], most: int) -> list[str]:
+    """Give a path for each series, of `WIDTH` by `HEIGHT`, each bar's parts upon one another.
+
+    values  of each series, from the bottom up, as many as there are bars
+    most    that the highest bar stands for
+    """
+    number = len(values[0]) if values else 0
+    paths: list[list[str]] = [[] for _ in values]
+    step = WIDTH / number if number else WIDTH
+    for place in range(number):
+        column = [series[place] for series in values]
+        heights = _heights(column, most)
+        top = float(HEIGHT)
+        for path, height in zip(paths, heights, strict=True):
+            if height:
+                top -= height
+                left, wide, high = _short(place * step), _short(step - _GAP), _short(height)
+                path.append(f"M{left} {_short(top)}h{wide}v{high}h-{wide}z")
+    return ["".join(path) for path in paths]
+
+
+def _heights(column: Sequence[int], most: int) -> list[float]:
+    if not any(column):
+        return [0.0 for _ in column]
+    heights = [max(HEIGHT * value / most, _LEAST) if value > 0 else 0.0 for value in column]
+    excess = sum(heights) / HEIGHT
+    return [height / excess for height in heights] if excess > 1 else heights
+
+
+def _short(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
