@@ -157,6 +157,11 @@ class Rounds:
         """Go on with another configuration."""
         self._pages, self._hosts = pages, hosts
 
+    @property
+    def told(self) -> Crowding:
+        """What was found last."""
+        return self._told
+
     async def run(self) -> None:
         """Look every hour, until cancelled."""
         await self._clock.sleep(_FIRST_S)

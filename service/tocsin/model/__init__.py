@@ -41,7 +41,7 @@ from tocsin.model.common import (
     Validators,
 )
 from tocsin.model.copies import CopyLink, KnownCopy
-from tocsin.model.live import FetcherLife, LiveState
+from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.signals import NO_COPY, Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot, SnapshotRow
@@ -63,6 +63,7 @@ __all__ = [
     "CheckResult",
     "Claim",
     "CopyLink",
+    "CrowdedHost",
     "DeliveryResult",
     "DueDelivery",
     "Failure",

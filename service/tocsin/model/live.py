@@ -22,6 +22,19 @@ class FetcherLife(Struct, frozen=True):
     restarts: int
 
 
+class CrowdedHost(Struct, frozen=True):
+    """A host with more pages than can be asked for in time; see `engine.rounds`.
+
+    round_s   how long it takes at least to ask for all of them, and
+    wanted_s  how long it may take
+    """
+
+    host: str
+    pages: int
+    round_s: float
+    wanted_s: float
+
+
 class LiveState(Struct, frozen=True):
     """The service as it is now.
 
@@ -29,6 +42,7 @@ class LiveState(Struct, frozen=True):
     renders_limit, renders_resume_at  as they are in force
     rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
+    crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
     """
 
     started_at: Instant
@@ -40,3 +54,5 @@ class LiveState(Struct, frozen=True):
     renders_resume_at: int
     rendering: int
     outage_since: Instant | None = None
+    crowded: tuple[CrowdedHost, ...] = ()
+    crowded_hosts: int = 0
