@@ -1,0 +1,45 @@
+// Nothing depends on this file: it saves reloading a page, and ticking every box of a list.
+"use strict";
+
+const fresh = async () => {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (!answer.ok || answer.redirected) return;
+  const there = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const now = old.id && there.getElementById(old.id);
+    // What somebody is working in stays as it is.
+    if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked")) old.replaceWith(now);
+  }
+  prepare();
+};
+
+let waiting = 0;
+const soon = (seconds) => {
+  if (waiting) return;
+  waiting = setTimeout(() => {
+    waiting = 0;
+    if (document.hidden) return soon(seconds);
+    fresh().catch(() => {});
+  }, seconds * 1000);
+};
+
+const prepare = () => {
+  for (const place of document.querySelectorAll("[data-all]")) {
+    if (place.firstElementChild) continue;
+    const all = document.createElement("input");
+    all.type = "checkbox";
+    all.setAttribute("aria-label", place.dataset.all);
+    all.addEventListener("change", () => {
+      for (const box of place.closest("table").querySelectorAll("tbody input[type=checkbox]")) box.checked = all.checked;
+    });
+    place.append(all);
+  }
+  const poll = document.querySelector("[data-poll]");
+  if (poll) soon(Number(poll.dataset.poll));
+};
+
+prepare();
+if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
+  const source = new EventSource("/events");
+  for (const name of ["message", "alert", "changed"]) source.addEventListener(name, () => soon(2));
+}

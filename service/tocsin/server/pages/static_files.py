@@ -1,0 +1,60 @@
+"""The style sheet, the script and the mark: read once, named by their digest, kept by browsers for a year."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+router = APIRouter(include_in_schema=False)
+
+_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class Asset(NamedTuple):
+    """A file as it is served."""
+
+    body: bytes
+    media_type: str
+    digest: str
+
+
+def _read() -> dict[str, Asset]:
+    folder = Path(__file__).parent / "static"
+    return {
+        path.name: Asset(body, _TYPES[path.suffix], blake2b(body, digest_size=8).hexdigest())
+        for path in sorted(folder.iterdir())
+        if path.suffix in _TYPES
+        for body in (path.read_bytes(),)
+    }
+
+
+ASSETS: Final[Mapping[str, Asset]] = _read()
+"""By name. Only these are ever served: no path of a request is looked for on the disk."""
+
+
+def asset_path(name: str) -> str:
+    """The path of a file; it changes with its content."""
+    return f"/static/{ASSETS[name].digest}/{name}"
+
+
+@router.get("/static/{digest}/{name}")
+async def serve(digest: str, name: str, request: Request) -> Response:
+    """Serve a file; one that is asked for by an older digest is today's, and is not kept."""
+    asset = ASSETS.get(name)
+    if asset is None:
+        raise HTTPException(404, "there is no such file")
+    keep = "public, max-age=31536000, immutable" if digest == asset.digest else "no-cache"
+    headers = {"cache-control": keep, "etag": f'"{asset.digest}"'}
+    if request.headers.get("if-none-match") == headers["etag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.body, media_type=asset.media_type, headers=headers)

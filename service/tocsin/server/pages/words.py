@@ -1,0 +1,176 @@
+"""How values are written for people who read pages: pure, and every text of a foreign page made harmless."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from markupsafe import Markup, escape
+
+from tocsin.events import EPOCH
+from tocsin.model import Tally
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tocsin.model import Instant
+
+# Controls (tab and line ends apart), halves of letters, and what turns the direction of the text that follows.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+_SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+_WEEK_S: Final = 7 * 86_400
+_MOST_OF_A_TITLE: Final = 160
+_KIB: Final = 1024
+
+
+def clean(text: str) -> str:
+    """Put the replacement character where a text has what would run, hide or turn the text around it."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def short(text: str, most: int = 80) -> str:
+    """Cut a text to so many letters, the last one an ellipsis."""
+    line = " ".join(text.split()) if len(text) <= 10 * most else " ".join(text[: 10 * most].split())
+    return clean(line if len(line) <= most else f"{line[: most - 1]}…")
+
+
+def short_url(url: str, most: int = 72) -> str:
+    """Write a URL without its scheme, cut in its middle so that its host and its end can be read."""
+    scheme, there, rest = clean(url).partition("://")
+    shown = rest if there and scheme in ("http", "https") else scheme + there + rest
+    shown = shown.removesuffix("/") if shown.count("/") == 1 else shown
+    if len(shown) <= most:
+        return shown
+    kept = most // 3
+    return f"{shown[: most - kept - 1]}…{shown[-kept:]}"
+
+
+def url(text: str, most: int = 72) -> Markup:
+    """Write a URL shortened, with all of it for whoever points at it."""
+    shown = short_url(text, most)
+    if text.endswith(shown) and "…" not in shown:
+        return escape(shown)
+    return Markup('<span title="{}">{}</span>').format(short(text, _MOST_OF_A_TITLE), shown)
+
+
+def is_web(text: object) -> bool:
+    """Say whether this is a URL that may become a link: of the web, and nothing that a browser would run."""
+    return isinstance(text, str) and text.lower().startswith(("http://", "https://"))
+
+
+def linked(text: str, shown: str | None = None, most: int = 72) -> Markup:
+    """Write a URL as a link that tells its target nothing of us; one that is none of the web stays text."""
+    words = short_url(text, most) if shown is None else clean(shown)
+    if not is_web(text):
+        return escape(words)
+    return Markup('<a class="out" href="{}" rel="noreferrer noopener nofollow">{}</a>').format(clean(text), words)
+
+
+def count(number: int | Tally, unit: str = "", plural: str = "") -> str:
+    """Write a number with its unit: "1 page", "2,310 pages", "more than 10,000 pages"."""
+    if isinstance(number, Tally):
+        exact, number = number.is_exact, number.number
+    else:
+        exact = True
+    said = f"{number:,}" if exact else f"{number:,}+"
+    if not unit:
+        return said
+    return f"{said} {unit if number == 1 and exact else plural or unit + 's'}"
+
+
+def span(value: timedelta | float, parts: int = 2) -> str:
+    """Write a duration as people say it, in its two largest units: "2 h 5 min"."""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if abs(seconds) < 1:
+        return f"{round(seconds * 1000)} ms"
+    left, said = int(abs(seconds)), []
+    for size, unit in _STEPS:
+        many, left = divmod(left, size)
+        if many:
+            said.append(f"{many:,} {_SHORT[unit]}")
+        elif said:
+            break
+        if len(said) == parts:
+            break
+    return " ".join(said)
+
+
+def relative(at: Instant, now: Instant) -> str:
+    """Say how long ago an instant was, or how far it is off: "3 min ago", "in 2 h"."""
+    seconds = (now - at) // 1_000_000
+    if -1 <= seconds < 1:
+        return "now"
+    said = span(abs(seconds), parts=1)
+    return f"{said} ago" if seconds > 0 else f"in {said}"
+
+
+def zone_named(name: str) -> tzinfo:
+    """Find a time zone; UTC where the machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def to_datetime(at: Instant) -> datetime | None:
+    """An instant as a calendar knows it; None for one beyond every calendar."""
+    try:
+        return EPOCH + timedelta(microseconds=at)
+    except OverflowError:
+        return None
+
+
+def absolute(at: Instant, zone: tzinfo = UTC) -> str:
+    """Write an instant to the second, with its zone: "2026-11-21 08:22:05 UTC"."""
+    there = to_datetime(at)
+    if there is None:
+        return "beyond the calendar"
+    try:
+        local = there.astimezone(zone)
+    except (OverflowError, ValueError):
+        local = there
+    return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or ''}".rstrip()
+
+
+def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
+    """Write an instant as how long ago it was, with the calendar's word for whoever points at it."""
+    there = None if at is None else to_datetime(at)
+    if at is None or there is None:
+        return escape(never if at is None else absolute(at))
+    stamp = f"{there:%Y-%m-%dT%H:%M:%SZ}"
+    if abs(now - at) > _WEEK_S * 52 * 1_000_000:
+        return Markup('<time datetime="{}">{}</time>').format(stamp, absolute(at, zone)[:10])
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, absolute(at, zone), relative(at, now))
+
+
+def moment(at: Instant | None, zone: tzinfo = UTC, never: str = "never") -> Markup:
+    """Write an instant as the calendar says it."""
+    there = None if at is None else to_datetime(at)
+    if at is None or there is None:
+        return escape(never if at is None else absolute(at))
+    return Markup('<time datetime="{}">{}</time>').format(f"{there:%Y-%m-%dT%H:%M:%SZ}", absolute(at, zone))
+
+
+def size(number: float) -> str:
+    """Write a number of bytes: "51.7 KiB"."""
+    left = float(number)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if left < _KIB or unit == "GiB":
+            return f"{int(left):,} byte{'' if left == 1 else 's'}" if unit == "bytes" else f"{left:.1f} {unit}"
+        left /= _KIB
+    raise AssertionError("the last unit holds any number")  # pragma: no cover - the loop ends with it
+
+
+def local_path(text: str | None, otherwise: str = "/") -> str:
+    """Return a path of our own to go on to; anything that a browser might take elsewhere is replaced.
+
+    It is what keeps a login, or any form that says where to go back to, from sending people away.
+    """
+    if not text or not text.startswith("/") or text.startswith("//") or "\\" in text or _UNSAFE.search(text):
+        return otherwise
+    return otherwise if any(letter in text for letter in "\t\r\n") else text
