@@ -1,8 +1,8 @@
 """Templates to answers: whatever a template shows was escaped and made harmless, whoever wrote it.
 
-A template is given `request`, `caller` (None where nobody is known yet), `csrf`, `look`, `now`, `frame` and what its
-page hands over. Autoescaping is on for every name, an unknown variable is an error, and no template is made of what
-somebody wrote.
+A template is given `request`, `caller` (None where nobody is known yet), `csrf`, `look`, `now`, `frame`, `told` (what
+somebody did, see `notices`) and what its page hands over. Autoescaping is on for every name, an unknown variable is an
+error, and no template is made of what somebody wrote.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tocsin.model import AlertQuery, PageQuery, Tally, View
 from tocsin.server.access.caller import Caller
 from tocsin.server.access.rights import CALLER
 from tocsin.server.pages import words
+from tocsin.server.pages.notices import find
 from tocsin.server.pages.static_files import asset_path
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def render(template: str, **context: Any) -> str:
         "now": 0,
         "zone": UTC,
         "frame": None,
+        "told": None,
         "here": "/",
     }
     return _ENVIRONMENT.get_template(template).render(base | context)
@@ -117,7 +119,7 @@ def plain_page(request: Request, template: str, *, status: int = 200, **context:
 async def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """Answer with a page, its counters and banners around it; the caller is whom the guard let in."""
     parts: Parts = request.app.state.parts
-    return _answer(request, template, status, {"frame": await read_frame(parts)} | context)
+    return _answer(request, template, status, {"frame": await read_frame(parts), "told": find(request)} | context)
 
 
 def _answer(request: Request, template: str, status: int, context: dict[str, Any]) -> HTMLResponse:
