@@ -96,10 +96,11 @@ class Assembly:
         on_committed: Callable[[Sequence[CheckResult]], None],
         fetchers: int = 0,
         starter: FetcherStarter | None = None,
+        demo_port: int = 0,
     ) -> None:
         self._settings, self._store, self._fetcher, self._telemetry = settings, store, fetcher, telemetry
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
-        self._starter = starter or LocalStarter()
+        self._starter, self._demo_port = starter or LocalStarter(), demo_port
         self._clock, self._chance = SystemClock(), SystemChance()
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
@@ -153,6 +154,7 @@ class Assembly:
             telemetry=self._telemetry,
             body_room=room_for_bodies(settings.fetch, fetchers=self._count),
             most_bytes=memory_of_a_fetcher(settings.fetch, self._count),
+            demo_port=self._demo_port,
         )
 
     @cached_property
@@ -271,11 +273,13 @@ async def assemble(
     on_committed: Callable[[Sequence[CheckResult]], None] = lambda _: None,
     fetchers: int = 0,
     starter: FetcherStarter | None = None,
+    demo_port: int = 0,
 ) -> AsyncIterator[Assembly]:
     """Put an engine together on an open store; as a service, or for one request.
 
-    fetchers  so many processes fetch and assess; 0: this one does
-    starter   starts them, on this machine where nothing else is said
+    fetchers   so many processes fetch and assess; 0: this one does
+    starter    starts them, on this machine where nothing else is said
+    demo_port  of loopback, kept for the demo site; 0: there is none
     """
     async with AsyncExitStack() as stack:
         agent = user_agent(settings.instance.contact)
@@ -284,7 +288,13 @@ async def assemble(
             from tocsin.adapters.http.fetcher import HttpFetcher  # noqa: PLC0415 - fetcher processes have their own
 
             fetcher = await stack.enter_async_context(
-                HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
+                HttpFetcher(
+                    settings.fetch,
+                    settings.network,
+                    user_agent=agent,
+                    accepted=accepted_of(settings.hosts),
+                    demo_port=demo_port,
+                )
             )
         sinks = await open_sinks(settings, stack)
         await store.set_sinks([sink.name for sink in sinks])
@@ -298,6 +308,7 @@ async def assemble(
             on_committed=on_committed,
             fetchers=fetchers,
             starter=starter,
+            demo_port=demo_port,
         )
         clock = SystemClock()
         for host, until in (await store.host_gates(clock.now())).items():

@@ -43,6 +43,7 @@ async def work(stream: int, tag: int) -> None:
         user_agent=user_agent(start.instance.contact),
         accepted=accepted_of(start.rules.hosts),
         body_room=start.body_room,
+        demo_port=start.demo_port,
     ) as fetcher:
         parts = put_together(
             start.instance,

@@ -70,6 +70,7 @@ class Fetchers:
     settings    what their parts are made by
     body_room   so many bytes the bodies in flight of one of them may have together
     most_bytes  so much memory one of them may take
+    demo_port   of loopback, kept for the demo site
     """
 
     kind = "http"
@@ -89,8 +90,9 @@ class Fetchers:
         telemetry: Telemetry,
         body_room: int,
         most_bytes: int,
+        demo_port: int = 0,
     ) -> None:
-        self._body_room = body_room
+        self._body_room, self._demo_port = body_room, demo_port
         self._settings, self._store, self._policies, self._conclusions = settings, store, policies, conclusions
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hosts = settings.hosts
@@ -325,6 +327,7 @@ class Fetchers:
             replaced_s,
             settings.log,
             keeps_texts=settings.snapshots.per_page > 0,
+            demo_port=self._demo_port,
             public_url=settings.http.public_url,
         )
 

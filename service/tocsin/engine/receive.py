@@ -15,7 +15,7 @@ from tocsin.engine.policies import asked_as
 from tocsin.engine.retry import Postponed, parse_retry_after
 from tocsin.engine.robots import ASKED_AGAIN_US, UNAVAILABLE
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
-from tocsin.model import FailureKind, Instant
+from tocsin.model import DEMO_HOST, FailureKind, Instant
 from tocsin.ports import HopRequest, HopResponse
 from tocsin.ports.messages import SetSoFar
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
@@ -277,6 +277,9 @@ class Receiver:
         except BadUrl as exc:
             said = f"redirected to what is not asked for: {exc}"
             raise FetchRefused(url, FailureKind.REDIRECT, said, status=response.status) from exc
+        if host_and_origin(target)[0] == DEMO_HOST != host_and_origin(url)[0]:
+            said = "redirected to the demo site, where only its own pages lead"
+            raise FetchRefused(url, FailureKind.BLOCKED_ADDRESS, said, status=response.status)
         if target in seen:
             raise FetchRefused(url, FailureKind.REDIRECT, f"redirected in a circle to {target}", status=response.status)
         if len(seen) > self._settings.redirects:

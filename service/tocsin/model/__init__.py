@@ -41,6 +41,7 @@ from tocsin.model.common import (
     Validators,
 )
 from tocsin.model.copies import CopyLink, KnownCopy
+from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -49,6 +50,8 @@ from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
+    "DEMO_GROUP",
+    "DEMO_HOST",
     "NO_COPY",
     "SHARDS",
     "ActivityRow",

@@ -2,6 +2,7 @@
 
 from tocsin.ports.access import AccessStore
 from tocsin.ports.browsing import BrowseStore
+from tocsin.ports.demo import DemoDesk
 from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
@@ -18,6 +19,7 @@ __all__ = [
     "BrowseStore",
     "Chance",
     "Clock",
+    "DemoDesk",
     "Fetcher",
     "HopRequest",
     "HopResponse",

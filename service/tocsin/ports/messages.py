@@ -66,6 +66,7 @@ class Start(Struct, frozen=True, tag=True):
                   None where there was none
     log           happenings that are less loud than it wants are not sent
     keeps_texts   pages' texts are kept, to show differences
+    demo_port     of loopback, kept for the demo site; 0: none
     public_url    under which people reach the service, for the links in events
     """
 
@@ -81,6 +82,7 @@ class Start(Struct, frozen=True, tag=True):
     log: LogSettings
     keeps_texts: bool = True
     public_url: str = ""
+    demo_port: int = 0
 
 
 class Begin(Struct, frozen=True, tag=True):

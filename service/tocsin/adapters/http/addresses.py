@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
+Place: TypeAlias = tuple[str, str, int]
 
 # Source: the IANA special-purpose address registries. Written out, because Python's `is_global` knows neither every
 # block nor what an IPv6 address can carry inside, and because its answer changes with the version of Python.
@@ -68,13 +69,19 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 class AddressPolicy:
     """Judges addresses at the moment of dialling them.
 
-    allow  networks in CIDR notation, or addresses, that may be dialled beside the public ones
+    allow   networks in CIDR notation, or addresses, that may be dialled beside the public ones
+    places  where origins (scheme, host, port) lead that no name server is asked for: an address and a port
     Raises SettingsError for a text that is neither.
     """
 
-    def __init__(self, allow: Sequence[str] = ()) -> None:
+    def __init__(self, allow: Sequence[str] = (), places: Mapping[Place, tuple[str, int]] | None = None) -> None:
+        self._places = places or {}
         self._allowed: tuple[Network, ...] = tuple(_network(text) for text in allow)
         self._judged: dict[str | Address, str | None] = {}
+
+    def place_of(self, origin: Place) -> tuple[str, int] | None:
+        """Give the address and port that an origin leads to by itself: no other origin is led there, by any address."""
+        return self._places.get(origin)
 
     def refuses(self, address: str | Address) -> str | None:
         """Tell why this address may not be dialled, in words that follow the address; None if it may."""

@@ -14,6 +14,7 @@ from tocsin.adapters.http.lean.sealed import TlsSessions
 from tocsin.adapters.http.lean.session import LeanSession
 from tocsin.adapters.http.resolver import NameCache
 from tocsin.adapters.http.tls import TlsContexts
+from tocsin.model import DEMO_HOST
 
 if TYPE_CHECKING:
     import ssl
@@ -65,6 +66,7 @@ class HttpFetcher:
     name_servers  "address" or "address:port" each; None: the system's
     lean          False: aiohttp serves every request, not only those through a proxy
     body_room     so many bytes all bodies in flight may have together; None: what the settings imply
+    demo_port     of loopback, to which DEMO_HOST leads, and nothing else does; 0: it leads nowhere
     Use it as an asynchronous context: `async with HttpFetcher(…) as fetcher`.
     """
 
@@ -79,9 +81,11 @@ class HttpFetcher:
         name_servers: Sequence[str] | None = None,
         lean: bool = True,
         body_room: int | None = None,
+        demo_port: int = 0,
     ) -> None:
         self._settings = settings
-        self._policy = AddressPolicy(network.allow)
+        places = {("http", DEMO_HOST, 80): ("127.0.0.1", demo_port)} if demo_port else None
+        self._policy = AddressPolicy(network.allow, places)
         self._budget = BodyBudget(room_for_bodies(settings) if body_room is None else body_room)
         self._user_agent = user_agent
         self._tls = TlsContexts(accepted or {}, tls)

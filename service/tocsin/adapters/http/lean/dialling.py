@@ -66,14 +66,15 @@ class Dialler:
 
     async def dial(self, origin: Origin, pool: LeanPool, watch: Watch, loop: asyncio.AbstractEventLoop) -> Connection:
         """Make a connection for this pool; raises Unreached or AddressRefused."""
-        targets = await self._targets(origin, watch)
+        place = self._policy.place_of(origin.key)
+        targets = [target(*place)] if place is not None else await self._targets(origin, watch)
         watch.enter(Phase.CONNECT)
         sealed = None
         if origin.context is not None:
             sealed = Sealed(SessionKey(origin.context, origin.name, origin.port), self._sessions)
         connection = Connection(pool, origin.key, sealed, self._sweep, self._budget, self._room)
         try:
-            await self._connect(connection, targets, loop)
+            await self._connect(connection, targets, loop, is_judged=place is not None)
         except AddressRefused:
             raise
         except (OSError, RuntimeError) as exc:
@@ -84,13 +85,17 @@ class Dialler:
         return connection
 
     async def _connect(
-        self, connection: Connection, targets: list[AddrInfoType], loop: asyncio.AbstractEventLoop
+        self, connection: Connection, targets: list[AddrInfoType], loop: asyncio.AbstractEventLoop, *, is_judged: bool
     ) -> None:
-        """Connect to one of these addresses; raises AddressRefused, OSError or RuntimeError."""
+        """Connect to one of these addresses; raises AddressRefused, OSError or RuntimeError.
+
+        is_judged  the policy itself gave the one that there is
+        """
         if len(targets) == 1:
             # The loop's own way costs half, and a numeric address is what is dialled.
             family, _, protocol, _, address = targets[0]
-            self._judge(targets[0])
+            if not is_judged:
+                self._judge(targets[0])
             await loop.create_connection(
                 lambda: connection,
                 host=str(address[0]),

@@ -1,0 +1,117 @@
+"""What the demo site's pages say at any time. Pure: whoever asks twice is told the same, also after a restart."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONG_AGO: Final = "2020-01-01"
+MOST_DATES: Final = 2
+"""Fewer than the number of minor changes that count as a major one (T46)."""
+
+
+class Silence(Exception):
+    """The page gives no answer for the time being."""
+
+
+class Author(Struct, frozen=True):
+    """Who writes a page: what it is about, and when it changes.
+
+    kind    "major" and "minor" write a date, "text" writes another sentence and declares nothing, "silent" lets the
+            page fail for a while, None lets it be
+    first   the first change is so long after everybody has looked at the site
+    every   and then at each multiple of this on the clock
+    """
+
+    title: str
+    text: str
+    kind: str | None = None
+    first: timedelta = timedelta()
+    every: timedelta = timedelta(days=1)
+
+
+AUTHORS: Final[dict[str, Author]] = {
+    "/news": Author(
+        "News", "Each new entry is a major change, and its author says so.", "major", timedelta(), timedelta(minutes=2)
+    ),
+    "/notes": Author(
+        "Release notes",
+        "Small things are mended here; each is declared as a minor change.",
+        "minor",
+        timedelta(seconds=10),
+        timedelta(minutes=3),
+    ),
+    "/plain": Author(
+        "Declares nothing",
+        "Its author changes a sentence now and then, and does not say so.",
+        "text",
+        timedelta(seconds=20),
+        timedelta(minutes=4),
+    ),
+    "/quiet": Author("Never changes", "All of this page stays as it is."),
+    "/shop": Author(
+        "Goes silent",
+        "The server of this page fails for two minutes of every half hour.",
+        "silent",
+        timedelta(seconds=40),
+        timedelta(minutes=30),
+    ),
+}
+_SILENT_FOR: Final = timedelta(minutes=2)
+_SENTENCES: Final = (
+    "The harbour opens at six in the morning, and closes at nine in the evening.",
+    "From this week the harbour opens at five in the morning, and tickets are sold on board.",
+    "The harbour is closed on Sundays until the new bridge has been built.",
+)
+
+
+def page_at(path: str, now: datetime, first: datetime | None) -> str | None:
+    """Write a page as it reads at this time; None if there is none of this path.
+
+    first  when the first changes begin; None: they lie behind
+    Raises Silence.
+    """
+    author = AUTHORS.get(path)
+    if author is None:
+        return None
+    changes = list(_changes(author, now, first))
+    if author.kind == "silent" and changes and now < changes[0] + _SILENT_FOR:
+        raise Silence(path)
+    meta, text = "", author.text
+    if author.kind in {"major", "minor"}:
+        dates = " ".join([LONG_AGO, *(f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in reversed(changes))][-MOST_DATES:])
+        meta = f'<meta name="topper-{author.kind}" content="{dates}">\n'
+    elif author.kind == "text":
+        # Counted from a fixed day: after a restart the same sentence stands there.
+        number = int(changes[0].timestamp()) // int(author.every.total_seconds()) if changes else 0
+        text = f"{text}</p>\n<p>{_SENTENCES[number % len(_SENTENCES)]}"
+    elif author.kind is None:
+        meta = f'<meta name="topper-major" content="{LONG_AGO}">\n'
+    title = escape(author.title)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{meta}'
+        f"<h1>{title}</h1>\n<p>{text}</p>\n</html>\n"
+    )
+
+
+def _changes(author: Author, now: datetime, first: datetime | None) -> Iterator[datetime]:
+    """Give the latest changes, newest first, as many as are ever shown."""
+    if author.kind is None:
+        return
+    began = None if first is None else first + author.first
+    step = author.every
+    on_clock = datetime.fromtimestamp(now.timestamp() // step.total_seconds() * step.total_seconds(), UTC)
+    left = MOST_DATES
+    # The first one has its time to be seen: what the clock says right after it is left out.
+    while left and (began is None or on_clock >= began + step / 4):
+        yield on_clock
+        on_clock -= step
+        left -= 1
+    if left and began is not None and began <= now:
+        yield began
