@@ -1,0 +1,159 @@
+"""What people decide on what they were told: answers to questions, rules, storms, alerts; audited, and jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tocsin.errors import UsageError
+from tocsin.server.access.auditing import audit
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import AlertQuery, Instruction, JsonObject, KnownCopy, QuestionRow
+    from tocsin.server.actions import Act
+    from tocsin.server.jobs import Job, Progress
+    from tocsin.server.parts import Parts
+
+STAYING: Final = ("never", "until-major")
+"""Instructions that stay in force as rules."""
+
+
+async def answer_question(
+    parts: Parts, act: Act, question_id: int, instruction: Instruction, *, scope: str | None, url: str | None
+) -> Job:
+    """Carry out an instruction (T60) for a question's pages, or for one of them.
+
+    scope  what a rule is remembered for; None: the page where one is named, else its host and cause
+    Raises Problem and UsageError for what does not go together.
+    """
+    question = await _open_question(parts, question_id, url)
+    if scope is not None and instruction.kind not in STAYING:
+        raise UsageError(f"scope belongs to never and until-major, not to {instruction.kind}")
+    if url is not None and scope not in (None, "page"):
+        raise UsageError(f"url means one page, scope {scope} more; leave one of them out")
+    if instruction.kind == "copy" and url is None and question.pages > 1:
+        url = await _page_of_copy(parts, question_id, instruction.copy_url)
+    chosen = scope or ("page" if url is not None else "host-cause")
+    total = 1 if url is not None else question.pages
+
+    async def work(progress: Progress) -> JsonObject:
+        pages = await parts.store.answer(
+            question_id, instruction, scope=chosen, url=url, now=parts.clock.now(), on_step=progress.advance
+        )
+        await audit(
+            parts, act.caller, "question.answer", question=str(question_id), instruction=instruction.kind, pages=pages
+        )
+        return {"pages": pages}
+
+    return await act.jobs.start("question.answer", act.caller.who, work, total=total)
+
+
+async def lift_rule(parts: Parts, act: Act, rule_id: int) -> Job:
+    """Forget an answer that stays; its pages are due again."""
+    if all(rule.id != rule_id for rule in await parts.store.rules()):
+        raise missing("rule", rule_id, "GET /api/v1/rules")
+
+    async def work(progress: Progress) -> JsonObject:
+        pages = await parts.store.lift_rule(rule_id, parts.clock.now(), on_step=progress.advance)
+        await audit(parts, act.caller, "rule.lift", rule=str(rule_id), pages=pages)
+        return {"pages": pages}
+
+    return await act.jobs.start("rule.lift", act.caller.who, work)
+
+
+async def release_storm(parts: Parts, act: Act, storm_id: int) -> Job:
+    """Give each page of a storm its alerts after all."""
+    if await parts.store.storm(storm_id) is None:
+        raise missing("storm", storm_id, "GET /api/v1/storms")
+    withheld = await parts.store.count_withheld(storm_id)
+
+    async def work(progress: Progress) -> JsonObject:
+        pages = await parts.store.release_storm(storm_id, parts.clock.now(), on_step=progress.advance)
+        await audit(parts, act.caller, "storm.release", storm=str(storm_id), pages=pages)
+        return {"pages": pages}
+
+    return await act.jobs.start("storm.release", act.caller.who, work, total=withheld)
+
+
+async def redeliver(parts: Parts, act: Act, alert_id: str, *, sink: str | None) -> int:
+    """Make the deliveries of an alert due again, accepted ones too; returns how many."""
+    _demand_sink(parts, sink)
+    if await parts.store.alert(alert_id) is None:
+        raise missing("alert", alert_id, "GET /api/v1/alerts")
+    deliveries = await parts.store.replay(alert_id, sink=sink, now=parts.clock.now())
+    await audit(parts, act.caller, "alert.redeliver", alert=alert_id, sink=sink, deliveries=deliveries)
+    return deliveries
+
+
+async def redeliver_dead(parts: Parts, act: Act, *, sink: str | None) -> Job:
+    """Make dead letters due again, of this sink or of all."""
+    _demand_sink(parts, sink)
+    total = await parts.store.count_dead(sink)
+
+    async def work(progress: Progress) -> JsonObject:
+        now = parts.clock.now()
+        deliveries = await parts.store.replay_dead(sink=sink, now=now, on_step=progress.advance)
+        await audit(parts, act.caller, "alerts.redeliver-dead", sink=sink, deliveries=deliveries)
+        return {"deliveries": deliveries}
+
+    return await act.jobs.start("alerts.redeliver-dead", act.caller.who, work, total=total)
+
+
+async def mark_seen(parts: Parts, act: Act, alert_ids: Sequence[str], *, seen: bool) -> int:
+    """Mark alerts as seen, or as not; returns how many that changed."""
+    changed = await parts.store.mark_seen(alert_ids, parts.clock.now(), seen=seen)
+    await audit(parts, act.caller, "alerts.seen", alerts=changed, seen=seen)
+    return changed
+
+
+async def mark_all_seen(parts: Parts, act: Act, query: AlertQuery, *, up_to: int) -> Job:
+    """Mark all alerts of a list up to this position as seen."""
+
+    async def work(progress: Progress) -> JsonObject:
+        changed = await parts.store.mark_all_seen(query, parts.clock.now(), up_to=up_to)
+        progress.advance(changed)
+        await audit(parts, act.caller, "alerts.seen", alerts=changed, seen=True)
+        return {"alerts": changed}
+
+    return await act.jobs.start("alerts.seen", act.caller.who, work)
+
+
+def missing(what: str, name: object, see: str) -> Problem:
+    """Say that there is no such thing."""
+    return Problem(404, f"no-such-{what}", f"There is no such {what}", f"{what} {str(name)[:80]}", mend=f"see {see}")
+
+
+async def _open_question(parts: Parts, question_id: int, url: str | None) -> QuestionRow:
+    question = await parts.store.question(question_id)
+    if question is None:
+        raise missing("question", question_id, "GET /api/v1/questions")
+    if question.closed_at is not None:
+        raise Problem(
+            409,
+            "closed",
+            "The question is closed",
+            f"question {question_id} was answered, or has ended by itself",
+            mend="see GET /api/v1/questions for those that are open",
+        )
+    page = await parts.store.page(url) if url is not None else None
+    if url is not None and (page is None or page.question_id != question_id):
+        raise UsageError(f"{url[:200]}: not among the pages of question {question_id}; leave url out, or mend it")
+    return question
+
+
+async def _page_of_copy(parts: Parts, question_id: int, copy_url: str | None) -> str | None:
+    """Say of which page of a question this is a copy, where only one can be meant."""
+    copies: Sequence[KnownCopy] = await parts.store.question_copies(question_id)
+    of = {copy.of for copy in copies if copy.url == copy_url}
+    if len(of) == 1:
+        return of.pop()
+    raise UsageError("one copy cannot stand for many pages; name in url the page that it is a copy of")
+
+
+def _demand_sink(parts: Parts, sink: str | None) -> None:
+    sinks = parts.service.settings().sinks
+    if sink is not None and sink not in sinks:
+        known = ", ".join(sorted(sinks)) or "none is configured"
+        raise UsageError(f"sink {sink[:80]}: there is no such sink ({known})")

@@ -1,0 +1,153 @@
+"""Lists and tables that people bring: read as streams, in a job, from a file that the request left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from tocsin.errors import UsageError
+from tocsin.events import EPOCH
+from tocsin.lists.pages import check_group
+from tocsin.lists.taking import Reader, Tally
+from tocsin.model import TableRow
+from tocsin.server.access.auditing import audit
+from tocsin.server.problems import Problem
+from tocsin.spec.topper.table import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.model import JsonObject, NewPage
+    from tocsin.server.actions import Act
+    from tocsin.server.jobs import Job, Progress
+    from tocsin.server.parts import Parts
+
+STEP: Final = 1000
+"""Pages that are read at once, on a thread, so that others have their turn."""
+
+MOST_TOLD: Final = 100
+"""Of the lines that could not be taken so many are told; all are counted."""
+
+_MICROSECONDS: Final = 1_000_000
+_LONGEST_WORD: Final = 400
+
+
+class ListToTake(Struct, frozen=True):
+    """A list of pages.
+
+    file     its bytes, from the beginning; closed by the job
+    name     for messages
+    kind     its format, None to recognise it
+    group    for pages whose line names none
+    strict   take nothing if any line cannot be taken
+    dry_run  only say what would be taken
+    """
+
+    file: IO[bytes]
+    name: str = "list"
+    kind: str | None = None
+    group: str = "main"
+    strict: bool = False
+    dry_run: bool = False
+
+
+async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
+    """Begin to watch the pages of a list; what cannot be taken is told with the number of its line."""
+    group = check_group(listed.group)
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        if len(lines) < MOST_TOLD:
+            lines.append(line[:_LONGEST_WORD])
+
+    async def work(progress: Progress) -> JsonObject:
+        try:
+            tally = Tally()
+            taken = not listed.dry_run
+            if listed.strict or listed.dry_run:
+                looked = Reader(listed.name, listed.kind, group, tally=tally, say=say)
+                tally.added = await asyncio.to_thread(_count, looked, listed.file)
+                taken = taken and not tally.refused
+            if taken:
+                listed.file.seek(0)
+                lines.clear()
+                tally = Tally()
+                reader = Reader(listed.name, listed.kind, group, tally=tally, say=say)
+                await _take(parts, reader.pages(listed.file), tally, progress)
+                await audit(parts, act.caller, "pages.import", added=tally.added, known=tally.known)
+        finally:
+            listed.file.close()
+        progress.total = progress.done
+        return {
+            "taken": taken,
+            "added": tally.added,
+            "known": tally.known,
+            "refused": tally.refused,
+            "lines": lines,
+        }
+
+    return await act.jobs.start("pages.import", act.caller.who, work)
+
+
+async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool) -> Job:
+    """Begin to take a table whole, or not at all; raises TableError for one that cannot be read."""
+    records = await asyncio.to_thread(_count_records, file)
+
+    async def work(progress: Progress) -> JsonObject:
+        try:
+            file.seek(0)
+            rows = _rows(file)
+            taken = await parts.store.import_table(rows, parts.clock.now(), replace=replace)
+        except UsageError as exc:
+            if "have states already" in str(exc):
+                raise _stated(str(exc)) from exc
+            raise
+        finally:
+            file.close()
+        progress.advance(taken)
+        await audit(parts, act.caller, "table.import", records=taken, replace=replace)
+        return {"records": taken}
+
+    return await act.jobs.start("table.import", act.caller.who, work, total=records)
+
+
+def _count(reader: Reader, file: IO[bytes]) -> int:
+    return sum(1 for _ in reader.pages(file))
+
+
+async def _take(parts: Parts, pages: Iterator[NewPage], tally: Tally, progress: Progress) -> None:
+    while batch := await asyncio.to_thread(partial(_next, pages)):
+        ids = await parts.store.add_pages(batch, parts.clock.now())
+        added = sum(page_id is not None for page_id in ids)
+        tally.added += added
+        tally.known += len(ids) - added
+        progress.advance(len(ids))
+
+
+def _next(pages: Iterator[NewPage]) -> list[NewPage]:
+    return list(islice(pages, STEP))
+
+
+def _count_records(file: IO[bytes]) -> int:
+    return sum(1 for _ in read_table(file, file="table"))
+
+
+def _rows(file: IO[bytes]) -> Iterator[TableRow]:
+    for record in read_table(file, file="table"):
+        stored = record.stored - EPOCH
+        at = (stored.days * 86_400 + stored.seconds) * _MICROSECONDS + stored.microseconds
+        yield TableRow(record.url, record.state.values, at, record.text)
+
+
+def _stated(detail: str) -> Problem:
+    return Problem(
+        409,
+        "has-states",
+        "Pages of the table have states already",
+        detail.partition(";")[0],
+        mend="send it with ?replace=true to put the table's in their place",
+    )

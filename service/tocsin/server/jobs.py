@@ -1,0 +1,215 @@
+"""Work that goes on after its request was answered: a few jobs at once, each with a row that says how it stands."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Depends, Request
+from msgspec.structs import replace
+
+from tocsin.errors import StoreError, TocsinError
+from tocsin.events import Happening
+from tocsin.model import JobRow
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from tocsin.model import JsonObject
+    from tocsin.server.parts import Parts
+
+    DoWork = Callable[["Progress"], Awaitable[JsonObject]]
+
+MOST_AT_ONCE: Final = 8
+"""All of them write through one connection: more would only wait for one another."""
+
+MOST_LISTED: Final = 100
+_SAVED_EVERY_S: Final = 1.0
+
+
+class Progress:
+    """How far a job is; it is told of each step.
+
+    done   things that it is through with
+    total  of so many, as far as it is known
+    """
+
+    def __init__(self, total: int | None = None) -> None:
+        self.done, self.total = 0, total
+
+    def advance(self, number: int) -> None:
+        """Take note of a step that was about so many."""
+        self.done += number
+
+
+class Job:
+    """One job of this life of the service."""
+
+    def __init__(self, row: JobRow, progress: Progress) -> None:
+        self._row, self._progress = row, progress
+        self._ended = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._failure: TocsinError | None = None
+        self.is_cancelled = False
+
+    @property
+    def row(self) -> JobRow:
+        """As it stands."""
+        return replace(self._row, done=self._progress.done, total=self._progress.total)
+
+    async def wait(self, timeout_s: float | None = None) -> JobRow:
+        """Return it as it stands at its end, or after this time. Raises what it failed with."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._ended.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self.row
+
+    def begin(self, group: asyncio.TaskGroup, parts: Parts, work: DoWork) -> None:
+        """Start the work."""
+        self._task = group.create_task(self._run(parts, work), name=f"job {self._row.id}")
+
+    async def cancel(self) -> None:
+        """Have it end where it is; the steps that are done stay done."""
+        if self._ended.is_set() or self._task is None:
+            return
+        self.is_cancelled = True
+        self._task.cancel()
+        await self._ended.wait()
+
+    def leave(self) -> None:
+        """Have it end where it is, without a word on why: its row says that it was interrupted."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self, parts: Parts, work: DoWork) -> None:
+        try:
+            result = await work(self._progress)
+        except asyncio.CancelledError:
+            if not self.is_cancelled:
+                # The service ends; its next life marks the row.
+                self._ended.set()
+                raise
+            self._end(parts, "cancelled", error="it was cancelled; what was done until then stays done")
+        except TocsinError as exc:
+            self._failure = exc
+            self._end(parts, "failed", error=str(exc))
+        except Exception as exc:  # noqa: BLE001 - a fault of ours in one job must not end the service
+            told = {"job": self._row.id, "kind": self._row.kind, "error": f"{type(exc).__name__}: {exc}"}
+            parts.telemetry.emit(Happening("job.crashed", "error", told))
+            self._failure = Problem(
+                500, "internal", "A fault of ours", "this job could not be done to its end", mend="the log says more"
+            )
+            self._end(parts, "failed", error=str(self._failure))
+        else:
+            self._end(parts, "done", result=result)
+        with suppress(StoreError):
+            await parts.store.save_job(self.row)
+        self._ended.set()
+
+    def _end(self, parts: Parts, state: str, *, result: JsonObject | None = None, error: str | None = None) -> None:
+        self._row = replace(self._row, state=state, ended_at=parts.clock.now(), result=result, error=error)
+
+
+class Jobs:
+    """All jobs of this life of the service; made by `running_jobs`.
+
+    editing  is held by whoever edits against a revision, so that no other edit comes between reading and writing it
+    """
+
+    def __init__(self, parts: Parts, group: asyncio.TaskGroup) -> None:
+        self._parts, self._group = parts, group
+        self._running: dict[str, Job] = {}
+        self.editing = asyncio.Lock()
+
+    async def start(self, kind: str, who: str, work: DoWork, *, total: int | None = None) -> Job:
+        """Start a job.
+
+        kind  as in the audit log: "pages.import"
+        work  does it, tells its progress, and returns what came of it
+        Raises Problem where too many run.
+        """
+        running = [job for job in self._running.values() if job.row.state == "running"]
+        if len(running) >= MOST_AT_ONCE:
+            raise Problem(
+                429,
+                "too-many-jobs",
+                "Too many jobs at once",
+                f"{len(running)} jobs run already, which is as many as may",
+                mend="wait until one of GET /api/v1/jobs has ended, or cancel one",
+                headers={"Retry-After": "5"},
+            )
+        now, progress = self._parts.clock.now(), Progress(total)
+        job = Job(JobRow(self._parts.chance.ulid(now), kind, who, now, total=total), progress)
+        self._running[job.row.id] = job
+        await self._parts.store.save_job(job.row)
+        job.begin(self._group, self._parts, work)
+        return job
+
+    async def find(self, job_id: str) -> JobRow | None:
+        """One job, as it stands now."""
+        job = self._running.get(job_id)
+        return job.row if job is not None else await self._parts.store.job(job_id)
+
+    async def latest(self, limit: int = 20) -> list[JobRow]:
+        """The latest jobs, newest first."""
+        rows = await self._parts.store.jobs(limit=limit)
+        return [self._running[row.id].row if row.id in self._running else row for row in rows]
+
+    async def cancel(self, job_id: str) -> JobRow | None:
+        """End a job where it is; one that has ended already stays as it is. None: there is none."""
+        job = self._running.get(job_id)
+        if job is None:
+            return await self._parts.store.job(job_id)
+        await job.cancel()
+        return job.row
+
+    async def keep_rows(self) -> None:
+        """Write how each job stands, now and then, until this is cancelled."""
+        while True:
+            await self._parts.clock.sleep(_SAVED_EVERY_S)
+            await self.save()
+
+    async def leave(self) -> None:
+        """Have what runs end where it is, since the service ends."""
+        for job in self._running.values():
+            job.leave()
+        await self.save()
+        await self._parts.store.interrupt_jobs(self._parts.clock.now())
+
+    async def save(self) -> None:
+        """Write how each job stands, and let go of those that have ended."""
+        for job in list(self._running.values()):
+            row = job.row
+            # A store that fails just now is written to again in a second.
+            with suppress(StoreError):
+                await self._parts.store.save_job(row)
+            if row.state != "running":
+                del self._running[row.id]
+
+
+@asynccontextmanager
+async def running_jobs(parts: Parts) -> AsyncIterator[Jobs]:
+    """Let jobs run for as long as the context lasts; what runs at its end is left where it is, and says so."""
+    await parts.store.interrupt_jobs(parts.clock.now())
+    async with asyncio.TaskGroup() as group:
+        jobs = Jobs(parts, group)
+        keeping = group.create_task(jobs.keep_rows(), name="progress of jobs")
+        try:
+            yield jobs
+        finally:
+            keeping.cancel()
+            await jobs.leave()
+
+
+def jobs_of(request: Request) -> Jobs:
+    """Give the jobs of the application."""
+    jobs = request.app.state.jobs
+    assert isinstance(jobs, Jobs)  # noqa: S101 - the application's life sets it
+    return jobs
+
+
+Work = Annotated[Jobs, Depends(jobs_of)]
