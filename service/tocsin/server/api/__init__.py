@@ -1,6 +1,4 @@
-"""The HTTP API under /api/v1."""
-
-from __future__ import annotations
+"""The HTTP API: one file a resource, all below /api/v1."""
 
 from fastapi import APIRouter
 

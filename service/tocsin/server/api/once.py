@@ -1,0 +1,145 @@
+"""Requests with an idempotency key: what was answered once is answered again, and done once only."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tocsin.model import StoredAnswer
+from tocsin.server.access.rights import CALLER
+from tocsin.server.problems import Problem
+from tocsin.server.uploads import spool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from starlette.types import Message
+
+    from tocsin.server.access.caller import Caller
+    from tocsin.server.parts import Parts
+
+    Handle = Callable[[Request], Coroutine[Any, Any, Response]]
+
+HEADER: Final = "idempotency-key"
+REPLAYED: Final = "Idempotency-Replayed"
+MOST_KEPT: Final = 64 * 1024
+"""Bytes of an answer; a longer one is not kept, and its key may be used again."""
+
+_LONGEST_KEY: Final = 255
+_PIECE: Final = 65_536
+_WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_DONE: Final = range(200, 300)
+
+
+class OnceRoute(APIRoute):
+    """A route whose writes may carry an idempotency key."""
+
+    def get_route_handler(self) -> Handle:
+        """Wrap the handler where it writes."""
+        handle = super().get_route_handler()
+        if not _WRITES & (self.methods or set()):
+            return handle
+
+        async def once(request: Request) -> Response:
+            key = request.headers.get(HEADER)
+            caller = request.scope.get(CALLER)
+            if key is None or caller is None:
+                return await handle(request)
+            return await _once(request, key, caller, handle)
+
+        return once
+
+
+async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> Response:
+    """Answer as before where the same was asked before. Raises Problem where it was not the same, or is under way."""
+    if not key or len(key) > _LONGEST_KEY or not key.isprintable():
+        raise Problem(
+            422,
+            "bad-key",
+            "The idempotency key cannot be used",
+            f"it has 1 to {_LONGEST_KEY} printable characters",
+            mend="send a fresh UUID, in quotation marks or without",
+        )
+    parts: Parts = request.app.state.parts
+    name = blake2b(f"{caller.token_id or 0}\n{key}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    file = await spool(request)
+    try:
+        fingerprint = _fingerprint(request, file)
+        known = await parts.store.begin_once(name, fingerprint, parts.clock.now())
+        if known is not None:
+            return _again(known, fingerprint)
+        answer: StoredAnswer | None = None
+        try:
+            response = await handle(Request(request.scope, _replay(file), request._send))  # noqa: SLF001 - Starlette has no other way to hand it on
+            answer = _kept(response, fingerprint, parts)
+        finally:
+            await parts.store.finish_once(name, answer)
+    finally:
+        file.close()
+    return response
+
+
+def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
+    if known.fingerprint != fingerprint:
+        raise Problem(
+            422,
+            "key-used",
+            "The idempotency key was used for another request",
+            "a key belongs to one request: the same method, address and body",
+            mend="send this request with a key of its own",
+        )
+    if not known.status:
+        raise Problem(
+            409,
+            "under-way",
+            "The same request is being worked on",
+            "its answer is not there yet",
+            mend="send it again in a moment, with the same key",
+            headers={"Retry-After": "1"},
+        )
+    headers = {REPLAYED: "true"}
+    if known.location is not None:
+        headers["Location"] = known.location
+    body = known.body if known.content_type else b""
+    return Response(body, known.status, headers, known.content_type or None)
+
+
+def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer | None:
+    """Give the answer as it is kept; None for one that came to nothing, or that is a stream."""
+    body = getattr(response, "body", None)
+    if response.status_code not in _DONE or not isinstance(body, bytes) or len(body) > MOST_KEPT:
+        return None
+    return StoredAnswer(
+        fingerprint,
+        response.status_code,
+        response.headers.get("content-type", ""),
+        body,
+        parts.clock.now(),
+        response.headers.get("location"),
+    )
+
+
+def _fingerprint(request: Request, file: IO[bytes]) -> bytes:
+    """Digest all that makes a request what it is."""
+    headers = {name: request.headers.get(name) for name in ("content-type", "if-match")}
+    asked = [request.method, request.scope["path"], request.scope["query_string"].decode("latin-1"), headers]
+    digest = blake2b(msgspec.json.encode(asked), digest_size=32)
+    while piece := file.read(_PIECE):
+        digest.update(piece)
+    file.seek(0)
+    return digest.digest()
+
+
+def _replay(file: IO[bytes]) -> Callable[[], Coroutine[Any, Any, Message]]:
+    """Give the body that was read once more, as a server does."""
+
+    async def receive() -> Message:
+        piece = file.read(_PIECE)
+        return {"type": "http.request", "body": piece, "more_body": len(piece) == _PIECE}
+
+    return receive
