@@ -42,6 +42,7 @@ from tocsin.model.common import (
 )
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
+from tocsin.model.figures import SinkFigures, StoreFigures
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -102,11 +103,13 @@ __all__ = [
     "RuleRow",
     "Scope",
     "SessionRow",
+    "SinkFigures",
     "SinkState",
     "Slice",
     "Snapshot",
     "SnapshotRow",
     "StateEntry",
+    "StoreFigures",
     "StoredAnswer",
     "StoredState",
     "StormRow",

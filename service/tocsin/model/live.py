@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.common import Instant
+from tocsin.model.figures import StoreFigures
 
 
 class FetcherLife(Struct, frozen=True):
@@ -43,6 +44,8 @@ class LiveState(Struct, frozen=True):
     rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
+    late_s          how long the host is due already that is due the longest
+    figures         of the store, as last read; None before the first time
     """
 
     started_at: Instant
@@ -56,3 +59,5 @@ class LiveState(Struct, frozen=True):
     outage_since: Instant | None = None
     crowded: tuple[CrowdedHost, ...] = ()
     crowded_hosts: int = 0
+    late_s: float = 0.0
+    figures: StoreFigures | None = None

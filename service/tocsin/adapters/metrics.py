@@ -1,0 +1,199 @@
+"""What Prometheus reads: the counts and figures of a running service, in its text format.
+
+Nothing is looked up when it asks: counts are in memory, and the store's figures are those that were last read. No label
+holds what a page or a host chose: every label has few values, all of them ours or the user's.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
+from prometheus_client.registry import Collector
+
+from tocsin.model import CheckOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from prometheus_client.core import Metric
+
+    from tocsin.engine.counting import Counts, Spread
+    from tocsin.model import Instant, LiveState, StoreFigures
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_S: Final = 1_000_000
+_RENDERINGS: Final = ("given", "failed")
+_DELIVERIES: Final = ("accepted", "refused", "failed", "gone")
+_PROBLEMS: Final = ("warning", "error")
+_ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx")
+
+
+class Metrics:
+    """Everything that is measured, in a registry of its own.
+
+    counts  what the engine counted
+    alerts  tells how many alerts were published since the start, by kind and outcome
+    live    tells what the service is doing now
+    now     tells the time
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        alerts: Callable[[], Mapping[tuple[str, str], int]],
+        live: Callable[[], LiveState],
+        now: Callable[[], Instant],
+    ) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Service(counts, alerts, live, now))
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        """Give all of it in Prometheus's text format (`CONTENT_TYPE`)."""
+        return generate_latest(self._registry)
+
+
+class _Service(Collector):
+    def __init__(
+        self,
+        counts: Counts,
+        alerts: Callable[[], Mapping[tuple[str, str], int]],
+        live: Callable[[], LiveState],
+        now: Callable[[], Instant],
+    ) -> None:
+        self._counts, self._alerts, self._live, self._now = counts, alerts, live, now
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing ahead: the names are known when they are asked for."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Give every metric of ours."""
+        live, counts, now = self._live(), self._counts, self._now()
+        yield from _of_process(live, counts)
+        yield from _of_checks(counts, live)
+        yield from _of_renders(counts, live)
+        yield from _of_alerts(counts, self._alerts())
+        if live.figures is not None:
+            yield from _of_store(live.figures, now)
+
+
+def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
+    build = {"version": live.version, "python": platform.python_version()}
+    yield InfoMetricFamily("tocsin_build", "The program that runs.", value=build)
+    yield _gauge("tocsin_started_timestamp_seconds", "When the service was started.", live.started_at / _S)
+    problems = CounterMetricFamily("tocsin_problems", "Warnings and errors in the log.", labels=("level",))
+    _fill(problems, {level: counts.problems[level] for level in _PROBLEMS})
+    yield problems
+    answers = CounterMetricFamily("tocsin_http_answers", "Answers of the HTTP edge, by class.", labels=("code",))
+    _fill(answers, {code: counts.answers[code] for code in _ANSWERS})
+    yield answers
+    yield _gauge("tocsin_event_streams", "Readers of /events.", counts.streams)
+
+
+def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
+    checks = CounterMetricFamily("tocsin_checks", "Checks whose result was written, by outcome.", labels=("outcome",))
+    _fill(checks, {outcome: counts.outcomes[outcome] for outcome in map(str, CheckOutcome)})
+    yield checks
+    yield _histogram("tocsin_check_duration_seconds", "How long checks took.", counts.checks_took)
+    yield _counter("tocsin_not_modified", "Pages that their servers did not send again (304).", counts.not_modified)
+    yield _counter("tocsin_wire_bytes", "Bytes of answers, as they came over the wire.", counts.wire_bytes)
+    yield _counter("tocsin_saved_bytes", "Bytes that a 304 spared.", counts.saved_bytes)
+    yield _histogram(
+        "tocsin_commit_seconds", "How long the store took to write a batch of results.", counts.commits_took
+    )
+    yield _counter(
+        "tocsin_store_failures", "Writes that the store could not do; they are tried again.", counts.store_failures
+    )
+    yield _gauge("tocsin_requests_in_flight", "Requests under way.", live.in_flight)
+    yield _gauge("tocsin_lateness_seconds", "How long the host is due that is due the longest.", live.late_s)
+    yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", counts.hosts_crowded)
+    yield _gauge("tocsin_outage", "1 while our own connection is taken to be down.", live.outage_since is not None)
+    ready = sum(fetcher.is_ready for fetcher in live.fetchers)
+    yield _gauge("tocsin_fetchers", "Fetcher processes.", len(live.fetchers))
+    yield _gauge("tocsin_fetchers_ready", "Fetcher processes that take pages.", ready)
+    restarts = counts.fetcher_restarts
+    yield _counter("tocsin_fetcher_restarts", "Fetcher processes that had to be replaced.", restarts)
+
+
+def _of_renders(counts: Counts, live: LiveState) -> Iterator[Metric]:
+    yield _gauge("tocsin_render_queue_limit", "Pages that may be rendered at once.", live.renders_limit)
+    yield _gauge("tocsin_render_queue_running", "Pages that are rendered now.", live.rendering)
+    renderings = CounterMetricFamily("tocsin_renderings", "Renderings that ended, by result.", labels=("result",))
+    _fill(renderings, {result: counts.renderings[result] for result in _RENDERINGS})
+    yield renderings
+
+
+def _of_alerts(counts: Counts, alerts: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
+    given = CounterMetricFamily(
+        "tocsin_alerts", "Alerts, by type and outcome of the change.", labels=("type", "outcome")
+    )
+    for (kind, outcome), number in sorted(alerts.items()):
+        given.add_metric((kind, outcome), number)
+    yield given
+    deliveries = CounterMetricFamily(
+        "tocsin_sink_deliveries", "Alerts that sinks were given, by what became of them.", labels=("sink", "result")
+    )
+    for sink in sorted({sink for sink, _ in counts.deliveries}):
+        for result in _DELIVERIES:
+            deliveries.add_metric((sink, result), counts.deliveries[sink, result])
+    yield deliveries
+
+
+def _of_store(figures: StoreFigures, now: Instant) -> Iterator[Metric]:
+    def age_s(since: Instant | None) -> float:
+        return max(now - since, 0) / _S if since is not None else 0.0
+
+    yield _gauge("tocsin_figures_age_seconds", "How old the figures of the store are.", age_s(figures.at))
+    yield _gauge("tocsin_pages", "Pages that are watched.", figures.pages)
+    yield _gauge("tocsin_render_queue_waiting", "Pages in the render queue.", figures.renders_waiting)
+    oldest_s = age_s(figures.renders_oldest_at)
+    yield _gauge("tocsin_render_queue_oldest_seconds", "How long the first of them has waited.", oldest_s)
+    yield _gauge("tocsin_questions_open", "Questions that nobody has answered.", figures.questions_open)
+    asked_s = age_s(figures.questions_oldest_at)
+    yield _gauge("tocsin_question_oldest_seconds", "How long the first of them has been asked.", asked_s)
+    yield _gauge("tocsin_store_bytes", "Bytes of the store's files.", figures.bytes)
+    yield _gauge("tocsin_snapshot_bytes", "Bytes of the texts kept in it.", figures.snapshot_bytes)
+    if figures.free_bytes is not None:
+        yield _gauge("tocsin_store_free_bytes", "Bytes that its file system has left.", figures.free_bytes)
+    sinks = figures.sinks
+    of_sinks: tuple[tuple[str, str, dict[str, float]], ...] = (
+        ("tocsin_sink_backlog", "Alerts that a sink is still to be given.", {n: s.waiting for n, s in sinks.items()}),
+        ("tocsin_sink_lag_seconds", "How old the first of them is.", {n: age_s(s.oldest_at) for n, s in sinks.items()}),
+        ("tocsin_dead_letters", "Alerts that a sink did not take in time.", {n: s.dead for n, s in sinks.items()}),
+        ("tocsin_sink_failing", "1 while a sink is backed off.", {n: s.is_failing for n, s in sinks.items()}),
+        (
+            "tocsin_sink_disabled",
+            "1 where a receiver said that it is gone.",
+            {n: s.is_disabled for n, s in sinks.items()},
+        ),
+    )
+    for name, told, values in of_sinks:
+        gauge = GaugeMetricFamily(name, told, labels=("sink",))
+        _fill(gauge, values)
+        yield gauge
+
+
+def _gauge(name: str, told: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, told, value=float(value))
+
+
+def _counter(name: str, told: str, value: float) -> Metric:
+    return CounterMetricFamily(name, told, value=value)
+
+
+def _histogram(name: str, told: str, spread: Spread) -> Metric:
+    buckets, so_far = [], 0
+    for bound_ms, count in zip((*spread.bounds, None), spread.counts, strict=True):
+        so_far += count
+        buckets.append((str(bound_ms / 1000) if bound_ms is not None else "+Inf", so_far))
+    return HistogramMetricFamily(name, told, buckets=buckets, sum_value=spread.total_ms / 1000)
+
+
+def _fill(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[str, float]) -> None:
+    for label, value in values.items():
+        family.add_metric((label,), float(value))

@@ -1,0 +1,146 @@
+"""What a running engine counts of its own work: some additions for each batch, and none that anybody waits for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from tocsin.errors import DeliveryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.events import Happening
+    from tocsin.model import CheckResult, JsonObject
+    from tocsin.ports import Sink
+
+CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
+"""The bounds by which the duration of checks is told."""
+COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
+"""The same of batches on their way into the store."""
+
+
+class Spread:
+    """How often something took how long.
+
+    bounds  milliseconds, growing
+    counts  of what took no longer than the bound at the same place; the last of what took longer than all
+    """
+
+    __slots__ = ("bounds", "counts", "total_ms")
+
+    def __init__(self, bounds: tuple[int, ...]) -> None:
+        self.bounds, self.counts, self.total_ms = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def add(self, took_ms: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(self.bounds, took_ms)] += 1
+        self.total_ms += took_ms
+
+
+class Counts:
+    """Everything that was counted since the start; numbers only grow, but for `streams`.
+
+    Implements `ports.Telemetry`, as some of it is known from happenings alone.
+    outcomes    checks that were written, by outcome
+    renderings  by what became of them: given, failed
+    deliveries  by sink and result: accepted, refused (that alert), failed (the sink), gone
+    problems    happenings that are warnings or errors, by level
+    answers     of the HTTP edge, by class of status ("2xx")
+    streams     readers of /events now
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.renderings: Counter[str] = Counter()
+        self.deliveries: Counter[tuple[str, str]] = Counter()
+        self.problems: Counter[str] = Counter()
+        self.answers: Counter[str] = Counter()
+        self.checks_took, self.commits_took = Spread(CHECK_MS), Spread(COMMIT_MS)
+        self.wire_bytes = self.saved_bytes = self.not_modified = 0
+        self.fetcher_restarts = self.store_failures = 0
+        self.hosts_crowded = self.streams = 0
+
+    def committed(self, results: Sequence[CheckResult]) -> None:
+        """Count a batch that was written."""
+        outcomes, bounds, counts = self.outcomes, self.checks_took.bounds, self.checks_took.counts
+        reports = [result.report for result in results]
+        outcomes.update([report.outcome for report in reports])
+        took = [report.elapsed_ms for report in reports]
+        for took_ms in took:
+            counts[bisect_left(bounds, took_ms)] += 1
+        self.checks_took.total_ms += sum(took)
+        self.wire_bytes += sum([report.bytes for report in reports])
+        self.saved_bytes += sum([report.saved_bytes for report in reports])
+        self.not_modified += sum([report.not_modified for report in reports])
+
+    def emit(self, happening: Happening) -> None:
+        """Count what happened, where it counts."""
+        if happening.level in {"warning", "error"}:
+            self.problems[happening.level] += 1
+        count = _KNOWN.get(happening.name)
+        if count is not None:
+            count(self, happening.values)
+
+
+class CountedSink:
+    """A sink whose answers are counted; implements `ports.Sink`."""
+
+    def __init__(self, sink: Sink, counts: Counts) -> None:
+        self.name, self._sink, self._counts = sink.name, sink, counts
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give it the event."""
+        try:
+            await self._sink.deliver(event)
+        except DeliveryError as exc:
+            self._counts.deliveries[self.name, _RESULTS.get(exc.blames, "failed")] += 1
+            raise
+        self._counts.deliveries[self.name, "accepted"] += 1
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        await self._sink.close()
+
+
+_RESULTS: Final = {"sink": "failed", "alert": "refused", "gone": "gone"}
+
+
+def _answered(counts: Counts, values: dict[str, Any]) -> None:
+    counts.answers[f"{values['status'] // 100}xx"] += 1
+
+
+def _committed(counts: Counts, values: dict[str, Any]) -> None:
+    counts.commits_took.add(values["took_ms"])
+
+
+def _crowded(counts: Counts, values: dict[str, Any]) -> None:
+    counts.hosts_crowded = values["hosts"]
+
+
+def _rendered(result: str) -> Callable[[Counts, dict[str, Any]], None]:
+    def count(counts: Counts, _values: dict[str, Any]) -> None:
+        counts.renderings[result] += 1
+
+    return count
+
+
+def _one_more(name: str, by: int = 1) -> Callable[[Counts, dict[str, Any]], None]:
+    def count(counts: Counts, _values: dict[str, Any]) -> None:
+        setattr(counts, name, getattr(counts, name) + by)
+
+    return count
+
+
+_KNOWN: Final[dict[str, Callable[[Counts, dict[str, Any]], None]]] = {
+    "fetcher.replaced": _one_more("fetcher_restarts"),
+    "hosts.crowded": _crowded,
+    "http.answered": _answered,
+    "page.rendered": _rendered("given"),
+    "page.unrendered": _rendered("failed"),
+    "results.committed": _committed,
+    "store.failed": _one_more("store_failures"),
+    "stream.closed": _one_more("streams", -1),
+    "stream.opened": _one_more("streams"),
+}
