@@ -72,4 +72,4 @@ def page_link(public_url: str, page_id: int | str) -> str | None:
 
 def question_link(public_url: str, question_id: int | str) -> str | None:
     """Say where people answer a question; None as above."""
-    return f"{public_url.rstrip('/')}/questions#question-{question_id}" if public_url else None
+    return f"{public_url.rstrip('/')}/questions/{question_id}" if public_url else None

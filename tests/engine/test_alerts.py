@@ -246,4 +246,4 @@ def test_T60_a_question_links_to_where_it_is_answered() -> None:
 
     data = alerts.unreachable_event(question(), START).event["data"]
 
-    assert data["question"]["answer"]["url"] == "https://tocsin.example.org/questions#question-77"
+    assert data["question"]["answer"]["url"] == "https://tocsin.example.org/questions/77"

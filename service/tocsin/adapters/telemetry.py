@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Callable, MutableMapping, Sequence
 
     import structlog
 
     from tocsin.events import Happening
+    from tocsin.ports import Telemetry
     from tocsin.settings import LogSettings
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -25,13 +26,29 @@ _MASK = "***"
 _OURS = frozenset({"event", "level", "at", "timestamp"})
 
 
+class FanOut:
+    """Tells several of each happening; implements `ports.Telemetry`."""
+
+    def __init__(self, told: Sequence[Telemetry]) -> None:
+        self._told = tuple(told)
+
+    def emit(self, happening: Happening) -> None:
+        """Pass it on to all."""
+        for each in self._told:
+            each.emit(happening)
+
+
 class LogTelemetry:
     """Writes each happening as one line; implements `ports.Telemetry`.
 
-    stream  standard error unless told otherwise, so that standard output stays for results
+    stream      standard error unless told otherwise, so that standard output stays for results
+    request_id  tells for which request of somebody this is being done; empty for none
     """
 
-    def __init__(self, settings: LogSettings, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, settings: LogSettings, stream: TextIO | None = None, *, request_id: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._request_id = request_id
         self._stream = stream if stream is not None else sys.stderr
         self._least = _LEVELS[settings.level]
         human = settings.format == "human" or (settings.format == "auto" and self._stream.isatty())
@@ -56,8 +73,11 @@ class LogTelemetry:
         """Write a line, unless it is below the level set; a log that cannot be written disturbs nothing."""
         if _LEVELS[happening.level] < self._least:
             return
+        values, request_id = happening.values, self._request_id()
+        if request_id and "request_id" not in values:
+            values = values | {"request_id": request_id}
         try:
-            getattr(self._log, happening.level)(happening.name, values=happening.values)
+            getattr(self._log, happening.level)(happening.name, values=values)
         except (OSError, ValueError):
             # The log's reader is gone, or its disk is full: there is nobody left to tell.
             return

@@ -11,6 +11,7 @@ from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
 from tocsin.app.fetching import Checking, put_together
 from tocsin.engine.alerts import Alerts
@@ -18,6 +19,7 @@ from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
 from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
+from tocsin.engine.counting import CountedSink, Counts
 from tocsin.engine.delivery import Delivery
 from tocsin.engine.fetchers import Fetchers
 from tocsin.engine.gates import Gates
@@ -82,6 +84,7 @@ class Assembly:
     fetcher       makes requests where no fetcher processes do; None where they do
     request_id    the request that it works for; None for a service
     on_committed  is told of each batch of results that was written
+    counts        what was counted of its work so far
     """
 
     def __init__(
@@ -98,7 +101,9 @@ class Assembly:
         starter: FetcherStarter | None = None,
         demo_port: int = 0,
     ) -> None:
-        self._settings, self._store, self._fetcher, self._telemetry = settings, store, fetcher, telemetry
+        self.counts = Counts()
+        self._settings, self._store, self._fetcher = settings, store, fetcher
+        self._telemetry = telemetry = FanOut((telemetry, self.counts))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._starter, self._demo_port = starter or LocalStarter(), demo_port
         self._clock, self._chance = SystemClock(), SystemChance()
@@ -107,7 +112,8 @@ class Assembly:
         self.policies = Policies(settings.pages)
         self._alerts = Alerts(settings.instance.name, self._chance, public_url=settings.http.public_url)
         self._lease = Lease(store, settings.instance.name, settings.store.lease, self._clock, telemetry)
-        self._delivery = Delivery(sinks, store, settings.delivery, self._clock, telemetry)
+        counted = [CountedSink(sink, self.counts) for sink in sinks]
+        self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)
 
     @cached_property
     def runner(self) -> Runner:
@@ -260,6 +266,7 @@ class Assembly:
             self.renders.on_checked()
         if any(result.alerts or result.recovery for result in results):
             self._delivery.wake()
+        self.counts.committed(results)
         self._on_committed(results)
 
 

@@ -96,6 +96,11 @@ class Scheduler:
                 return
             await self._wait(stopping)
 
+    def late_s(self) -> float:
+        """Tell how long the host is due already that is due the longest; 0 where none is late."""
+        due = self._agenda.next_due()
+        return max(self._clock.now() - due, 0) / 1_000_000 if due is not None else 0.0
+
     def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         """Take back hosts whose batches are written, with the time when they are due again."""
         for result in results:

@@ -98,8 +98,13 @@ class Writer:
 
     async def _commit(self, batch: list[CheckResult]) -> None:
         while True:
+            began_s = self._clock.monotonic()
             try:
                 due = await self._store.commit(self._lease.claim, batch)
+                took_ms = round((self._clock.monotonic() - began_s) * 1000, 1)
+                self._telemetry.emit(
+                    Happening("results.committed", "debug", {"results": len(batch), "took_ms": took_ms})
+                )
                 self._count(batch)
             except StaleClaim as exc:
                 # Whoever owns the hosts now checks these pages again; nothing of ours may be written.
