@@ -21,6 +21,8 @@ WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Hear of changes", "Write 
 
 COMMANDS: tuple[Command, ...] = (
     Command(WATCH, "watch", "tocsin.cli.watch", "the list of pages: add, remove, list, set, import, export, clear"),
+    Command(WATCH, "plan", "tocsin.cli.plan", "what a declared list of pages (TOML, YAML) would change"),
+    Command(WATCH, "apply", "tocsin.cli.apply", "make the list of pages what such a file says"),
     Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
     Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when they are due, deliver alerts"),
     Command(WATCH, "demo", "tocsin.cli.demo", "the service at work on a small site of its own"),

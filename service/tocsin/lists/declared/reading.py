@@ -1,0 +1,244 @@
+"""From a file to what it declares: settings for all pages, groups with theirs, pages; a bad file is refused whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from tocsin.configuration import parse_page_settings
+from tocsin.errors import UsageError
+from tocsin.lists.declared.tree import Tree, is_list, read_tree
+from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.settings import PageSettings
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tocsin.model import JsonObject, NewPage
+
+    ReadSecret = Callable[[str, str, str], str]
+    """Given a file's name, the key and where it stands, returns what the file holds."""
+
+KEYS: Final = tuple(PageSettings.__struct_fields__)
+SECRET_FILES: Final = {"auth_file": "auth", "proxy_file": "proxy"}
+PAGE_KEYS: Final = ("url", "group", "text", "paused")
+TOP_KEYS: Final = ("prune", "all", "groups", "pages")
+MAIN: Final = "main"
+_MOST_COMPLAINTS: Final = 20
+_YES: Final = ("true", "yes", "on")
+_NO: Final = ("false", "no", "off")
+_SHOWN: Final = 80
+# Beside those of JSON: what TOML forbids, what ends a line in YAML, and what YAML takes for no text.
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+class DeclaredPage(Struct, frozen=True):
+    """A page of the file; `paused` None says nothing of it."""
+
+    new: NewPage
+    paused: bool | None
+
+
+class Declared(Struct, frozen=True):
+    """What a file says.
+
+    for_all  settings for all pages; None where it says nothing of them
+    groups   settings by the group's name
+    pages    by URL
+    prune    pages that it does not name are to go
+    """
+
+    for_all: JsonObject | None
+    groups: dict[str, JsonObject]
+    pages: dict[str, DeclaredPage]
+    prune: bool
+
+
+def read_declared(
+    body: bytes, *, name: str, kind: str | None = None, read_secret: ReadSecret | None = None
+) -> Declared:
+    """Read a declared list.
+
+    name         for messages; its ending tells the format where `kind` does not
+    kind         "toml" or "yaml"
+    read_secret  reads `auth_file` and `proxy_file`; None: no file may be named
+    Raises UsageError, a line for each thing that cannot be (the first 20), each with its place and the mend.
+    """
+    tree = read_tree(body, name=name, kind=kind)
+    reader = _Reader(tree, read_secret)
+    declared = reader.read()
+    if reader.complaints:
+        told = reader.complaints[:_MOST_COMPLAINTS]
+        more = len(reader.complaints) - len(told)
+        rest = [f"{name}: {more:,} more; nothing of it was taken"] if more else [f"{name}: nothing of it was taken"]
+        raise UsageError("\n".join([*told, *rest]))
+    return declared
+
+
+class _Reader:
+    """Reads one tree; what cannot be is gathered, so that all of it can be mended at once."""
+
+    def __init__(self, tree: Tree, read_secret: ReadSecret | None) -> None:
+        self._tree, self._read_secret = tree, read_secret
+        self._judged: dict[str, JsonObject] = {}
+        self.complaints: list[str] = []
+
+    def read(self) -> Declared:
+        top = self._tree.value
+        self._demand_known(top, TOP_KEYS, ())
+        for_all = self._settings(top["all"], ("all",)) if top.get("all") is not None else None
+        groups = self._groups(top.get("groups"))
+        pages = self._pages(top.get("pages"))
+        prune = self._truth(top.get("prune"), ("prune",))
+        if prune and not pages and not self.complaints:
+            self._complain(("prune",), "prune, and no page is named: all would go; to empty the list: tocsin watch clear")
+        return Declared(for_all, groups, pages, bool(prune))
+
+    def _groups(self, given: Any) -> dict[str, JsonObject]:
+        groups: dict[str, JsonObject] = {}
+        if given is None:
+            return groups
+        if not isinstance(given, dict):
+            self._complain(("groups",), 'not a table; write [groups.news], or "news:" below groups')
+            return groups
+        for name, settings in given.items():
+            try:
+                groups[check_group(name)] = self._settings({} if settings is None else settings, ("groups", name))
+            except UsageError as exc:
+                self._complain(("groups", name), str(exc))
+        return groups
+
+    def _pages(self, given: Any) -> dict[str, DeclaredPage]:
+        pages: dict[str, DeclaredPage] = {}
+        if given is None:
+            return pages
+        if not is_list(given):
+            self._complain(("pages",), "not a list; write [[pages]] for each page, or - url: … below pages")
+            return pages
+        places: dict[str, int] = {}
+        for number, entry in enumerate(given):
+            try:
+                page = self._page(entry, number)
+            except UsageError as exc:
+                self._complain(("pages", number), str(exc))
+                continue
+            url = page.new.url
+            if url in pages:
+                first = self._tree.line(("pages", places[url]))
+                self._complain(("pages", number), f"{url} stands here twice, first in line {first}; leave one out")
+                continue
+            pages[url], places[url] = page, number
+        return pages
+
+    def _page(self, entry: Any, number: int) -> DeclaredPage:
+        path = ("pages", number)
+        if isinstance(entry, str):
+            entry = {"url": entry}
+        if not isinstance(entry, dict):
+            raise UsageError("not a page; write its URL, or a table with the key url")
+        url, group, text = (self._text(entry.get(key), key) for key in ("url", "group", "text"))
+        if not url:
+            raise UsageError('this page has no url; give it, as in url = "https://example.org/"')
+        found = watch_url(url)
+        if found.credentials is not None:
+            raise UsageError(f"{found.given}: credentials in the URL; write them as auth, or auth_file")
+        name = check_group(group) if group else MAIN
+        settings = self._settings({key: entry[key] for key in entry if key not in PAGE_KEYS}, path, also=PAGE_KEYS)
+        paused = self._truth(entry.get("paused"), (*path, "paused"))
+        return DeclaredPage(new_page(found, group=name, text=check_words(text), settings=settings), paused)
+
+    def _settings(self, given: Any, path: tuple[str | int, ...], *, also: tuple[str, ...] = ()) -> JsonObject:
+        """Judge settings; those of many pages that are alike once."""
+        if not isinstance(given, dict):
+            self._complain(path, "not a table of settings; write them as keys below it, such as every")
+            return {}
+        if not self._demand_known(given, (*also, *KEYS, *SECRET_FILES), path):
+            return {}
+        try:
+            texts = {key: to_text(value) for key, value in given.items() if value is not None}
+        except UsageError as exc:
+            self._complain(path, str(exc))
+            return {}
+        judged_by = "\0".join(f"{key}\0{text}" for key, text in texts.items())
+        if judged_by not in self._judged:
+            try:
+                self._judged[judged_by] = parse_page_settings(self._with_secrets(texts, path), source="settings")
+            except UsageError as exc:
+                lines = [line.removeprefix("settings: ") for line in str(exc).split("\n")]
+                for line in lines:
+                    key = line.removeprefix("pages.").partition(":")[0]
+                    self._complain((*path, key) if key in given else path, line.removeprefix("pages."))
+                return {}
+        return self._judged[judged_by]
+
+    def _with_secrets(self, texts: Mapping[str, str], path: tuple[str | int, ...]) -> dict[str, str]:
+        """Put what a named file holds in the place of its name."""
+        found = {key: text for key, text in texts.items() if key not in SECRET_FILES}
+        for by_file, key in SECRET_FILES.items():
+            if by_file not in texts:
+                continue
+            if key in texts:
+                raise UsageError(f"{key} and {by_file} exclude each other; leave one of them out")
+            if self._read_secret is None:
+                raise UsageError(f"{by_file}: files are read on a command line only; write {key}")
+            found[key] = self._read_secret(texts[by_file], by_file, self._tree.place(*path, by_file))
+        return found
+
+    def _demand_known(self, given: Mapping[str, Any], known: tuple[str, ...], path: tuple[str | int, ...]) -> bool:
+        unknown = [key for key in given if key not in known]
+        for key in unknown:
+            close = get_close_matches(str(key).lower(), known, n=1, cutoff=0.5)
+            mend = f"the nearest known key is {close[0]}" if close else f"known here are {', '.join(known)}"
+            self._complain((*path, key), f"{_shown(key)}: unknown key; {mend}")
+        return not unknown
+
+    def _text(self, value: Any, key: str) -> str | None:
+        if value is None or isinstance(value, str):
+            return value
+        raise UsageError(f"{key}: found {_shown(value)}, allowed is text in quotes")
+
+    def _truth(self, value: Any, path: tuple[str | int, ...]) -> bool | None:
+        if value is None or isinstance(value, bool):
+            return value
+        text = value.lower() if isinstance(value, str) else ""
+        if text not in _YES + _NO:
+            self._complain(path, f"{path[-1]}: found {_shown(value)}, allowed is true or false")
+            return None
+        return text in _YES
+
+    def _complain(self, path: tuple[str | int, ...], what: str) -> None:
+        place = self._tree.place(*path) if len(self.complaints) < _MOST_COMPLAINTS else self._tree.name
+        self.complaints.append(f"{place}: {what}")
+
+
+def to_text(value: Any) -> str:
+    """Write a value as a command line would give it; raises UsageError for one that no setting can be."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    if is_list(value) and all(isinstance(item, str) for item in value):
+        return f"[{', '.join(map(quoted, value))}]"
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return "{" + ", ".join(f"{quoted(key)} = {quoted(item)}" for key, item in value.items()) + "}"
+    raise UsageError(f"found {_shown(value)}, allowed is text, a number, true, false, or a list or table of texts")
+
+
+def quoted(text: str) -> str:
+    """Write a text in quotation marks, as TOML and YAML both read it."""
+    return _ESCAPED.sub(lambda letter: f"\\u{ord(letter[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def _shown(value: object) -> str:
+    """Show a value in a message: no control characters, not endless, however deep it is."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "a table"
+    text = f'"{value}"' if isinstance(value, str) and value.isprintable() else ascii(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,70 @@
+"""In which line of a TOML file something stands: tomllib does not tell, and whoever has to mend it must know."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HEADER: Final = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY: Final = re.compile(
+    r"\s*((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:\"[^\"]*\"|'[^']*'|[\w-]+))*)\s*="
+)
+_PART: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
+_FENCES: Final = ('"""', "'''")
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """Find the line of a path such as ("pages", 3, "every"); of the nearest thing above it where it is not found.
+
+    Numbers count the tables of that name from 0. Tables within a line are found by the line that they begin in.
+    """
+    best, matched = 1, 0
+    for line, here in _places(text):
+        same = 0
+        for ours, theirs in zip(path, here, strict=False):
+            if ours != theirs:
+                break
+            same += 1
+        if same > matched:
+            best, matched = line, same
+            if matched == len(path):
+                break
+    return best
+
+
+def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
+    """Yield each header and key with its line."""
+    table: tuple[str | int, ...] = ()
+    counts: dict[tuple[str | int, ...], int] = {}
+    fence: str | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if fence is not None:
+            fence = None if line.count(fence) % 2 else fence
+            continue
+        header = _HEADER.match(line)
+        if header is not None and header[1] == "[[":
+            name = _parts(header[2])
+            counts[name] = counts.get(name, -1) + 1
+            table = (*name, counts[name])
+            yield number, table
+        elif header is not None:
+            table = _inside(_parts(header[2]), counts)
+            yield number, table
+        elif (key := _KEY.match(line)) is not None:
+            yield number, (*table, *_parts(key[1]))
+        fence = next((mark for mark in _FENCES if line.count(mark) % 2), None)
+
+
+def _inside(name: tuple[str | int, ...], counts: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
+    """A table below the last one of an array belongs to that one."""
+    for length in range(len(name), 0, -1):
+        if name[:length] in counts:
+            return (*name[:length], counts[name[:length]], *name[length:])
+    return name
+
+
+def _parts(text: str) -> tuple[str | int, ...]:
+    return tuple(double or single or bare for double, single, bare in _PART.findall(text))
