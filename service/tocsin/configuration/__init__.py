@@ -6,7 +6,7 @@
 from tocsin.configuration.loading import Loaded, load
 from tocsin.configuration.pages import check_page_keys, parse_page_settings, resolve_page, resolve_page_origins
 from tocsin.configuration.parsing import parse
-from tocsin.configuration.restart import changed_keys, needs_restart
+from tocsin.configuration.restart import changed_keys, is_reloaded, needs_restart
 from tocsin.configuration.secrets import mask
 from tocsin.configuration.spans import parse_size, parse_span, show_size, show_span
 from tocsin.configuration.tree import flatten
@@ -16,6 +16,7 @@ __all__ = [
     "changed_keys",
     "check_page_keys",
     "flatten",
+    "is_reloaded",
     "load",
     "mask",
     "needs_restart",

@@ -20,7 +20,12 @@ def changed_keys(old: Settings, new: Settings) -> list[str]:
     return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
 
 
+def is_reloaded(key: str) -> bool:
+    """Say whether a running service takes up another value of this dotted key at once."""
+    return key.startswith(_RELOADED) and not key.endswith(_BUILT_IN)
+
+
 def needs_restart(old: Settings, new: Settings) -> list[str]:
     """List the changed keys that a running service cannot take up."""
     changed = changed_keys(old, new)
-    return [key for key in changed if not key.startswith(_RELOADED) or key.endswith(_BUILT_IN)]
+    return [key for key in changed if not is_reloaded(key)]

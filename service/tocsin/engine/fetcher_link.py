@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tocsin.errors import ProcessError
 from tocsin.events import Happening
-from tocsin.model import PageTask, RenderJob
+from tocsin.model import FetcherLife, PageTask, RenderJob
 from tocsin.ports.messages import Ask, Beat, Begin, Checked, CheckLeg, Hop, Ready, RenderLeg, Reply, Withdraw
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class FetcherLink:
     most        so many pages it is given at most
     most_bytes  so much memory it may take
     pid         of the process that is in this place now, None while there is none
+    checks      that it has ended, since it was first started
+    restarts    how often a process took the place of another
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class FetcherLink:
         self._most, self._most_bytes, self._clock, self._telemetry = most, most_bytes, clock, telemetry
         self._numbers = count(1)
         self.pid: int | None = None
+        self.checks = self.restarts = 0
         # Pages by their id, questions by their number below zero.
         self._waiting: dict[int, Work] = {}
         self._given: dict[int, Work] = {}
@@ -93,6 +96,12 @@ class FetcherLink:
         self._killed_for: str | None = None
         self._silent_ticks = 0
         self._group: asyncio.TaskGroup
+
+    @property
+    def life(self) -> FetcherLife:
+        """How it is now."""
+        in_flight = len(self._given)
+        return FetcherLife(self.index + 1, self.pid, self._is_ready, in_flight, self.checks, self.restarts)
 
     # What it has in hand ----------------------------------------------------------------------------------------
 
@@ -196,6 +205,7 @@ class FetcherLink:
                 self.pid = None
                 status = await process.end(GRACE_S)
             ended_s = self._clock.monotonic()
+            self.restarts += 1
             why = self._reason(status)
             # Whom somebody else has killed, the machine for want of memory, say, could have started.
             was_murdered = status == -SIGKILL and self._killed_for is None
@@ -254,6 +264,7 @@ class FetcherLink:
     def _take(self, message: FromFetcher) -> None:
         match message:
             case Checked():
+                self.checks += len(message.ends)
                 # What it was to forget is no longer its own.
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
             case Beat():

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.events import Happening
-    from tocsin.model import CheckResult, RenderJob
+    from tocsin.model import CheckResult, FetcherLife, RenderJob
     from tocsin.ports import Clock, Rendered, Telemetry, WorkStore
     from tocsin.ports.messages import Answer, FromFetcher, Question
     from tocsin.ports.processes import FetcherStarter
@@ -181,6 +181,11 @@ class Fetchers:
         """Go on with other settings of hosts; those of pages are taken from the policies."""
         self._hosts = hosts
         self.refresh()
+
+    @property
+    def lives(self) -> tuple[FetcherLife, ...]:
+        """How each of them is now."""
+        return tuple(link.life for link in self._links)
 
     # Renderer ---------------------------------------------------------------------------------------------------
 

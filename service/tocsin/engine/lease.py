@@ -30,6 +30,11 @@ class Lease:
             raise StaleClaim("no claim was taken yet")
         return self._claim
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a claim was taken, and nobody has taken it away since."""
+        return self._claim is not None
+
     async def take(self) -> None:
         """Claim all shards, waiting for another holder's lease to end."""
         told = False

@@ -43,6 +43,7 @@ class LiveState(Struct, frozen=True):
     renders_limit, renders_resume_at  as they are in force
     rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
+    has_lease       it holds the right to check; without it, it waits for another engine's to end
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
     late_s          how long the host is due already that is due the longest
     figures         of the store, as last read; None before the first time
@@ -59,5 +60,6 @@ class LiveState(Struct, frozen=True):
     outage_since: Instant | None = None
     crowded: tuple[CrowdedHost, ...] = ()
     crowded_hosts: int = 0
+    has_lease: bool = True
     late_s: float = 0.0
     figures: StoreFigures | None = None

@@ -1,0 +1,123 @@
+"""The HTTP edge beside the engine: who may come in is settled first, and what serves is loaded while that starts."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.errors import StoreError, UsageError
+from tocsin.events import Happening
+from tocsin.model import Scope
+from tocsin.server.access.credentials import digest_of, new_token
+from tocsin.server.address import LOOPBACK, bind, is_loopback, parse_listen, url_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tocsin.model import Instant
+    from tocsin.ports import Service, Store, Telemetry
+    from tocsin.settings import HttpSettings
+
+FIRST = "first"
+
+
+class Edge:
+    """Bound as soon as it is made; raises SettingsError where the address cannot be had."""
+
+    def __init__(self, settings: HttpSettings, stopping: asyncio.Event, telemetry: Telemetry) -> None:
+        self._settings, self._stopping, self._telemetry = settings, stopping, telemetry
+        self._host, self._port = parse_listen(settings.listen)
+        self._sockets = bind(self._host, self._port)
+        self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
+        self._given: asyncio.Future[tuple[Service, Store]] = asyncio.get_running_loop().create_future()
+        if is_loopback(self._host) or settings.first_token:
+            self._is_settled.set()
+
+    async def run(self) -> None:
+        """Serve until the service is told to stop: that it is starting, and from `open` on everything."""
+        try:
+            # Loading it takes half a second, in which the engine can begin.
+            serving = await asyncio.to_thread(import_module, "tocsin.server.serving")
+            await self._first_of(self._is_settled)
+            if self._stopping.is_set():
+                return
+            await self._serve(serving)
+        finally:
+            for each in self._sockets:
+                each.close()
+            self._has_ended.set()
+
+    async def settle(self, store: Store, now: Instant) -> None:
+        """Settle who is let in: nobody from elsewhere before there is a token; raises SettingsError, StoreError."""
+        has_tokens = await store.has_tokens()
+        if not has_tokens and self._settings.first_token:
+            await self._make_first_token(store, now)
+            has_tokens = True
+        if not has_tokens:
+            self._keep_to_this_machine()
+        url = url_of(self._sockets, self._host)
+        self._telemetry.emit(Happening("http.listening", "info", {"url": url, "needs_token": has_tokens}))
+        self._is_settled.set()
+
+    def open(self, service: Service, store: Store) -> None:
+        """Serve everything from now on."""
+        self._given.set_result((service, store))
+
+    async def ended(self) -> None:
+        """Wait until nothing is served any more."""
+        await self._has_ended.wait()
+
+    async def _serve(self, serving: ModuleType) -> None:
+        front = serving.Front()
+        async with asyncio.TaskGroup() as group:
+            opening = group.create_task(self._open(front), name="http-open")
+            await serving.serve(self._sockets, front, self._stopping, self._telemetry)
+            opening.cancel()
+
+    async def _open(self, front: object) -> None:
+        application = await asyncio.to_thread(import_module, "tocsin.server.app")
+        service, store = await self._given
+        parts = application.Parts(store, service, SystemClock(), SystemChance(), self._telemetry, self._stopping)
+        app = application.make_app(parts)
+        async with application.at_work(app):
+            front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
+            await self._stopping.wait()
+            # Who works on after an answer does so until the requests under way have ended.
+            await asyncio.Event().wait()
+
+    async def _first_of(self, event: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            waiting = [group.create_task(each.wait(), name="http-wait") for each in (event, self._stopping)]
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in waiting:
+                task.cancel()
+
+    async def _make_first_token(self, store: Store, now: Instant) -> None:
+        token = new_token()
+        try:
+            await store.add_token(FIRST, Scope.ADMIN, digest_of(token), now)
+        except UsageError:
+            # Somebody made one in this very moment, who knows it.
+            return
+        mend = "it is shown this once; `tocsin token add NAME --scope admin` makes another, `token revoke` ends one"
+        self._telemetry.emit(Happening("access.first_made", "warning", {"name": FIRST, "mend": mend}))
+        try:
+            print(f"token: {token}", flush=True)  # noqa: T201 - the one place where it is ever shown
+        except OSError as exc:
+            raise StoreError(f"the first token could not be shown ({exc}); make one with `tocsin token add`") from exc
+
+    def _keep_to_this_machine(self) -> None:
+        values: dict[str, object] = {
+            "who": "whoever is on this machine, as administrator",
+            "mend": "`tocsin token add NAME --scope admin` makes a token; from then on everybody needs one",
+        }
+        if not is_loopback(self._host):
+            for each in self._sockets:
+                each.close()
+            self._sockets = bind(LOOPBACK, self._port)
+            values["instead_of"] = self._settings.listen
+            values["mend"] = "`tocsin token add NAME --scope admin` makes a token; then start again, to listen there"
+            self._host = LOOPBACK
+        self._telemetry.emit(Happening("http.open", "warning", values))

@@ -1,0 +1,29 @@
+"""Who is let in: tokens, sessions of browsers, what they may do, and the limits on those who try.
+
+What is asked of it here is loaded when it is asked for: the command line makes tokens and needs no web framework.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tocsin.server.access.auditing import audit
+    from tocsin.server.access.caller import Caller, Via
+    from tocsin.server.access.rights import Administering, Reading, Writing
+
+__all__ = ["Administering", "Caller", "Reading", "Via", "Writing", "audit"]
+
+_PLACES = {
+    "auditing": ("audit",),
+    "caller": ("Caller", "Via"),
+    "rights": ("Administering", "Reading", "Writing"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for place, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{place}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

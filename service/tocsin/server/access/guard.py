@@ -1,0 +1,213 @@
+"""Stands before every route: finds out who asks, and sends away whoever may not even ask."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NoBase64
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import IPv6Address, ip_network
+from math import ceil
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+
+from tocsin.events import Happening
+from tocsin.model import Scope
+from tocsin.server.access.caller import Caller, Via
+from tocsin.server.access.credentials import digest_of, is_token, new_secret
+from tocsin.server.access.forms import SAFE
+from tocsin.server.access.origins import Sender, is_cross_site, is_own_name
+from tocsin.server.access.rights import CALLER, unknown
+from tocsin.server.access.throttle import Throttle
+from tocsin.server.problems import Problem, answer, wants_html
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Send
+    from starlette.types import Scope as Connection
+
+    from tocsin.server.parts import Parts
+
+PUBLIC = frozenset({"/healthz", "/readyz", "/login"})
+PUBLIC_BELOW = "/static/"
+COOKIE = "tocsin"
+SECURE_COOKIE = "__Host-tocsin"
+SENDER = "tocsin.sender"
+_SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "key", "password"})
+_IPV6_NETWORK = 64
+
+
+def is_public(path: str) -> bool:
+    """Say whether anybody may ask for this path."""
+    return path in PUBLIC or (path.startswith(PUBLIC_BELOW) and ".." not in path)
+
+
+class Doorkeeper:
+    """Recognises callers by token, Basic or session; before any token was made, whoever is on this machine."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._has_tokens = False
+        self.throttle = Throttle(parts.clock)
+        self._local_csrf = new_secret()
+
+    async def is_open(self) -> bool:
+        """Say whether no token was ever made, so that the service is open to its own machine."""
+        if not self._has_tokens:
+            self._has_tokens = await self._parts.store.has_tokens()
+        return not self._has_tokens
+
+    async def find(self, request: Request, sender: Sender) -> Caller | None:
+        """Say who asks; None for nobody. Raises Problem."""
+        if await self.is_open():
+            return self._local(sender)
+        header = request.headers.get("authorization")
+        if header is not None:
+            return await self._by_header(header, sender)
+        secret = session_cookie(request)
+        if secret is not None:
+            session = await self._parts.store.session_of(digest_of(secret), self._parts.clock.now())
+            if session is not None:
+                token = session.token
+                return Caller(token.name, token.scope, token.id, session.csrf, Via.SESSION)
+        return None
+
+    async def by_token(self, token: str, sender: Sender, via: Via) -> Caller:
+        """Recognise a token. Raises Problem: 401, or 429 for whoever failed too often."""
+        who, digest = who_is(sender), digest_of(token)
+        if (wait_s := self.throttle.wait_s(who, digest)) > 0:
+            raise Problem(
+                429,
+                "too-many-failures",
+                "Too many failed tries",
+                "from this address, or in all, too many tokens were wrong",
+                mend=f"wait {ceil(wait_s)} s, then use a token that is in force (tocsin token list)",
+                headers={"Retry-After": str(ceil(wait_s))},
+            )
+        found = await self._parts.store.token_of(digest, self._parts.clock.now()) if is_token(token) else None
+        if found is None:
+            self.throttle.failed(who)
+            self.throttle.revoked(digest)
+            self._parts.telemetry.emit(Happening("access.refused", "warning", {"address": who, "via": via.value}))
+            raise unknown("this token is not in force: mistyped, revoked, or past its time")
+        self.throttle.succeeded(digest)
+        return Caller(found.name, found.scope, found.id, "", via)
+
+    def _local(self, sender: Sender) -> Caller:
+        """Let in whoever is on this machine. Raises Problem where somebody else could be behind it."""
+        settings = self._parts.service.settings().http
+        if not sender.is_local:
+            raise unknown("no token was made yet, and without one only this machine is let in")
+        if not is_own_name(sender.origin, settings):
+            raise Problem(
+                421,
+                "unknown-host",
+                "The service is not known by this name",
+                "without a token it answers to names of this machine only, so that no web site can pass for it",
+                mend="use http://127.0.0.1 or localhost, set http.public_url, or make a token (tocsin token add)",
+            )
+        return Caller("local", Scope.ADMIN, None, self._local_csrf, Via.LOCAL)
+
+    async def _by_header(self, header: str, sender: Sender) -> Caller:
+        scheme, _, said = header.partition(" ")
+        match scheme.lower():
+            case "bearer":
+                return await self.by_token(said.strip(), sender, Via.BEARER)
+            case "basic":
+                return await self.by_token(_password(said.strip()), sender, Via.BASIC)
+        raise unknown(f"Authorization: {scheme[:20]!r} is not known here")
+
+
+class Guard:
+    """ASGI middleware: who asks is found out before anything of theirs is read."""
+
+    def __init__(self, app: ASGIApp, doorkeeper: Doorkeeper, parts: Parts) -> None:
+        self._app, self._doorkeeper, self._parts = app, doorkeeper, parts
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it here."""
+        if scope["type"] != "http":
+            raise Problem(400, "no-http", "Only HTTP is spoken here")
+        request = Request(scope, receive)
+        try:
+            response: Response | None = await self._refusal(request)
+        except Problem as exc:
+            response = await answer(request, exc)
+        await (self._app if response is None else response)(scope, receive, send)
+
+    async def _refusal(self, request: Request) -> RedirectResponse | None:
+        scope, settings = request.scope, self._parts.service.settings().http
+        sender: Sender = scope[SENDER]
+        _refuse_secrets_in(scope["query_string"])
+        path = scope["path"]
+        if is_public(path):
+            if request.method not in SAFE and is_cross_site(request, sender, settings):
+                raise _foreign()
+            return None
+        caller = await self._doorkeeper.find(request, sender)
+        if caller is None:
+            if wants_html(request) and request.method in SAFE:
+                wanted = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+                return RedirectResponse("/login" if wanted == "/" else f"/login?next={quote(wanted, safe='')}", 303)
+            raise unknown()
+        if caller.via is not Via.BEARER and is_cross_site(request, sender, settings) and not _is_visit(request):
+            raise _foreign()
+        scope[CALLER] = scope["state"]["caller"] = caller
+        return None
+
+
+def who_is(sender: Sender) -> str:
+    """Name whose failures are counted together: an address, of IPv6 its network, which one person can have whole."""
+    if isinstance(sender.address, IPv6Address):
+        return str(ip_network((sender.address, _IPV6_NETWORK), strict=False))
+    return str(sender.address)
+
+
+def session_cookie(request: Request) -> str | None:
+    """Give the session's secret that a browser sends."""
+    cookies: SimpleCookie = SimpleCookie()
+    for header in request.headers.getlist("cookie"):
+        try:
+            cookies.load(header)
+        except CookieError:
+            continue
+    found = cookies.get(SECURE_COOKIE) or cookies.get(COOKIE)
+    return found.value if found is not None and found.value else None
+
+
+def _password(said: str) -> str:
+    try:
+        _, _, password = b64decode(said, validate=True).decode("utf-8").partition(":")
+    except (NoBase64, UnicodeDecodeError):
+        raise unknown("the Basic credentials cannot be read") from None
+    return password
+
+
+def _is_visit(request: Request) -> bool:
+    """Say whether somebody follows a link from elsewhere; nothing of the answer is seen by who made the link."""
+    return request.method in {"GET", "HEAD"} and request.headers.get("sec-fetch-mode") == "navigate"
+
+
+def _refuse_secrets_in(query: bytes) -> None:
+    """Refuse tokens in URLs, which logs, histories and proxies keep."""
+    names = {name.lower() for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}
+    if names & _SECRET_PARAMETERS:
+        raise Problem(
+            400,
+            "token-in-url",
+            "A token does not belong in a URL",
+            "logs, histories and proxies keep URLs",
+            mend="send `Authorization: Bearer TOKEN`, or it as the password of Basic; revoke one that was in a URL",
+        )
+
+
+def _foreign() -> Problem:
+    return Problem(
+        403,
+        "cross-site",
+        "The request comes from another site",
+        "a browser sent it for a page that is not one of ours",
+        mend="open this service's own page; behind a proxy, set http.public_url to the address that people use",
+    )

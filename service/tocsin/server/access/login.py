@@ -1,0 +1,97 @@
+"""Logging in and out with a browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from tocsin.server.access.caller import Via
+from tocsin.server.access.credentials import digest_of, new_secret
+from tocsin.server.access.guard import COOKIE, SECURE_COOKIE, SENDER, Doorkeeper, session_cookie
+from tocsin.server.access.rights import Reading
+from tocsin.server.pages.rendering import plain_page
+from tocsin.server.pages.words import local_path
+from tocsin.server.parts import Given
+from tocsin.server.problems import Problem
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/login")
+async def form(request: Request, next: Annotated[str, Query()] = "/") -> Response:  # noqa: A002 - the name that users see
+    """Show the form, or lead on where none is needed."""
+    if await _doorkeeper(request).is_open():
+        return RedirectResponse(onward(next), 303)
+    return plain_page(request, "login.html", wrong=None, next=onward(next))
+
+
+@router.post("/login")
+async def login(
+    request: Request,
+    parts: Given,
+    token: Annotated[str, Form()] = "",
+    next: Annotated[str, Form()] = "/",  # noqa: A002 - as above
+) -> Response:
+    """Open a session, with an id that nobody knew before (session fixation)."""
+    sender = request.scope[SENDER]
+    try:
+        caller = await _doorkeeper(request).by_token(token.strip(), sender, Via.SESSION)
+    except Problem as exc:
+        page = plain_page(
+            request, "login.html", status=exc.status, wrong=f"{exc.detail}; {exc.mend}", next=onward(next)
+        )
+        page.headers.update(exc.headers)
+        return page
+    if caller.token_id is None:
+        raise AssertionError("a token has an id")
+    now, length = parts.clock.now(), parts.service.settings().http.session
+    if (before := session_cookie(request)) is not None:
+        await parts.store.close_session(digest_of(before))
+    secret = new_secret()
+    until = now + round(length.total_seconds() * 1_000_000)
+    await parts.store.open_session(digest_of(secret), caller.token_id, new_secret(), now, until=until)
+    response = RedirectResponse(onward(next), 303)
+    is_secure = is_secure_request(request, parts.service.settings().http.public_url)
+    response.set_cookie(
+        SECURE_COOKIE if is_secure else COOKIE,
+        secret,
+        max_age=round(length.total_seconds()),
+        path="/",
+        secure=is_secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+@router.post("/logout")
+async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
+    """Close the session."""
+    if (secret := session_cookie(request)) is not None:
+        await parts.store.close_session(digest_of(secret))
+    response = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache"'})
+    for name in (COOKIE, SECURE_COOKIE):
+        response.delete_cookie(name, path="/", secure=name == SECURE_COOKIE, httponly=True, samesite="lax")
+    return response
+
+
+def onward(wanted: str) -> str:
+    """Give a path of this service to lead on to; whatever else is asked for leads to the first page."""
+    path = local_path(wanted)
+    return "/" if path.startswith(("/login", "/logout")) else path
+
+
+def is_secure_request(request: Request, public_url: str) -> bool:
+    """Say whether the browser speaks HTTPS, with us or with a proxy that is believed."""
+    origin = request.scope[SENDER].origin
+    if origin is not None and origin.scheme == "https":
+        return True
+    return public_url.startswith("https://") and origin is not None and origin.host in public_url
+
+
+def _doorkeeper(request: Request) -> Doorkeeper:
+    found = request.app.state.doorkeeper
+    assert isinstance(found, Doorkeeper)  # noqa: S101 - `make_app` sets it
+    return found

@@ -1,0 +1,159 @@
+"""Where a request comes from, and by which name it came: proxies are believed only where they are trusted."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+    from tocsin.settings import HttpSettings
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(Struct, frozen=True):
+    """Scheme, host and port, as browsers compare them."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.port in {None, _PORTS.get(self.scheme)} else f":{self.port}")
+
+
+class Sender(Struct, frozen=True):
+    """Who sent a request, and by which name.
+
+    address   of the client, or of the last proxy that is not trusted
+    believed  a trusted proxy stands between
+    origin    by which it came here, None where Host makes no sense
+    """
+
+    address: Address | None
+    believed: bool
+    origin: Origin | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it came from this machine, with nobody between."""
+        return self.address is not None and self.address.is_loopback and not self.believed
+
+
+def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) -> Sender:
+    """Say who sent a request; X-Forwarded headers count only where a trusted proxy has sent them."""
+    client = scope.get("client")
+    address = parse_address(client[0]) if client else None
+    trusted = networks_of(settings.trusted_proxies)
+    scheme, believed = str(scope.get("scheme", "http")), False
+    if address is not None and _is_in(address, trusted) and ("x-forwarded-for" in headers):
+        believed = True
+        # The last name was written by whoever spoke with our proxy; before it, anybody may have written anything.
+        for said in reversed(headers["x-forwarded-for"].split(",")):
+            found = parse_address(said.strip())
+            if found is None:
+                break
+            address = found
+            if not _is_in(found, trusted):
+                break
+        said_scheme = headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
+        scheme = said_scheme if said_scheme in _PORTS else scheme
+    return Sender(address, believed, parse_origin(f"{scheme}://{headers.get('host', '')}"))
+
+
+def parse_address(text: str) -> Address | None:
+    """Read an IP address; one of IPv4 within IPv6 is that of IPv4."""
+    try:
+        found = ip_address(text.partition("%")[0].strip("[]"))
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+@lru_cache(maxsize=16)
+def networks_of(texts: tuple[str, ...]) -> tuple[Network, ...]:
+    """Read networks; settings were checked before."""
+    return tuple(ip_network(text, strict=False) for text in texts)
+
+
+def parse_origin(text: str) -> Origin | None:
+    """Read an origin, None for what is none ("null", too)."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.path not in {"", "/"}:
+        return None
+    if parts.query or parts.fragment or not parts.netloc.isprintable() or set(parts.netloc) & set(" \\/?#@,;<>\"'"):
+        return None
+    return Origin(parts.scheme, parts.hostname.rstrip("."), port if port is not None else _PORTS[parts.scheme])
+
+
+def public_origin(settings: HttpSettings) -> Origin | None:
+    """Give the origin of `http.public_url`, which may lead into a folder of somebody else's site."""
+    parts = urlsplit(settings.public_url)
+    return parse_origin(f"{parts.scheme}://{parts.netloc}")
+
+
+def is_own_name(origin: Origin | None, settings: HttpSettings) -> bool:
+    """Say whether this machine, or whoever set `http.public_url`, calls the service so (against DNS rebinding)."""
+    if origin is None:
+        return False
+    public = public_origin(settings)
+    if public is not None and origin.host == public.host:
+        return True
+    address = parse_address(origin.host)
+    return address.is_loopback if address is not None else is_loopback_name(origin.host)
+
+
+def is_loopback_name(host: str) -> bool:
+    """Say whether no DNS is asked for this name: `localhost` and what ends so."""
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def is_cross_site(request: Request, sender: Sender, settings: HttpSettings) -> bool:
+    """Say whether a browser sends this for a page of somebody else."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in {"same-origin", "none"}
+    said = request.headers.get("origin")
+    if said is None:
+        return False
+    found = parse_origin(said)
+    return found is None or found not in {sender.origin, public_origin(settings)}
+
+
+def base_url(request: Request, settings: HttpSettings) -> str:
+    """Give the URL under which people reach this service, without a slash at its end.
+
+    Host is believed only where no `http.public_url` is set and it is a name of this machine: links that leave the
+    service are not to be made of what a stranger says (GHSA-hp8h-jqfm-v7x5).
+    """
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
+    sender = sender_of(request.scope, request.headers, settings)
+    if sender.origin is not None and (is_own_name(sender.origin, settings) or _is_address(sender.origin.host)):
+        return str(sender.origin)
+    server = request.scope.get("server") or ("localhost", None)
+    return str(Origin(sender.origin.scheme if sender.origin else "http", server[0], server[1]))
+
+
+def _is_address(host: str) -> bool:
+    return parse_address(host) is not None
+
+
+def _is_in(address: Address, networks: tuple[Network, ...]) -> bool:
+    return any(address in network for network in networks)

@@ -1,0 +1,75 @@
+"""The application: every route, behind the guard."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import Depends, FastAPI, Request
+
+import tocsin
+from tocsin.server import health, metrics, problems
+from tocsin.server.access import login
+from tocsin.server.access.guard import Doorkeeper, Guard, is_public
+from tocsin.server.access.headers import Envelope
+from tocsin.server.access.limits import Limits
+from tocsin.server.access.rights import wanted_of
+from tocsin.server.api import router as api
+from tocsin.server.jobs import running_jobs
+from tocsin.server.pages.routes import router as pages
+from tocsin.server.parts import Parts
+from tocsin.server.streams import routers as streams
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp
+
+
+class Application(FastAPI):
+    """FastAPI behind the guard: nothing it answers, errors of its own among it, goes round that."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the guard before everything, and the limits before the guard."""
+        parts: Parts = self.state.parts
+        return Envelope(Limits(Guard(super().build_middleware_stack(), self.state.doorkeeper, parts)), parts)
+
+
+async def declared(request: Request) -> None:
+    """Let nobody through to a route that does not say who may use it. Raises Problem."""
+    route = request.scope["route"]
+    if not is_public(request.scope["path"]) and wanted_of(route.dependant) is None:
+        raise problems.Problem(
+            403, "undeclared", "Nobody may use this", "the route does not say who may", mend="please report it"
+        )
+
+
+def make_app(parts: Parts) -> Application:
+    """Make the application; `at_work` must be entered before it answers.
+
+    Its `state` has `parts`, `stopping`, `doorkeeper` and, at work, `jobs`.
+    """
+    app = Application(
+        title="Tocsin",
+        version=tocsin.__version__,
+        summary="Watches web pages, and tells of changes that their authors declare.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(declared)],
+    )
+    app.state.parts, app.state.stopping = parts, parts.stopping
+    app.state.doorkeeper = Doorkeeper(parts)
+    problems.install(app)
+    for router in (health.router, login.router, metrics.router, api, pages, *streams):
+        app.include_router(router)
+    return app
+
+
+@asynccontextmanager
+async def at_work(app: Application) -> AsyncIterator[None]:
+    """Keep going what works on after a request was answered."""
+    async with running_jobs(app.state.parts) as jobs:
+        app.state.jobs = jobs
+        yield

@@ -1,0 +1,37 @@
+"""`/healthz`: the process is alive; `/readyz`: it does its work."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import JSONResponse
+
+from tocsin.errors import StoreError
+from tocsin.server.parts import Given
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", summary="Say that the process is alive")
+async def healthz() -> JSONResponse:
+    """Answer, which is all."""
+    return JSONResponse({"status": "alive"})
+
+
+@router.get("/readyz", summary="Say whether the service does its work")
+async def readyz(parts: Given) -> JSONResponse:
+    """Say whether store, engine and fetchers are as they should be; 503 where one is not."""
+    live = parts.service.live()
+    try:
+        is_held = await parts.store.is_held()
+        store = "ok"
+    except StoreError:
+        # Why is in the log; here anybody may read.
+        is_held, store = False, "unusable"
+    ready = sum(fetcher.is_ready for fetcher in live.fetchers)
+    found = {
+        "store": store,
+        "engine": "ok" if is_held else "waits for its lease",
+        "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
+    }
+    is_ready = store == "ok" and is_held and ready > 0
+    return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)

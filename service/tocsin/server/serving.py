@@ -1,0 +1,152 @@
+"""Serves HTTP in the service's own loop: answers from the first moment, and ends in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+import uvicorn
+
+from tocsin.events import Happening
+from tocsin.server.connections import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from tocsin.ports import Telemetry
+
+GRACE_S = 4
+"""How long requests under way may take at a stop; less than the engine's own grace time, which runs beside it."""
+TICK_S = 1.0
+_STARTING = b'{"status":"not ready","store":"is being opened","engine":"is starting"}'
+
+
+class Front:
+    """What answers: the application, and before there is one, that the service is starting."""
+
+    def __init__(self) -> None:
+        self._app: ASGIApp = _starting
+
+    def open(self, app: ASGIApp) -> None:
+        """Go on with the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._app(scope, receive, send)
+
+
+class Server(uvicorn.Server):
+    """uvicorn without its signal handlers, woken when it is to stop, and silent on the terminal."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+        super().__init__(config)
+        self._stopped = asyncio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the service."""
+        yield
+
+    async def main_loop(self) -> None:
+        """Keep the Date header true until told to stop."""
+        while not self._stopped.is_set():
+            await self.on_tick(0)
+            try:
+                async with asyncio.timeout(TICK_S):
+                    await self._stopped.wait()
+            except TimeoutError:
+                continue
+
+    def stop(self) -> None:
+        """Accept nothing any more; `serve` returns when what is under way has ended, or was given up."""
+        self.should_exit = True
+        self._stopped.set()
+
+
+async def serve(sockets: Sequence[socket.socket], front: Front, stopping: asyncio.Event, telemetry: Telemetry) -> None:
+    """Serve on bound sockets until `stopping` is set, then let requests under way end, within the grace time."""
+    server = Server(front)
+    with _told_to(telemetry):
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(server.serve(list(sockets)), name="http-connections")
+            await stopping.wait()
+            server.stop()
+            await serving
+        late = list(server.server_state.tasks)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=1)
+
+
+async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
+    del receive
+    is_alive = scope["path"] == "/healthz"
+    body = b'{"status":"alive"}' if is_alive else _STARTING
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"retry-after", b"1"),
+    ]
+    await send({"type": "http.response.start", "status": 200 if is_alive else 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _ToTelemetry(logging.Handler):
+    """Hands what uvicorn says to the service's own log."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        super().__init__(logging.WARNING)
+        self._telemetry = telemetry
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass one line on, with the error that it is about."""
+        values = {"said": record.getMessage()}
+        exc = record.exc_info[1] if record.exc_info else None
+        if exc is not None:
+            values["error"] = f"{type(exc).__name__}: {exc}"
+            values["where"] = _where(exc)
+        level: Literal["error", "debug"] = "error" if record.levelno >= logging.ERROR else "debug"
+        self._telemetry.emit(Happening("http.failed" if exc else "http.noted", level, values))
+
+
+def _where(exc: BaseException) -> str:
+    trace, steps = exc.__traceback__, []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        steps.append(f"{code.co_filename.rpartition('/tocsin/')[2]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return " < ".join(reversed(steps[-6:]))
+
+
+@contextmanager
+def _told_to(telemetry: Telemetry) -> Iterator[None]:
+    logger, handler = logging.getLogger("uvicorn.error"), _ToTelemetry(telemetry)
+    was, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = was
