@@ -8,12 +8,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.model import LiveState
+    from tocsin.ports.demo import DemoDesk
     from tocsin.ports.fetching import Rendered
     from tocsin.settings import Settings
 
 
 class Service(Protocol):
     """The running service."""
+
+    @property
+    def demo(self) -> DemoDesk:
+        """The demo site, to be watched with one click."""
 
     def live(self) -> LiveState:
         """What it is doing now; costs nothing."""
