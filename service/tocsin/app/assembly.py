@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from tocsin.app.fetching import Checking, put_together
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
+from tocsin.engine.bell import Bell
 from tocsin.engine.checkers import Visits
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.counting import CountedSink, Counts
@@ -35,6 +37,7 @@ from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
+from tocsin.model import FetcherLife
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -84,6 +87,7 @@ class Assembly:
     fetcher       makes requests where no fetcher processes do; None where they do
     request_id    the request that it works for; None for a service
     on_committed  is told of each batch of results that was written
+    bell          rings when alerts were written
     counts        what was counted of its work so far
     """
 
@@ -113,13 +117,14 @@ class Assembly:
         self._alerts = Alerts(settings.instance.name, self._chance, public_url=settings.http.public_url)
         self._lease = Lease(store, settings.instance.name, settings.store.lease, self._clock, telemetry)
         counted = [CountedSink(sink, self.counts) for sink in sinks]
+        self.bell = Bell()
         self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)
 
     @cached_property
     def runner(self) -> Runner:
         """What runs it all."""
         settings, store, clock, telemetry = self._settings, self._store, self._clock, self._telemetry
-        gather, woken = settings.questions.gather, self._delivery.wake
+        gather, woken = settings.questions.gather, self._announced
         loops = Loops(
             lease=self._lease,
             writer=self._writer,
@@ -184,11 +189,10 @@ class Assembly:
     @cached_property
     def renders(self) -> RenderQueue:
         """The render queue."""
-        renderer: Renderer = self.fetchers or self._checking.renderer
         return RenderQueue(
             self._store,
-            renderer,
-            Awareness(self._alerts, renderer.kind, keeps_texts=self._settings.snapshots.per_page > 0),
+            self.renderer,
+            Awareness(self._alerts, self.renderer.kind, keeps_texts=self._settings.snapshots.per_page > 0),
             lease=self._lease,
             settings=self._settings.render,
             hold=self._settings.fetch.hold,
@@ -198,9 +202,32 @@ class Assembly:
             clock=self._clock,
             chance=self._chance,
             telemetry=self._telemetry,
-            on_committed=lambda _host_id, _due: self._delivery.wake(),
+            on_committed=lambda _host_id, _due: self._announced(),
             is_visited=self.scheduler.is_visited,
         )
+
+    @property
+    def renderer(self) -> Renderer:
+        """What receives pages whole."""
+        return self.fetchers or self._checking.renderer
+
+    @property
+    def has_lease(self) -> bool:
+        """Whether it holds the right to check."""
+        return self._lease.is_held
+
+    @property
+    def checks(self) -> int:
+        """How many were written since the start."""
+        return self._writer.written
+
+    def lives(self) -> tuple[FetcherLife, ...]:
+        """Say how each fetcher process is now, or this process, where it fetches by itself."""
+        if self.fetchers is not None:
+            return self.fetchers.lives
+        room = self._checking.in_flight
+        in_flight, checks = room.most - room.free, self.checks
+        return (FetcherLife(0, os.getpid(), is_ready=True, in_flight=in_flight, checks=checks, restarts=0),)
 
     @cached_property
     def _checkers(self) -> Checkers:
@@ -252,7 +279,7 @@ class Assembly:
             settings.signals.gather,
             self._clock,
             self._telemetry,
-            on_announced=self._delivery.wake,
+            on_announced=self._announced,
         )
 
     def _is_rendered(self, page_id: int, since_s: float) -> bool:
@@ -265,9 +292,13 @@ class Assembly:
         else:
             self.renders.on_checked()
         if any(result.alerts or result.recovery for result in results):
-            self._delivery.wake()
+            self._announced()
         self.counts.committed(results)
         self._on_committed(results)
+
+    def _announced(self) -> None:
+        self._delivery.wake()
+        self.bell.ring()
 
 
 @asynccontextmanager
