@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from tocsin.server.streams import events, feed
 
-routers: tuple[APIRouter, ...] = ()
+routers = (events.router, feed.router)

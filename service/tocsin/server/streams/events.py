@@ -1,0 +1,266 @@
+"""`/events`: every alert as it is published, to be followed over reconnects and restarts without losing any."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from msgspec import Struct
+from starlette.responses import Response
+
+from tocsin import events as kinds
+from tocsin.errors import StoreError
+from tocsin.events import Happening
+from tocsin.server.access import Reading
+from tocsin.server.access.caller import Caller
+from tocsin.server.parts import Given, Parts
+from tocsin.server.problems import Problem
+from tocsin.server.streams.blocks import HEARTBEAT, block, numbered, opening
+from tocsin.server.streams.counters import EVERY_S, Counters
+from tocsin.server.streams.tail import Tail, Told
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from tocsin.model import JsonObject
+
+MOST: Final = 200
+"""So many may follow at one time."""
+HEARTBEAT_S: Final = 15.0
+STUCK_S: Final = 120.0
+"""A reader that takes nothing for so long is gone, whatever its connection says."""
+_END_S: Final = 1.0
+_LARGEST: Final = 2**63 - 1
+_TYPES: Final = {
+    value: value.removeprefix("tocsin.").removesuffix(".v1")
+    for name, value in vars(kinds).items()
+    if name.isupper() and isinstance(value, str) and value != kinds.TEST
+}
+
+router = APIRouter(tags=["streams"], include_in_schema=False)
+
+
+class Wanted(Struct, frozen=True):
+    """Which alerts a reader wants; None stands for all."""
+
+    types: frozenset[str] | None = None
+    group: str | None = None
+    page_id: int | None = None
+    outcome: str | None = None
+
+    def takes(self, told: Told) -> bool:
+        """Say whether this one is among them."""
+        return (
+            (self.types is None or told.type in self.types)
+            and (self.group is None or told.group == self.group)
+            and (self.page_id is None or told.page_id == self.page_id)
+            and (self.outcome is None or told.outcome == self.outcome)
+        )
+
+
+class Streams:
+    """What all streams of an application share."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.tail, self.counters = Tail(parts.store), Counters(parts)
+        self.open = 0
+        self._parts = parts
+
+    async def is_let_in(self, caller: Caller) -> bool:
+        """Say whether a caller would still be let in: a token may be revoked while its stream goes on."""
+        if caller.token_id is None:
+            return not await self._parts.store.has_tokens()
+        now = self._parts.clock.now()
+        return any(
+            token.id == caller.token_id
+            and token.revoked_at is None
+            and (token.expires_at is None or token.expires_at > now)
+            for token in await self._parts.store.tokens()
+        )
+
+
+async def streams(request: Request, parts: Given) -> Streams:
+    """Give what the streams of this application share."""
+    found = getattr(request.app.state, "streams", None)
+    if not isinstance(found, Streams):
+        found = request.app.state.streams = Streams(parts)
+    return found
+
+
+@router.get("/events", summary="Alerts as server-sent events")
+async def events(
+    parts: Given,
+    caller: Reading,
+    shared: Annotated[Streams, Depends(streams)],
+    last_event_id: Annotated[str | None, Header()] = None,
+    after: str | None = None,
+    begin: Annotated[Literal["now", "start"], Query(alias="from")] = "now",
+    kind: Annotated[list[str] | None, Query(alias="type")] = None,
+    group: str | None = None,
+    page: Annotated[int | None, Query(ge=1)] = None,
+    outcome: Literal["major", "minor"] | None = None,
+    live: Literal["no", "too", "only"] = "no",
+) -> Response:
+    """Follow alerts: each a CloudEvent under its type, numbered by its position.
+
+    last_event_id  the number of the last one that was received: a browser says it by itself when it comes back
+    after          the same for others
+    begin          without either: alerts from now on, or all that the store has
+    live           counters for web pages, unnumbered, at most one event a second: beside the alerts, or alone
+    """
+    wanted = Wanted(_types(kind), group, page, outcome)
+    position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
+    if shared.open >= MOST:
+        raise Problem(
+            503,
+            "too-many-streams",
+            "Too many are reading",
+            f"{MOST} streams are open",
+            mend="close some, or ask again later",
+            headers={"Retry-After": "10"},
+        )
+    return Following(parts, shared, caller, wanted, position, has_counters=live != "no")
+
+
+class Following(Response):
+    """One reader, from its first line to its end; it is given the next alert when it has taken the one before."""
+
+    def __init__(
+        self, parts: Parts, shared: Streams, caller: Caller, wanted: Wanted, position: int | None, *, has_counters: bool
+    ) -> None:
+        super().__init__(
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"},
+        )
+        del self.headers["content-length"]
+        self._parts, self._shared, self._caller, self._wanted = parts, shared, caller, wanted
+        self._position, self._has_counters = position, has_counters
+        self._told: JsonObject = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Give what there is, until the reader goes, the service stops, or the token is revoked."""
+        del scope
+        self._send = send
+        self._shared.open += 1
+        self._parts.telemetry.emit(Happening("stream.opened", "debug", {"who": self._caller.who}))
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with asyncio.TaskGroup() as group:
+                ends = [
+                    group.create_task(self._follow(), name="stream"),
+                    group.create_task(_gone(receive), name="stream-reader"),
+                    group.create_task(self._parts.stopping.wait(), name="stream-stop"),
+                ]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                for task in ends:
+                    task.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_S):
+                    await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._shared.open -= 1
+            self._parts.telemetry.emit(Happening("stream.closed", "debug", {"who": self._caller.who}))
+
+    async def _follow(self) -> None:
+        """Give what there is as long as it is taken; whatever ends it, the reader comes back to where it was."""
+        try:
+            await self._give_all()
+        except TimeoutError:
+            self._parts.telemetry.emit(Happening("stream.stuck", "info", {"who": self._caller.who}))
+        except StoreError as exc:
+            self._parts.telemetry.emit(Happening("stream.failed", "warning", {"error": str(exc)}))
+
+    async def _give_all(self) -> None:
+        clock = self._parts.clock
+        await self._give(opening(self._position))
+        looked_s = clock.monotonic()
+        while True:
+            gave = await self._give_alerts() if self._position is not None else False
+            gave = await self._give_counters() or gave
+            now_s = clock.monotonic()
+            if now_s - looked_s >= HEARTBEAT_S:
+                if not await self._shared.is_let_in(self._caller):
+                    return
+                looked_s = now_s
+                if not gave:
+                    await self._give(HEARTBEAT)
+            await self._wait(looked_s + HEARTBEAT_S - now_s)
+
+    async def _give_alerts(self) -> bool:
+        """Give what was published meanwhile, and is wanted; returns whether anything was given."""
+        assert self._position is not None  # noqa: S101 - asked for only where it follows alerts
+        gave = False
+        while found := await self._shared.tail.after(self._position):
+            for told in found:
+                self._position = told.position
+                if self._wanted.takes(told):
+                    await self._give(told.block)
+            if not self._wanted.takes(found[-1]):
+                await self._give(numbered(self._position))
+            gave = True
+        return gave
+
+    async def _give_counters(self) -> bool:
+        if not self._has_counters:
+            return False
+        found = await self._shared.counters.read()
+        if found == self._told:
+            return False
+        self._told = found
+        await self._give(block("live", found))
+        return True
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for the next alert, or so long."""
+        if self._has_counters:
+            await self._parts.clock.sleep(min(EVERY_S, seconds))
+        elif self._position is not None:
+            await self._parts.service.next_alert(self._position, seconds)
+
+    async def _give(self, lines: bytes) -> None:
+        async with asyncio.timeout(STUCK_S):
+            await self._send({"type": "http.response.body", "body": lines, "more_body": True})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _position(tail: Tail, last_event_id: str | None, after: str | None, begin: str) -> int:
+    """Say after which position to begin.
+
+    One that lies ahead of what was published is of another store, or of this one before it was restored: what is
+    published from now on is new to that reader.
+    """
+    said, name = (last_event_id, "Last-Event-ID") if last_event_id else (after, "after")
+    if said is None:
+        return 0 if begin == "start" else await tail.newest()
+    if not (said.isascii() and said.isdecimal()) or int(said[:20]) > _LARGEST:
+        raise Problem(
+            400,
+            "bad-position",
+            "This is no position",
+            f"{name} is not the id of an event of this stream",
+            mend="send the id of the last event that you received, or nothing; ?from=start gives all there are",
+        )
+    return min(int(said), await tail.newest())
+
+
+def _types(said: list[str] | None) -> frozenset[str] | None:
+    """Read types, given in full or without `tocsin.` and `.v1`; several at once, or separated by commas."""
+    if not said:
+        return None
+    by_name = {short: full for full, short in _TYPES.items()} | {full: full for full in _TYPES}
+    names = [name.strip() for each in said for name in each.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in by_name]:
+        raise Problem(
+            422,
+            "unknown-type",
+            "There are no such alerts",
+            f"type {unknown[0][:100]!r}",
+            mend=f"use some of: {', '.join(sorted(_TYPES.values()))}",
+        )
+    return frozenset(by_name[name] for name in names)

@@ -1,0 +1,195 @@
+"""`/feed.atom`: the latest alerts for feed readers; of all pages, of a group, of a page."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from email.utils import formatdate, parsedate_to_datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
+
+from fastapi import APIRouter, Depends, Header, Request
+from msgspec import Struct
+from starlette.responses import Response
+
+from tocsin.model import AlertQuery
+from tocsin.server.access import Reading
+from tocsin.server.parts import Given, Parts
+from tocsin.server.problems import Problem
+from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, write_feed
+from tocsin.server.streams.entries import entry_of
+
+if TYPE_CHECKING:
+    from tocsin.model import AlertRow, Slice
+
+ENTRIES: Final = 30
+_VERSION: Final = "1"
+"""Grows with each change of what an entry says."""
+_MOST_NOTED: Final = 1000
+_S: Final = 1_000_000
+
+router = APIRouter(tags=["streams"], include_in_schema=False)
+
+
+class Subject(Struct, frozen=True):
+    """What a feed is about.
+
+    path  its own, on this server
+    page  people's page of the same, below it
+    """
+
+    path: str
+    page: str
+    title: str
+    query: AlertQuery
+
+
+class Published:
+    """When the newest alert of each feed was first seen by this process: Last-Modified, to the second.
+
+    Alerts bear the time of their verdict, which may be long before they are published. Two that came within one second
+    get two of them, so that no reader misses the later one.
+    """
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()
+
+    def at(self, path: str, newest: str, now_s: int) -> int:
+        """Give the second, which may be one that has not come yet."""
+        before = self._seen.pop(path, None)
+        second = now_s
+        if before is not None:
+            second = before[1] if before[0] == newest else max(now_s, before[1] + 1)
+        self._seen[path] = (newest, second)
+        if len(self._seen) > _MOST_NOTED:
+            self._seen.popitem(last=False)
+        return second
+
+
+async def published(request: Request) -> Published:
+    """Give what this application remembers of its feeds."""
+    found = getattr(request.app.state, "published", None)
+    if not isinstance(found, Published):
+        found = request.app.state.published = Published()
+    return found
+
+
+class Asked(Struct, frozen=True):
+    """What a reader knows already, and where it goes on."""
+
+    cursor: str | None
+    if_none_match: str | None
+    if_modified_since: str | None
+    published: Published
+
+
+async def asked(
+    remembered: Annotated[Published, Depends(published)],
+    cursor: str | None = None,
+    if_none_match: Annotated[str | None, Header()] = None,
+    if_modified_since: Annotated[str | None, Header()] = None,
+) -> Asked:
+    """Read what comes with each request for a feed."""
+    return Asked(cursor, if_none_match, if_modified_since, remembered)
+
+
+Knowing = Annotated[Asked, Depends(asked)]
+
+
+@router.get("/feed.atom", summary="The latest alerts, as an Atom feed")
+async def feed(
+    parts: Given, _caller: Reading, known: Knowing, outcome: Literal["major", "minor"] | None = None
+) -> Response:
+    """Give the latest alerts of all pages, or only changes of this outcome."""
+    which = f"?outcome={outcome}" if outcome else ""
+    title = f"{outcome} changes" if outcome else "alerts"
+    return await _answer(parts, known, Subject(f"/feed.atom{which}", "/changes", title, AlertQuery(outcome=outcome)))
+
+
+@router.get("/groups/{name}/feed.atom", summary="The latest alerts of a group, as an Atom feed")
+async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: str) -> Response:
+    """Give the latest alerts of a group's pages."""
+    if all(group.name != name for group in await parts.store.group_rows()):
+        raise Problem(
+            404, "no-such-group", "There is no such group", name[:100], mend="look it up: GET /api/v1/groups lists all"
+        )
+    path = f"/groups/{quote(name, safe='')}"
+    subject = Subject(
+        f"{path}/feed.atom", f"/?group={quote(name, safe='')}", f"alerts of {name}", AlertQuery(group=name)
+    )
+    return await _answer(parts, known, subject)
+
+
+@router.get("/pages/{page_id}/feed.atom", summary="The latest alerts of a page, as an Atom feed")
+async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: int) -> Response:
+    """Give the latest alerts of one page."""
+    page = await parts.store.page_by_id(page_id) if 0 < page_id < 2**63 else None
+    if page is None:
+        raise Problem(
+            404,
+            "not-watched",
+            "There is no such page",
+            f"{page_id}",
+            mend="look it up: GET /api/v1/pages?words=… finds it",
+        )
+    path, title = f"/pages/{page_id}", page.text or page.url
+    return await _answer(parts, known, Subject(f"{path}/feed.atom", path, title, AlertQuery(page_id=page_id)))
+
+
+async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
+    """Answer with a feed, or that nothing is new."""
+    public_url = parts.service.settings().http.public_url.rstrip("/")
+    newest = next(iter((await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=1)).rows), None)
+    tag = _tag(subject, public_url, newest, known.cursor)
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+    now_s = parts.clock.now() // _S
+    changed_s = None
+    if known.cursor is None:
+        changed_s = known.published.at(f"{subject.path} {public_url}", newest.id if newest else "", now_s)
+        if changed_s <= now_s:
+            headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
+    if is_known(known, tag, changed_s):
+        return Response(status_code=304, headers=headers)
+    found = await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=ENTRIES)
+    return Response(_document(parts, subject, found, public_url), headers=headers, media_type=MEDIA_TYPE)
+
+
+def is_known(known: Asked, tag: str, changed_s: int | None) -> bool:
+    """Say whether the reader has this already; what it says of tags counts alone, where it says anything."""
+    if known.if_none_match is not None:
+        said = {each.strip().removeprefix("W/") for each in known.if_none_match.split(",")}
+        return "*" in said or tag.removeprefix("W/") in said
+    if known.if_modified_since is None or changed_s is None:
+        return False
+    try:
+        return parsedate_to_datetime(known.if_modified_since).timestamp() >= changed_s
+    except (ValueError, OverflowError):
+        return False
+
+
+def _tag(subject: Subject, public_url: str, newest: AlertRow | None, cursor: str | None) -> str:
+    known = "\n".join((_VERSION, subject.path, subject.title, public_url, newest.id if newest else "", cursor or ""))
+    return f'W/"{blake2b(known.encode("utf-8", "replace"), digest_size=12).hexdigest()}"'
+
+
+def _document(parts: Parts, subject: Subject, found: Slice[AlertRow], public_url: str) -> bytes:
+    settings, live = parts.service.settings(), parts.service.live()
+    links = []
+    if public_url:
+        links = [Link("self", public_url + subject.path), Link("alternate", public_url + subject.page, "text/html")]
+    if found.next is not None:
+        mark = "&" if "?" in subject.path else "?"
+        links.append(Link("next", f"{public_url}{subject.path}{mark}cursor={quote(found.next, safe='')}"))
+    name = settings.instance.name
+    return write_feed(
+        Feed(
+            id=uuid5(NAMESPACE_URL, f"tocsin:{name}:{subject.path}").urn,
+            title=f"{name}: {subject.title}",
+            updated=max((alert.created_at for alert in found.rows), default=live.started_at),
+            author=name,
+            links=tuple(links),
+            generator=f"Tocsin {live.version}",
+            entries=[entry_of(alert, public_url) for alert in found.rows],
+        )
+    )
