@@ -39,11 +39,12 @@ _LONGEST: Final = 4096
 class Answer(Struct, frozen=True):
     """An answer that can be carried out.
 
-    url  of the one page that is meant; None: all pages of the question
+    scope  what a rule is remembered for; None for what is no rule
+    url    of the one page that is meant; None: all pages of the question
     """
 
     instruction: Instruction
-    scope: str
+    scope: str | None = None
     url: str | None = None
 
 
@@ -61,7 +62,7 @@ def read_answer(
     kind = next((kind for kind in KINDS if kind == form.get("kind")), None)
     if kind is None:
         return None, {"kind": "choose what to do: one of the buttons"}
-    scope = "page" if url else "host-cause"
+    scope: str | None = None
     instruction = Instruction(kind=kind)
     if kind == "again":
         instruction = _again(form, wrong, now, zone)
@@ -71,7 +72,6 @@ def read_answer(
         chosen, of = _copy(form, wrong, copies, url)
         instruction = Instruction(kind="copy", copy_url=chosen)
         url = url or (of if question.pages > 1 else None)
-        scope = "page" if url else "host-cause"
         if chosen and url is None and question.pages > 1:
             wrong["url"] = "one copy cannot stand for many pages: choose the page that it is a copy of"
     return (None, wrong) if wrong else (Answer(instruction, scope, url), {})

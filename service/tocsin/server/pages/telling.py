@@ -53,6 +53,13 @@ class Differing(Struct, frozen=True):
     says: str | None = None
     rule: str | None = None
 
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """The words of both, each "same", "gone" or "come": of a list of dates one sees which are new."""
+        before, after = (self.previous or "").split(), (self.latest or "").split()
+        gone = [(word, "gone") for word in before if word not in after]
+        return (*gone, *((word, "same" if word in before else "come") for word in after))
+
 
 class Told(Struct, frozen=True):
     """An alert in words.

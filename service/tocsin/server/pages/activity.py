@@ -1,0 +1,168 @@
+"""*Activity*: what the service is doing, what it did over a day, and what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+from msgspec import Struct
+
+from tocsin.configuration import mask
+from tocsin.errors import DeliveryError, UsageError
+from tocsin.model import AlertQuery
+from tocsin.server.access.auditing import audit
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.actions import Act
+from tocsin.server.decisions import redeliver_dead
+from tocsin.server.jobs import Work
+from tocsin.server.pages.charts import SPAN_US, SPANS, charts, coarser, gather
+from tocsin.server.pages.notices import go_on
+from tocsin.server.pages.rendering import page
+from tocsin.server.pages.telling import tell
+from tocsin.server.pages.words import count
+from tocsin.server.parts import Given
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from tocsin.model import SinkState
+    from tocsin.server.parts import Parts
+    from tocsin.settings import SinkSettings
+
+router = APIRouter(include_in_schema=False)
+
+_HALF_HOURS_AN_HOUR: Final = 2
+_JOBS: Final = 8
+_ALL_JOBS: Final = 50
+_PART: Final = 30
+_SHORT_WAIT_S: Final = 2.0
+
+
+class SinkLine(Struct, frozen=True):
+    """A sink as it stands.
+
+    to  where it leads, secrets masked
+    """
+
+    state: SinkState
+    kind: str
+    to: str
+
+
+@router.get("/activity")
+async def activity(request: Request, _caller: Reading, parts: Given, work: Work) -> Response:
+    """Show what goes on."""
+    now, live = parts.clock.now(), parts.service.live()
+    rows = await parts.store.activity(now - SPANS * SPAN_US)
+    spans = gather(rows, now)
+    return await page(
+        request,
+        "activity.html",
+        live=live,
+        waiting=await parts.store.tally_renders(),
+        charts=charts(spans),
+        hours=coarser(spans, _HALF_HOURS_AN_HOUR),
+        noted=len(rows),
+        sinks=await _sinks(parts),
+        jobs=await work.latest(_JOBS),
+        settings=parts.service.settings(),
+    )
+
+
+@router.get("/activity/jobs")
+async def jobs(request: Request, _caller: Reading, work: Work) -> Response:
+    """List the latest jobs."""
+    return await page(request, "jobs.html", jobs=await work.latest(_ALL_JOBS))
+
+
+@router.post("/activity/sinks/{name}/test")
+async def test_sink(request: Request, caller: Writing, parts: Given, name: str) -> Response:
+    """Give a sink a test event; one that was disabled and takes it is enabled again."""
+    _demand_sink(parts, name)
+    try:
+        await parts.service.try_sink(name)
+    except (DeliveryError, UsageError) as exc:
+        await audit(parts, caller, "sink.test", sink=name, accepted=False)
+        return go_on(request, "/activity#sinks", f"{name} did not take the test alert: {exc}", kind="loud")
+    await audit(parts, caller, "sink.test", sink=name, accepted=True)
+    return go_on(request, "/activity#sinks", f"{name} took a test alert.")
+
+
+@router.get("/activity/dead")
+async def dead(
+    request: Request, _caller: Reading, parts: Given, cursor: Annotated[str | None, Query(max_length=200)] = None
+) -> Response:
+    """List alerts that a sink did not take in time."""
+    found = await parts.store.browse_alerts(AlertQuery(dead=True), cursor=cursor, limit=_PART)
+    following = f"/activity/dead?{urlencode({'cursor': found.next})}" if found.next else None
+    return await page(
+        request,
+        "dead.html",
+        rows=[(tell(row), [each for each in row.deliveries if each[1] == "dead"]) for row in found.rows],
+        tally=await parts.store.tally_alerts(AlertQuery(dead=True)),
+        following=following,
+        first="/activity/dead" if cursor else None,
+        sinks=[line for line in await _sinks(parts) if line.state.dead],
+    )
+
+
+@router.post("/activity/dead/replay")
+async def replay(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    sink: Annotated[str, Form()] = "",
+    confirmed: Annotated[str, Form()] = "",
+) -> Response:
+    """Give dead letters once more, of one sink or of all."""
+    if sink:
+        _demand_sink(parts, sink)
+    number = await parts.store.count_dead(sink or None)
+    if not number:
+        return go_on(request, "/activity", "There is no dead letter any more.", kind="warn")
+    if not confirmed:
+        return await page(
+            request,
+            "confirm.html",
+            section="activity",
+            title="Deliver dead letters again",
+            question=f"Give {count(number, 'alert')} to {sink or 'their sinks'} once more?",
+            detail="Receivers get them with the same ids as before, oldest first.",
+            path="/activity/dead/replay",
+            values={"sink": sink},
+            verb=f"Deliver {count(number, 'alert')} again",
+            back="/activity/dead",
+            danger=False,
+        )
+    job = await redeliver_dead(parts, Act(work, caller), sink=sink or None)
+    row = await job.wait(_SHORT_WAIT_S)
+    if row.state == "running":
+        more = (f"/jobs/{row.id}", "See how far it is")
+        return go_on(request, "/activity", "Dead letters are being made due again.", more=more)
+    return go_on(request, "/activity", f"{count(row.done, 'alert')} due again.")
+
+
+async def _sinks(parts: Parts) -> list[SinkLine]:
+    sinks = parts.service.settings().sinks
+    return [
+        SinkLine(await parts.store.sink_state(name), settings.type, _address(name, settings))
+        for name, settings in sinks.items()
+    ]
+
+
+def _address(name: str, settings: SinkSettings) -> str:
+    return str(mask(("sinks", name, "url"), settings.url) or settings.path or "")
+
+
+def _demand_sink(parts: Parts, name: str) -> None:
+    known = parts.service.settings().sinks
+    if name not in known:
+        raise Problem(
+            404,
+            "no-such-sink",
+            "There is no such sink",
+            f"{name[:80]!r} is not configured",
+            mend=f"there are: {', '.join(sorted(known)) or 'none'}",
+        )

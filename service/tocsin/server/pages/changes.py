@@ -1,0 +1,304 @@
+"""*Changes*: what happened, what nobody has seen yet first, major apart from minor."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+from msgspec import Struct
+
+from tocsin.model import AlertQuery
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.actions import Act
+from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
+from tocsin.server.jobs import Work
+from tocsin.server.pages.notices import Undo, go_on
+from tocsin.server.pages.rendering import page
+from tocsin.server.pages.telling import BASES, KIND_NAMES, KINDS, Told, tell
+from tocsin.server.pages.words import count, local_path
+from tocsin.server.parts import Given
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from tocsin.model import AlertRow, Slice, Tally
+    from tocsin.ports import Store
+
+router = APIRouter(include_in_schema=False)
+
+Show = Literal["unseen", "major", "minor", "all", "dead"]
+SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
+    ("unseen", "Not seen", AlertQuery(unseen=True)),
+    ("major", "Major, not seen", AlertQuery(unseen=True, outcome="major")),
+    ("minor", "Minor, not seen", AlertQuery(unseen=True, outcome="minor")),
+    ("all", "All", AlertQuery()),
+    ("dead", "Not delivered", AlertQuery(dead=True)),
+)
+_PART: Final = 20
+_FIRST_PART: Final = 10
+"""Of the major ones on the first page, which shows all others besides."""
+_MOST_GROUPS: Final = 200
+_UNDONE: Final = 200
+"""So many can be marked as not seen again with one click; for more it is asked beforehand."""
+_MOST_JSON: Final = 24_000
+_SHORT_WAIT_S: Final = 2.0
+
+
+class Wanted(Struct, frozen=True):
+    """What of the alerts is shown, as its URL says it."""
+
+    show: Show = "unseen"
+    kind: str = ""
+    group: str = ""
+
+    @property
+    def query(self) -> AlertQuery:
+        """The same as the store is asked."""
+        if self.kind:
+            return AlertQuery(kind=self.kind)
+        if self.group:
+            return AlertQuery(group=self.group)
+        return next(query for show, _, query in SHOWS if show == self.show)
+
+    @property
+    def path(self) -> str:
+        """Its URL."""
+        given = {"kind": self.kind} if self.kind else {"group": self.group} if self.group else {}
+        if not given and self.show != "unseen":
+            given = {"show": self.show}
+        return f"/changes?{urlencode(given)}" if given else "/changes"
+
+    def path_at(self, cursor: str | None) -> str | None:
+        """The URL of another part of the list; None where there is none."""
+        if cursor is None:
+            return None
+        return f"{self.path}{'&' if '?' in self.path else '?'}{urlencode({'cursor': cursor})}"
+
+
+def wanted_of(show: str, kind: str, group: str) -> Wanted:
+    """Read what is to be shown; what nobody offers is taken for the first list."""
+    known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
+    if kind in KINDS:
+        return Wanted("all", kind=kind)
+    return Wanted("all", group=group) if group else Wanted(known)
+
+
+@router.get("/changes")
+async def changes(
+    request: Request,
+    _caller: Reading,
+    parts: Given,
+    show: str = "unseen",
+    kind: str = "",
+    group: str = "",
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """List alerts."""
+    wanted, store = wanted_of(show, kind, group), parts.store
+    if wanted == Wanted() and cursor is None:
+        major = await store.browse_alerts(AlertQuery(unseen=True, outcome="major"), limit=_FIRST_PART)
+        latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_PART)
+        others = [row for row in latest.rows if row.event.get("data", {}).get("outcome") != "major"]
+        lists = [
+            _list("Major", major, more="/changes?show=major" if major.next else None),
+            ("Everything else", [tell(row) for row in others], None),
+        ]
+        following = wanted.path_at(latest.next)
+    else:
+        found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
+        lists, following = [_list("", found)], wanted.path_at(found.next)
+    positions = [told.position for _, rows, _ in lists for told in rows]
+    tallies = [(each, title, await _tally(store, each, query)) for each, title, query in SHOWS]
+    return await page(
+        request,
+        "changes.html",
+        wanted=wanted,
+        lists=[each for each in lists if each[1]],
+        following=following,
+        first=wanted.path if cursor else None,
+        up_to=max(positions, default=0),
+        unseen=next(tally for each, _, tally in tallies if each == "unseen"),
+        tabs=[
+            (Wanted(each).path, title, tally, not wanted.kind and not wanted.group and wanted.show == each)
+            for each, title, tally in tallies
+        ],
+        kinds=[(each, KIND_NAMES[each]) for each in KINDS],
+        groups=[row.name for row in await store.group_rows()][:_MOST_GROUPS],
+        bases=BASES,
+    )
+
+
+@router.get("/changes/{alert_id}")
+async def change(request: Request, _caller: Reading, parts: Given, alert_id: str) -> Response:
+    """Show one alert whole."""
+    alert = await _demand(parts.store, alert_id)
+    told = tell(alert)
+    written = json.dumps(alert.event, ensure_ascii=False, indent=2)
+    storm = await parts.store.storm(told.storm_id) if told.storm_id is not None else None
+    return await page(
+        request,
+        "change.html",
+        change=told,
+        alert=alert,
+        event=written[:_MOST_JSON],
+        is_cut=len(written) > _MOST_JSON,
+        bases=BASES,
+        storm=storm,
+        withheld=await parts.store.count_withheld(storm.id) if storm is not None else 0,
+    )
+
+
+@router.post("/changes/seen")
+async def mark(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    ids: Annotated[list[str] | None, Form(alias="id", max_length=_UNDONE)] = None,
+    one: Annotated[str, Form(max_length=64)] = "",
+    un: Annotated[str, Form(max_length=64)] = "",
+    seen: Annotated[Literal["yes", "no"], Form()] = "yes",
+    back: Annotated[str, Form()] = "/changes",
+) -> Response:
+    """Mark alerts as seen, or as not: `one`, or `un` as not, or those that were picked."""
+    chosen = [one or un] if one or un else ids or []
+    is_seen = seen == "yes" and not un
+    back = local_path(back, "/changes")
+    if not chosen:
+        return go_on(request, back, "Nothing was picked: tick some, or use the button of one.", kind="warn")
+    number = await mark_seen(parts, Act(work, caller), chosen, seen=is_seen)
+    said = f"{count(number, 'alert')} marked as {'seen' if is_seen else 'not seen'}."
+    undo = None
+    if is_seen:
+        undo = Undo("/changes/seen", "Undo", {"id": chosen, "seen": "no", "back": back})
+    return go_on(request, back, said, undo=undo)
+
+
+@router.post("/changes/seen/all")
+async def mark_all(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    up_to: Annotated[int, Form(ge=0, le=2**63 - 1)],
+    show: Annotated[str, Form()] = "unseen",
+    confirmed: Annotated[str, Form()] = "",
+) -> Response:
+    """Mark all of a list as seen that had come when it was shown; what came meanwhile stays as it is."""
+    wanted = wanted_of(show, "", "")
+    query = wanted.query if wanted.query.unseen else AlertQuery(unseen=True)
+    act, undo = Act(work, caller), None
+    meant, is_all = await _up_to(parts.store, query, up_to)
+    if is_all:
+        number = await mark_seen(parts, act, meant, seen=True)
+        undo = Undo("/changes/seen", "Undo", {"id": meant, "seen": "no", "back": "/changes"}) if number else None
+        return go_on(request, "/changes", f"{count(number, 'alert')} marked as seen.", undo=undo)
+    if not confirmed:
+        return await page(
+            request,
+            "confirm.html",
+            section="changes",
+            title="Mark all as seen",
+            question=f"Mark {count(await parts.store.tally_alerts(query), 'alert')} as seen?",
+            detail="They stay listed under All. So many cannot be marked as not seen again with one click.",
+            path="/changes/seen/all",
+            values={"up_to": str(up_to), "show": wanted.show},
+            verb="Mark all as seen",
+            back=wanted.path,
+            danger=False,
+        )
+    job = await mark_all_seen(parts, act, query, up_to=up_to)
+    row = await job.wait(_SHORT_WAIT_S)
+    if row.state == "running":
+        more = (f"/jobs/{row.id}", "See how far it is")
+        return go_on(request, "/changes", "All of them are being marked as seen.", more=more)
+    return go_on(request, "/changes", f"{count(row.done, 'alert')} marked as seen.")
+
+
+@router.post("/changes/{alert_id}/deliver")
+async def deliver(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    alert_id: str,
+    sink: Annotated[str, Form()] = "",
+) -> Response:
+    """Give an alert to its sinks, or to one of them, once more."""
+    number = await redeliver(parts, Act(work, caller), alert_id, sink=sink or None)
+    said = f"{count(number, 'delivery', 'deliveries')} due again; the receiver gets the same id once more."
+    if not number:
+        said = "Nothing to deliver: no sink was configured when this was told. Name one to give it to."
+    return go_on(request, f"/changes/{alert_id}", said, kind="good" if number else "warn")
+
+
+@router.post("/changes/storms/{storm_id}/release")
+async def release(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    storm_id: int,
+    confirmed: Annotated[str, Form()] = "",
+    back: Annotated[str, Form()] = "/changes",
+) -> Response:
+    """Give each page of a shared change an alert of its own after all."""
+    storm, back = await parts.store.storm(storm_id), local_path(back, "/changes")
+    if storm is None:
+        raise Problem(404, "no-such-storm", "There is no such shared change", f"none has the number {storm_id}")
+    withheld = await parts.store.count_withheld(storm_id)
+    if not confirmed:
+        return await page(
+            request,
+            "confirm.html",
+            section="changes",
+            title="Tell of each page",
+            question=f"Give {count(withheld, 'alert')} that were withheld, one for each page of {storm.host}?",
+            detail="Each page is received whole for it, at its host's turn. This cannot be taken back.",
+            path=f"/changes/storms/{storm_id}/release",
+            values={"back": back},
+            verb="Tell of each page",
+            back=back,
+            danger=False,
+        )
+    job = await release_storm(parts, Act(work, caller), storm_id)
+    row = await job.wait(_SHORT_WAIT_S)
+    if row.state == "running":
+        return go_on(request, back, "The alerts are being made.", more=(f"/jobs/{row.id}", "See how far it is"))
+    return go_on(request, back, f"{count(withheld, 'alert')} due: they come as their pages are received.")
+
+
+async def _demand(store: Store, alert_id: str) -> AlertRow:
+    alert = await store.alert(alert_id)
+    if alert is None:
+        raise Problem(
+            404,
+            "no-such-alert",
+            "There is no such alert",
+            f"none has the id {alert_id[:64]!r}",
+            mend="look for it at /changes?show=all; what is older than store.history is forgotten",
+        )
+    return alert
+
+
+async def _tally(store: Store, show: Show, query: AlertQuery) -> Tally | None:
+    return await store.tally_alerts(query) if show != "all" else None
+
+
+async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str], bool]:
+    """The ids of a list up to a position, and whether these are all."""
+    ids: list[str] = []
+    cursor: str | None = None
+    while len(ids) <= _UNDONE:
+        found = await store.browse_alerts(query, cursor=cursor, limit=100)
+        ids += [row.id for row in found.rows if row.position <= up_to]
+        cursor = found.next
+        if cursor is None:
+            break
+    return ids[:_UNDONE], len(ids) <= _UNDONE
+
+
+def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[Told], str | None]:
+    return title, [tell(row) for row in found.rows], more
