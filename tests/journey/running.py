@@ -45,6 +45,8 @@ limit = 1
 [sinks.journal]
 type = "file"
 path = "alerts.jsonl"
+[http]
+listen = "127.0.0.1:0"
 """
 
 

@@ -58,7 +58,7 @@ class Edge:
         if not has_tokens:
             self._keep_to_this_machine()
         url = url_of(self._sockets, self._host)
-        self._telemetry.emit(Happening("http.listening", "info", {"url": url, "needs_token": has_tokens}))
+        self._telemetry.emit(Happening("http.listening", "info", {"url": url, "guarded": has_tokens}))
         self._is_settled.set()
 
     def open(self, service: Service, store: Store) -> None:

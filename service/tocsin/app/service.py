@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from tocsin.adapters.demo.site import Place
 from tocsin.adapters.processes.early import EarlyStarter
 from tocsin.adapters.processes.starting import LocalStarter
+from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.dealing import fetchers_of
+from tocsin.app.edge import Edge
 from tocsin.app.executing import leave_loaded_alone
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
 from tocsin.events import Happening
+from tocsin.server.access.requests import current_request_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from tocsin.app.assembly import Assembly
+    from tocsin.app.serving import RunningService
     from tocsin.configuration import Loaded
     from tocsin.ports import Telemetry
     from tocsin.settings import Settings
@@ -34,7 +40,7 @@ async def run(load: Callable[[], Loaded]) -> None:
     """
     loaded = load()
     settings = loaded.settings
-    telemetry = LogTelemetry(settings.log)
+    telemetry = LogTelemetry(settings.log, request_id=current_request_id)
     if not settings.instance.contact:
         mend = "set instance.contact to an address or URL, so that those whose pages you ask for can reach you"
         telemetry.emit(Happening("instance.no_contact", "warning", {"mend": mend}))
@@ -46,23 +52,56 @@ async def run(load: Callable[[], Loaded]) -> None:
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
     starter, fetchers = EarlyStarter(LocalStarter()), fetchers_of(settings)
-    async with starter.ahead(fetchers):
+    async with _edge(settings, stopping, telemetry) as edge, starter.ahead(fetchers):
         # They load their program while we load ours, and open the store.
         from tocsin.app.assembly import assemble, open_store_for  # noqa: PLC0415 - see above
+        from tocsin.app.demo_desk import DemoDesk  # noqa: PLC0415 - see above
+        from tocsin.app.serving import RunningService  # noqa: PLC0415 - see above
 
         leave_loaded_alone()
-        async with (
-            open_store_for(settings, engine=True) as store,
-            assemble(settings, store, telemetry, fetchers=fetchers, starter=starter) as engine,
-            asyncio.TaskGroup() as group,
-        ):
-            watching = group.create_task(_reload(load, loaded, engine, reloading, telemetry), name="reload")
-            await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
-            watching.cancel()
+        async with open_store_for(settings, engine=True) as store:
+            if edge is not None:
+                await edge.settle(store, SystemClock().now())
+            place = Place()
+            demo = DemoDesk(place, store, SystemClock(), telemetry)
+            async with (
+                demo.running(),
+                assemble(
+                    settings, store, telemetry, fetchers=fetchers, starter=starter, demo_port=place.port
+                ) as engine,
+                asyncio.TaskGroup() as group,
+            ):
+                service = RunningService(loaded, engine, store, SystemClock(), demo)
+                rereading = _reload(load, loaded, service, engine, reloading, telemetry)
+                watching = group.create_task(rereading, name="reload")
+                if edge is not None:
+                    edge.open(service, store)
+                await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
+                watching.cancel()
+                if edge is not None:
+                    # Requests under way still need the store.
+                    await edge.ended()
+
+
+@asynccontextmanager
+async def _edge(settings: Settings, stopping: asyncio.Event, telemetry: Telemetry) -> AsyncIterator[Edge | None]:
+    """Keep the HTTP edge going inside, where one is wanted; raises SettingsError where its address cannot be had."""
+    if not settings.http.listen:
+        yield None
+        return
+    edge = Edge(settings.http, stopping, telemetry)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(edge.run(), name="http")
+        yield edge
 
 
 async def _reload(
-    load: Callable[[], Loaded], loaded: Loaded, engine: Assembly, reloading: asyncio.Event, telemetry: Telemetry
+    load: Callable[[], Loaded],
+    loaded: Loaded,
+    service: RunningService,
+    engine: Assembly,
+    reloading: asyncio.Event,
+    telemetry: Telemetry,
 ) -> None:
     """Take up another configuration at each SIGHUP; a bad one leaves the old one in force."""
     settings, file = loaded.settings, loaded.file
@@ -70,7 +109,8 @@ async def _reload(
         await reloading.wait()
         reloading.clear()
         try:
-            new = _still_there(load(), file)
+            read = load()
+            new = _still_there(read, file)
         except SettingsError as exc:
             telemetry.emit(
                 Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})
@@ -84,6 +124,7 @@ async def _reload(
         engine.renders.configure(new.render)
         engine.rounds.configure(new.pages, new.hosts)
         engine.scheduler.reconfigure()
+        service.reload(new, read.origins)
         values = {"needs_restart": restart}
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tocsin import __version__
+from tocsin.adapters.metrics import Metrics
 from tocsin.app.once import test_sink
 from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
@@ -17,19 +18,19 @@ from tocsin.errors import NotWatched, UsageError
 from tocsin.model import AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
     from tocsin.model import PageRow
-    from tocsin.ports import Clock, Rendered, Store
+    from tocsin.ports import Clock, DemoDesk, Rendered, Store
     from tocsin.settings import Settings
 
 
 class RunningService:
     """Implements `ports.Service` from an assembly.
 
-    figures  gives what Prometheus reads, of the service as it is
+    demo  the demo site's switch
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class RunningService:
         engine: Assembly,
         store: Store,
         clock: Clock,
-        figures: Callable[[LiveState], bytes],
+        demo: DemoDesk,
     ) -> None:
         self._settings, self._origins = loaded.settings, dict(loaded.origins)
-        self._engine, self._store, self._clock, self._figures = engine, store, clock, figures
+        self._engine, self._store, self._clock = engine, store, clock
         self._started_at = clock.now()
+        self._metrics = Metrics(engine.counts, dict, self.live, clock.now)
+        self.demo = demo
 
     def reload(self, settings: Settings, origins: Mapping[str, str]) -> None:
         """Take over what a running service can take up of another configuration."""
@@ -72,6 +75,7 @@ class RunningService:
             outage_since=engine.outage.began_at,
             crowded=tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst),
             crowded_hosts=told.hosts,
+            late_s=engine.scheduler.late_s(),
             has_lease=engine.has_lease,
         )
 
@@ -105,7 +109,7 @@ class RunningService:
 
     def metrics(self) -> bytes:
         """See `ports.Service`."""
-        return self._figures(self.live())
+        return self._metrics.text()
 
     async def next_alert(self, after: int, timeout_s: float) -> None:
         """See `ports.Service`."""

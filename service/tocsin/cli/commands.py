@@ -33,6 +33,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
     Command(HEAR, "sink", "tocsin.cli.sink", "who is told: list, test"),
     Command(CARE, "doctor", "tocsin.cli.doctor", "what is wrong with this installation, and the mend"),
+    Command(CARE, "token", "tocsin.cli.token", "who may use the service over HTTP: add, list, revoke"),
+    Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "whether the service does its work, for containers"),
     Command(CARE, "store", "tocsin.cli.store", "migrate, back up, check, prune the store"),
     Command(CARE, "table", "tocsin.cli.table", "the spec's plain-text table of states"),
     Command(CARE, "completion", "tocsin.cli.completion", "let a shell complete commands and options"),

@@ -23,7 +23,7 @@ async def audit(parts: Parts, caller: Caller, what: str, **detail: Any) -> None:
     """
     request_id = current_request_id()
     entry = AuditEntry(parts.clock.now(), caller.who, what, detail, request_id)
-    values = {"who": caller.who, "what": what, "request_id": request_id, **detail}
+    values = {"who": caller.who, "what": what, "detail": detail}
     parts.telemetry.emit(Happening("access.changed", "info", values))
     try:
         await parts.store.write_audit(entry)

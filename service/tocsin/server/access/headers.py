@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers, MutableHeaders
 
 from tocsin.events import Happening
+from tocsin.server.access.forms import SAFE
 from tocsin.server.access.guard import SENDER, is_public
 from tocsin.server.access.origins import sender_of
 from tocsin.server.access.requests import HEADER, begin_request
@@ -77,6 +78,6 @@ class Envelope:
                 "path": scope["path"],
                 "status": status,
                 "elapsed_ms": round((parts.clock.monotonic() - began_s) * 1000),
-                "request_id": request_id,
             }
-            parts.telemetry.emit(Happening("http.answered", "debug", values))
+            is_change = scope["method"] not in SAFE
+            parts.telemetry.emit(Happening("http.answered", "info" if is_change else "debug", values))

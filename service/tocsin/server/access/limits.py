@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 2**20
-MOST_BYTES_OF_A_LIST = 64 * 2**20
-LISTS = ("/api/v1/pages", "/api/v1/table", "/api/v1/imports", "/pages", "/add", "/import", "/table")
-"""Below these paths whole lists are sent."""
+LARGER = (
+    (("/api/v1/table", "/api/v1/imports"), 2 * 2**30),
+    (("/api/v1/pages", "/pages", "/add", "/import", "/table"), 64 * 2**20),
+)
+"""Below these paths whole lists are sent; the largest are read as a stream."""
 PIECE_S = 20.0
 """So long the next piece of a body may take."""
 MOST_AT_ONE_TIME = 64
@@ -35,7 +37,7 @@ class Limits:
         if scope["type"] != "http" or scope["path"] in STREAMS:
             await self._app(scope, receive, send)
             return
-        most = MOST_BYTES_OF_A_LIST if scope["path"].startswith(LISTS) else MOST_BYTES
+        most = next((most for paths, most in LARGER if scope["path"].startswith(paths)), MOST_BYTES)
         if self._under_way >= MOST_AT_ONE_TIME:
             await _refuse(_busy(), scope, receive, send)
             return

@@ -1,0 +1,48 @@
+"""`tocsin healthcheck`: what a container asks itself."""
+
+from __future__ import annotations
+
+from http.client import HTTPConnection, HTTPException
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.session import configuration
+from tocsin.errors import UsageError
+from tocsin.server.address import local_address
+
+WITHIN_S = 3.0
+_READY, _MOST_BYTES = 200, 4096
+
+
+@click.command("healthcheck", epilog="Example: tocsin healthcheck")
+@click.option("--alive", is_flag=True, help="Ask only whether it is alive, not whether it does its work.")
+@output.json_option
+@click.pass_context
+def command(ctx: click.Context, *, alive: bool) -> None:
+    """Ask the service of this configuration whether it does its work: 0 if so, 1 if not.
+
+    Needs no token; made for HEALTHCHECK of containers and for probes.
+    """
+    listen = configuration(ctx).settings.http.listen
+    if not listen:
+        raise UsageError("http.listen is empty: this service serves no HTTP, and cannot be asked")
+    host, port = local_address(listen)
+    if not port:
+        raise UsageError("http.listen has port 0: the system chooses one, and it is not known here; set a port")
+    status, said = _ask(host, port, "/healthz" if alive else "/readyz")
+    output.emit({"ready": status == _READY, "status": status, "said": said}, lambda: output.say(said))
+    if status != _READY:
+        ctx.exit(output.NEEDS_USER)
+
+
+def _ask(host: str, port: int, path: str) -> tuple[int, str]:
+    connection = HTTPConnection(host, port, timeout=WITHIN_S)
+    try:
+        connection.request("GET", path, headers={"Host": f"localhost:{port}", "Connection": "close"})
+        answer = connection.getresponse()
+        return answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, HTTPException) as exc:
+        return 0, f"nobody answers at {host}:{port} ({exc}); is `tocsin run` running?"
+    finally:
+        connection.close()
