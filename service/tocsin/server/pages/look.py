@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse, Response
 
-from tocsin.server.access.rights import Reading  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.server.access.rights import Reading
 from tocsin.server.pages.rendering import LOOK_COOKIE, LOOKS
 from tocsin.server.pages.words import local_path
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from tocsin.server.pages import look, static_files
+from tocsin.server.pages import add, bulk, demo, jobs, look, page, page_settings, page_text, pages, static_files
 
 router = APIRouter(include_in_schema=False)
-for _each in (static_files, look):
+for _each in (static_files, look, pages, add, bulk, demo, jobs, page, page_text, page_settings):
     router.include_router(_each.router)

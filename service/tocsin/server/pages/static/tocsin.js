@@ -40,6 +40,10 @@ const prepare = () => {
 
 prepare();
 if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
-  const source = new EventSource("/events");
-  for (const name of ["message", "alert", "changed"]) source.addEventListener(name, () => soon(2));
+  let last = "";
+  // The first one says how things are; each later one, that they are otherwise.
+  new EventSource("/events?live=only").addEventListener("live", (event) => {
+    if (last && event.data !== last) soon(4);
+    last = event.data;
+  });
 }

@@ -1,0 +1,83 @@
+"""How far a job is, for whoever started something long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.jobs import Job, Work
+from tocsin.server.pages.notices import Undo, go_on
+from tocsin.server.pages.rendering import page
+from tocsin.server.pages.words import count, local_path
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import JobRow
+
+router = APIRouter(include_in_schema=False)
+
+_SHORT_S: Final = 2.0
+"""Whoever started something waits so long for its end before they are shown how far it is."""
+TITLES: Final[Mapping[str, str]] = {
+    "pages.pause": "Pausing pages",
+    "pages.resume": "Resuming pages",
+    "pages.check": "Asking for checks",
+    "pages.remove": "Deleting pages",
+    "pages.edit": "Editing pages",
+    "pages.import": "Importing pages",
+    "settings.set": "Changing settings",
+}
+_DONE: Final[Mapping[str, str]] = {
+    "pages.pause": "Paused {}.",
+    "pages.resume": "Resumed {}.",
+    "pages.check": "Asked for a check of {}; what they find is shown as it comes.",
+    "pages.remove": "Deleted {}.",
+    "pages.edit": "Changed {}.",
+}
+
+
+async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:
+    """Go back where a job is short; else on to the page that says how far it is. Raises what it failed with."""
+    row = await job.wait(_SHORT_S)
+    if row.state == "running":
+        return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+    if row.kind in _DONE:
+        return go_on(request, back, said(row), undo=undo)
+    return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+
+
+def said(row: JobRow) -> str:
+    """Say what a job that ended has done."""
+    pages = (row.result or {}).get("pages", row.done)
+    return _DONE.get(row.kind, "{} done.").format(count(int(pages), "page"))
+
+
+@router.get("/jobs/{job_id}")
+async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> Response:
+    """Show how far a job is, and what came of it."""
+    row = await jobs.find(job_id)
+    if row is None:
+        raise _no_job()
+    return await page(request, "job.html", job=row, title=TITLES.get(row.kind, row.kind), said=said(row))
+
+
+@router.post("/jobs/{job_id}/cancel")
+async def cancel(
+    request: Request, _caller: Writing, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
+) -> Response:
+    """End a job where it is."""
+    row = await jobs.cancel(job_id)
+    if row is None:
+        raise _no_job()
+    kind = "warn" if row.state == "cancelled" else "good"
+    text = "Cancelled; what was done until then stays done." if kind == "warn" else "It had ended already."
+    return go_on(request, local_path(back, f"/jobs/{row.id}"), text, kind=kind)
+
+
+def _no_job() -> Problem:
+    return Problem(404, "no-such-job", "There is no such job", "jobs are kept for some time after their end")

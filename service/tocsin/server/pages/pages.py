@@ -1,0 +1,153 @@
+"""*Pages*: the box to paste into, and the list of all that is watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+from msgspec import Struct
+
+from tocsin.errors import UsageError
+from tocsin.lists.writing import PlainWriter, SeparatedWriter
+from tocsin.model import GroupRow, PageQuery, Slice, Tally, View
+from tocsin.server.access.rights import Reading
+from tocsin.server.pages.adding import Pasted
+from tocsin.server.pages.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
+from tocsin.server.pages.modes import read_modes
+from tocsin.server.pages.rendering import page
+from tocsin.server.parts import Given, Parts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from tocsin.model import PageRow
+
+router = APIRouter(include_in_schema=False)
+
+PER_PART: Final = 50
+_STEP: Final = 500
+_MOST_GROUPS: Final = 40
+_QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
+"""Shown where they have pages, or are looked at."""
+
+
+class Box(Struct, frozen=True):
+    """The box to paste into, with what was typed.
+
+    pasted   what came of it; None: nothing was read yet
+    known    of its pages, those that are watched already
+    """
+
+    urls: str = ""
+    group: str = ""
+    every: str = ""
+    wrong: tuple[str, ...] = ()
+    pasted: Pasted | None = None
+    known: frozenset[str] = frozenset()
+
+    @property
+    def new(self) -> int:
+        """How many pages would be added."""
+        return 0 if self.pasted is None else len(self.pasted.pages) - len(self.known)
+
+
+@router.get("/")
+async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
+    """Show the list, or, where nothing is watched yet, what to do first."""
+    return await list_page(request, parts, asked)
+
+
+async def list_page(
+    request: Request,
+    parts: Parts,
+    asked: Asked,
+    *,
+    box: Box | None = None,
+    wrong: Sequence[str] = (),
+    status: int = 200,
+) -> Response:
+    """Show a list with what was wrong, or what was typed, if anything."""
+    every = await parts.store.tally_pages(PageQuery())
+    groups = await parts.store.group_rows()
+    common: dict[str, Any] = {
+        "asked": asked,
+        "box": box or Box(),
+        "every": every,
+        "groups": groups if len(groups) <= _MOST_GROUPS else [],
+        "group_names": [row.name for row in groups[:_MOST_GROUPS]],
+        "demo_is_on": parts.service.demo.is_on,
+    }
+    if not every.number:
+        return await page(request, "first.html", status=status, wrong=wrong, **common)
+    found, refusals = await _found(parts, asked, wrong)
+    status = 422 if refusals else status
+    return await page(
+        request,
+        "pages.html",
+        status=status,
+        wrong=refusals,
+        lines=await _lines(parts, found.rows),
+        tabs=await _tabs(parts, asked, groups, every),
+        number=await _number(parts, asked, refusals),
+        next=asked.path(after=found.next) if found.next else None,
+        **common,
+    )
+
+
+async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slice[PageRow], list[str]]:
+    """Read a part of the list; what is not offered together is told, and shows nothing."""
+    try:
+        return await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART), list(wrong)
+    except UsageError as exc:
+        return Slice((), None), [*wrong, str(exc)]
+
+
+async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
+    modes = await read_modes(parts)
+    return [to_line(row, modes.of(row)) for row in rows]
+
+
+async def _number(parts: Parts, asked: Asked, refusals: Sequence[str]) -> Tally:
+    return Tally(0) if refusals else await parts.store.tally_pages(asked.query)
+
+
+async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: Tally) -> list[Tab]:
+    tabs = []
+    for view, query in queries_of_tabs(asked).items():
+        known = _of_group(groups, asked.group) if view is View.ALL and asked.group else None
+        tally = known or (every if query == PageQuery() else await parts.store.tally_pages(query))
+        is_this = view is asked.view and not asked.q
+        if tally.number or is_this or view not in _QUIET_TABS:
+            tabs.append(Tab(Asked(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
+    return tabs
+
+
+def _of_group(groups: Sequence[GroupRow], name: str) -> Tally | None:
+    return next((Tally(row.pages) for row in groups if row.name == name), None)
+
+
+@router.get("/pages/export")
+async def export(_caller: Reading, parts: Given, asked: AskedFor, format: Literal["csv", "list"] = "csv") -> Response:  # noqa: A002 - as addresses say it
+    """Write the list to a file, all of it: as CSV whose cells no spreadsheet runs, or a URL a line."""
+    # What cannot be listed is refused before anything is sent.
+    await parts.store.browse_pages(asked.query, limit=1)
+    name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")
+    return StreamingResponse(
+        _written(parts, asked.query, format),
+        media_type=f"{media_type}; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"},
+    )
+
+
+async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncIterator[str]:
+    writer = SeparatedWriter(with_secrets=False) if kind == "csv" else PlainWriter()
+    yield writer.begin()
+    cursor: str | None = None
+    while True:
+        found = await parts.store.browse_pages(query, cursor=cursor, limit=_STEP)
+        yield writer.pages(found.rows)
+        if found.next is None:
+            break
+        cursor = found.next
+    yield writer.end()
