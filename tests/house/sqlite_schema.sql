@@ -1,3 +1,12 @@
+CREATE TRIGGER alerts_gone after delete on alerts begin
+  delete from alert_marks where position = old.position;
+end;
+CREATE TRIGGER pages_counted after insert on pages begin
+  update groups set pages = pages + 1 where id = new.group_id;
+end;
+CREATE TRIGGER pages_edited after update of settings, secrets, text, paused, group_id on pages begin
+  insert into edits (page_id, revision) values (old.id, 1) on conflict (page_id) do update set revision = revision + 1;
+end;
 CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
@@ -5,6 +14,17 @@ CREATE TRIGGER pages_gone after delete on pages begin
   delete from learnt where page_id = old.id;
   delete from snapshots where page_id = old.id;
   update listings set entries = null, to_do = 1 where page_id = old.id;
+  delete from edits where page_id = old.id;
+  update groups set pages = pages - 1 where id = old.group_id;
+  update questions set pages = pages - 1 where id = old.question_id;
+end;
+CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
+  update questions set pages = pages - 1 where id = old.question_id;
+  update questions set pages = pages + 1 where id = new.question_id;
+end;
+CREATE TRIGGER pages_regrouped after update of group_id on pages when old.group_id <> new.group_id begin
+  update groups set pages = pages - 1 where id = old.group_id;
+  update groups set pages = pages + 1 where id = new.group_id;
 end;
 CREATE TRIGGER snapshots_gone after delete on snapshots begin
   delete from texts where id = old.text_id and not exists (select 1 from snapshots where text_id = old.text_id);
@@ -15,6 +35,21 @@ end;
 CREATE TRIGGER texts_kept after insert on texts begin
   update store set text_bytes = text_bytes + length(new.packed);
 end;
+CREATE TABLE activity (
+  at           integer primary key,
+  outcomes     text not null,                    -- JSON {outcome: checks}
+  alerts       integer not null,
+  rendered     integer not null,
+  wire_bytes   integer not null,
+  saved_bytes  integer not null
+) strict;
+CREATE TABLE alert_marks (
+  position    integer primary key,
+  kind        text not null,                     -- of the event, as outbox.kind_of has it
+  outcome     text,
+  page_group  text,                              -- the page's group when it was told
+  seen_at     integer
+) strict;
 CREATE TABLE alerts (
   id          text primary key,                  -- ULID
   position    integer not null unique,
@@ -24,6 +59,23 @@ CREATE TABLE alerts (
   event       text not null,
   seen_at     integer
 ) strict, without rowid;
+CREATE TABLE answers (
+  key           blob primary key,
+  fingerprint   blob not null,
+  at            integer not null,
+  status        integer not null default 0,      -- 0: it is being worked on
+  content_type  text not null default '',
+  location      text,
+  body          blob not null default x''
+) strict;
+CREATE TABLE audit (
+  id          integer primary key autoincrement,
+  at          integer not null,
+  who         text not null,
+  what        text not null,
+  detail      text not null,                     -- JSON
+  request_id  text not null
+) strict;
 CREATE TABLE claims (
   id           integer primary key,
   first_shard  integer not null,
@@ -56,11 +108,15 @@ CREATE TABLE deliveries (
   error         text,
   primary key (sink, position)
 ) strict, without rowid;
+CREATE TABLE edits (
+  page_id   integer primary key,
+  revision  integer not null
+) strict;
 CREATE TABLE groups (
   id        integer primary key,
   name      text not null unique,
   settings  text not null default '{}'
-) strict;
+, revision integer not null default 0, pages integer not null default 0) strict;
 CREATE TABLE hosts (
   id        integer primary key,
   name      text not null unique,
@@ -69,6 +125,18 @@ CREATE TABLE hosts (
   gate_at   integer,                             -- not before: a Retry-After that outlives the process
   robots    text                                 -- JSON by origin: what robots.txt said, and until when
 , empty integer not null default 0, noise blob) strict;
+CREATE TABLE jobs (
+  id          text primary key,
+  kind        text not null,
+  who         text not null,
+  started_at  integer not null,
+  state       text not null check (state in ('running', 'done', 'failed', 'interrupted')),
+  done        integer not null,
+  total       integer,
+  ended_at    integer,
+  result      text,                              -- JSON
+  error       text
+) strict, without rowid;
 CREATE TABLE learnt (
   page_id  integer primary key,
   known    blob,                                 -- as codec.write_known packs it
@@ -135,7 +203,7 @@ CREATE TABLE questions (
   first_page_id  integer,
   attempts       text not null,                  -- of the first page, JSON
   pending_change text                            -- the verdict whose rendering failed, JSON
-) strict;
+, pages integer not null default 0) strict;
 CREATE TABLE renderings (
   id            integer primary key,
   page_id       integer not null references pages (id) on delete cascade,
@@ -174,6 +242,13 @@ CREATE TABLE rules (
   instruction  text not null,
   created_at   integer not null
 ) strict;
+CREATE TABLE sessions (
+  digest      blob primary key,
+  token_id    integer not null references tokens (id) on delete cascade,
+  csrf        text not null,
+  created_at  integer not null,
+  until       integer not null
+) strict, without rowid;
 CREATE TABLE sightings (
   host_id     integer not null,
   key         blob not null,
@@ -215,7 +290,7 @@ CREATE TABLE store (
   settings      text not null default '{}',      -- set at run time for all pages
   sinks         text not null default '[]',      -- names of the sinks that alerts are written for
   installed_at  integer not null
-, text_bytes integer not null default 0) strict;
+, text_bytes integer not null default 0, settings_revision integer not null default 0) strict;
 CREATE TABLE storms (
   id            integer primary key autoincrement,
   host_id       integer not null references hosts (id),
@@ -234,6 +309,16 @@ CREATE TABLE texts (
   digest  blob not null unique,
   packed  blob not null
 ) strict;
+CREATE TABLE tokens (
+  id            integer primary key autoincrement,
+  name          text not null,
+  scope         text not null check (scope in ('read', 'write', 'admin')),
+  digest        blob not null unique,
+  created_at    integer not null,
+  expires_at    integer,
+  last_used_at  integer,
+  revoked_at    integer
+) strict;
 CREATE TABLE verdicts (
   id         integer primary key,
   page_id    integer not null references pages (id) on delete cascade,
@@ -247,11 +332,19 @@ CREATE TABLE verdicts (
   awareness  integer not null,                   -- an alert is due
   alert_id   text                                -- the alert that was given
 , storm_id integer) strict;
+CREATE TABLE words (
+  block  integer not null,                       -- page id / 4096
+  word   text not null,
+  pages  blob not null,
+  primary key (block, word)
+) strict, without rowid;
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
+CREATE INDEX answers_by_age on answers (at);
 CREATE INDEX copies_by_target on copies (target, made_at desc, url);
 CREATE INDEX deliveries_by_alert on deliveries (alert_id);
 CREATE INDEX deliveries_by_state on deliveries (sink, state, position);
+CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
 CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting';
 CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
 CREATE INDEX hosts_by_revision on hosts (revision);
@@ -259,25 +352,44 @@ CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
 CREATE INDEX hosts_noisy on hosts (id) where noise is not null;
+CREATE INDEX jobs_by_age on jobs (started_at, id);
+CREATE INDEX jobs_running on jobs (started_at) where state = 'running';
 CREATE INDEX learnt_listed on learnt (page_id) where listed is not null;
 CREATE INDEX listings_to_do on listings (page_id) where to_do = 1;
+CREATE INDEX marks_by_group on alert_marks (page_group) where page_group is not null;
+CREATE INDEX marks_by_kind on alert_marks (kind);
+CREATE INDEX marks_by_outcome on alert_marks (outcome) where outcome is not null;
+CREATE INDEX marks_unseen on alert_marks (position) where seen_at is null;
+CREATE INDEX marks_unseen_by_outcome on alert_marks (outcome) where seen_at is null and outcome is not null;
+CREATE INDEX pages_asked on pages (group_id) where question_id is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
+CREATE INDEX pages_changed on pages (group_id, last_changed_at) where last_changed_at is not null;
+CREATE INDEX pages_declaring on pages (group_id) where flags & 128;
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
+CREATE INDEX pages_in_trouble on pages (group_id) where outcome between 5 and 8;
+CREATE INDEX pages_new on pages (group_id) where outcome is null;
+CREATE INDEX pages_of_group on pages (group_id);
 CREATE INDEX pages_of_host on pages (host_id);
-CREATE INDEX pages_off on pages (id) where next_at is null and next_why = 'off';
+CREATE INDEX pages_off on pages (group_id) where next_at is null and next_why = 'off';
+CREATE INDEX pages_paused on pages (group_id) where paused = 1;
 CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
 CREATE INDEX pages_ruled on pages (rule_id) where rule_id is not null;
 CREATE INDEX pages_wanted on pages (request_id) where request_id is not null;
+CREATE INDEX questions_by_size on questions (pages, id) where closed_at is null;
+CREATE INDEX questions_ended on questions (closed_at, id) where closed_at is not null;
 CREATE INDEX questions_of_host on questions (host_id);
 CREATE INDEX questions_open on questions (host_id, cause) where closed_at is null;
 CREATE INDEX questions_unasked on questions (announce_at) where announced_at is null and closed_at is null;
+CREATE INDEX questions_waiting on questions (id) where announced_at is not null and answered_at is null and closed_at is null;
 CREATE INDEX renderings_by_page on renderings (page_id, id);
 CREATE INDEX renders_by_age on renders (since);
 CREATE INDEX renders_in_turn on renders (major desc, since);
 CREATE INDEX rules_by_page on rules (page_id) where page_id is not null;
 CREATE INDEX rules_of_cause on rules (cause) where scope = 'cause';
 CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
+CREATE INDEX sessions_by_end on sessions (until);
+CREATE INDEX sessions_of_token on sessions (token_id);
 CREATE INDEX sightings_by_end on sightings (runs_until);
 CREATE INDEX snapshots_by_age on snapshots (at);
 CREATE INDEX snapshots_of_page on snapshots (page_id, at);
@@ -286,6 +398,7 @@ CREATE INDEX states_before on states (page_id, id) where last_at is not null;
 CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX storms_of_host on storms (host_id, key, runs_until);
 CREATE INDEX storms_unannounced on storms (announce_at) where announced_at is null;
+CREATE INDEX tokens_by_name on tokens (name) where revoked_at is null;
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);
 CREATE INDEX verdicts_of_storm on verdicts (storm_id, page_id, at) where storm_id is not null;
 CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;

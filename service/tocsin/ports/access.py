@@ -62,4 +62,7 @@ class AccessStore(Protocol):
         """The latest jobs, newest first."""
 
     async def interrupt_jobs(self, now: Instant) -> int:
-        """Mark jobs that an earlier life of the service left behind; returns how many."""
+        """Mark jobs that an earlier life of the service left behind, and forget what it was asked for once, and begun.
+
+        Returns how many jobs.
+        """

@@ -41,7 +41,10 @@ class BrowseStore(Protocol):
     async def browse_ids(
         self, query: PageQuery, *, cursor: str | None = None, limit: int = 1000, last_id: int
     ) -> Slice[int]:
-        """The ids of a list's pages up to `last_id`, in order of id, for what is done to all of them."""
+        """The ids of a list's pages up to `last_id`, for what is done to all of them: from the list's end.
+
+        Each page that is there all along is met; one that changes meanwhile may be met twice in `View.CHANGED`.
+        """
 
     async def page_by_id(self, page_id: int) -> PageRow | None:
         """One page."""
@@ -85,10 +88,10 @@ class BrowseStore(Protocol):
         """Questions that are open (the most pages first), or that ended (the latest first)."""
 
     async def tally_questions(self) -> Tally:
-        """How many questions are open and were asked."""
+        """How many questions were asked and wait for an answer."""
 
-    async def waiting_renders(self) -> Tally:
-        """How many pages wait for their rendering."""
+    async def tally_renders(self) -> Tally:
+        """How many pages wait for their rendering, or hold a slot."""
 
     async def activity(self, since: Instant) -> list[ActivityRow]:
         """What was noted since then, oldest first, five minutes each."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from tocsin.ports.access import AccessStore
+from tocsin.ports.browsing import BrowseStore
+from tocsin.ports.figures import FigureStore
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.snapshots import SnapshotStore
@@ -22,6 +25,9 @@ class Store(
     SnapshotStore,
     TableStore,
     StoreCare,
+    BrowseStore,
+    AccessStore,
+    FigureStore,
     Protocol,
 ):
     """All of it; one adapter implements the whole."""

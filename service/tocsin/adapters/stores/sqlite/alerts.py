@@ -143,10 +143,14 @@ class AlertRole(SteppingRole):
 
     async def _rows(self, query: str, place: dict[str, Any]) -> list[AlertRow]:
         rows = await self._read(lambda db: db.execute(query, place).fetchall())
-        return [
-            AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), read_deliveries(deliveries))
-            for alert_id, position, kind, page_id, url, at, event, deliveries in rows
-        ]
+        return [to_alert(row) for row in rows]
+
+
+def to_alert(row: Sequence[Any]) -> AlertRow:
+    """Make an alert of a row of the query `alert_row`."""
+    alert_id, position, kind, page_id, url, at, event, deliveries, seen_at = row
+    given = read_deliveries(deliveries)
+    return AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), given, seen_at)
 
 
 def _sinks(db: sqlite3.Connection, sink: str | None) -> list[str]:

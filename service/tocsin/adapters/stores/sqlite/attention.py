@@ -159,6 +159,11 @@ def _questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> 
     return [_to_question(db, row) for row in db.execute(query, place).fetchall()]
 
 
+def read_questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:
+    """Read questions by a query of this area."""
+    return _questions(db, SQL[query], place)
+
+
 def _to_question(db: sqlite3.Connection, row: Sequence[Any]) -> QuestionRow:
     (
         question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,

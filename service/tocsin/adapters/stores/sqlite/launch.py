@@ -84,7 +84,7 @@ class LaunchRole(SteppingRole):
         """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
         self._mode = mode
         window = window_us(await self._read(_size))
-        place: dict[str, Any] = {"mode": mode, "until": 0}
+        place: dict[str, Any] = {"mode": mode}
 
         def look(db: sqlite3.Connection) -> list[tuple[int, int]]:
             return db.execute(SQL["wrongly_off"], place).fetchall()
@@ -92,10 +92,12 @@ class LaunchRole(SteppingRole):
         # By the writer: whatever was handed to it under the mode before is written by then, and found.
         await self._writer.run(lambda _: None)
         woken = 0
-        while await self._look("look_until_off", place):
-            found = await self._read(look)
-            for start in range(0, len(found), STEP_ROWS):
-                woken += await self._wake(found[start : start + STEP_ROWS], {"now": now, "window": window})
+        for group in await self._read(lambda db: [row[0] for row in db.execute(SQL["group_ids"])]):
+            place.update(group=group, until=0)
+            while await self._look("look_until_off", place):
+                found = await self._read(look)
+                for start in range(0, len(found), STEP_ROWS):
+                    woken += await self._wake(found[start : start + STEP_ROWS], {"now": now, "window": window})
         return woken
 
     async def _wake(self, found: Sequence[tuple[int, int]], place: dict[str, Any]) -> int:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import transaction
+from tocsin.adapters.stores.sqlite.outbox import kind_of
 from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_fields, pack_outcome, short_report, url_key
+from tocsin.adapters.stores.sqlite.states import is_declaring
+from tocsin.adapters.stores.sqlite.words import BlockWords
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
 from tocsin.shipped import shipped
 
@@ -29,6 +32,9 @@ _FUNCTIONS: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
     ("packed_fields", 1, pack_fields),
     ("short_report", 3, short_report),
     ("short_digest", 1, pack_digest),
+    ("alert_kind", 1, kind_of),
+    ("is_declaring", 1, is_declaring),
+    ("unpacked_bytes", 1, bytes.fromhex),
 )
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 
@@ -83,6 +89,7 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     yield 0, len(missing)
     for name, takes, function in _FUNCTIONS:
         db.create_function(name, takes, function, deterministic=True)
+    db.create_aggregate("words_of_block", 4, BlockWords)  # type: ignore[arg-type]  # as typeshed has it
     done = 0
     for together in [missing] if version == 0 else [[migration] for migration in missing]:
         with _unreferenced(db), transaction(db, durable=True):

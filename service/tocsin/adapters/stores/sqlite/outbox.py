@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import AlertDraft
+    from tocsin.model import AlertDraft, JsonObject
 
 SQL = queries("alerts")
 
@@ -37,6 +37,18 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
         ],
     )
     db.executemany(
+        SQL["insert_mark"],
+        [
+            {
+                "position": position,
+                "kind": kind_of(draft.type),
+                "outcome": draft.event.get("data", {}).get("outcome"),
+                "group": group_of(draft.event.get("data", {})),
+            }
+            for position, draft in placed
+        ],
+    )
+    db.executemany(
         SQL["insert_delivery"],
         [
             {"sink": sink, "position": position, "alert": draft.id, "page": draft.page_id, "at": draft.at}
@@ -44,3 +56,15 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
             for sink in read_names(names)
         ],
     )
+
+
+def kind_of(event_type: str) -> str:
+    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "sink")."""
+    _, area, kind, *_ = f"{event_type}...".split(".")
+    return kind if area == "page" else area
+
+
+def group_of(data: JsonObject) -> str | None:
+    """Name the group of the page that an event is about; None for one that is about none."""
+    page = data.get("page")
+    return page.get("group") if isinstance(page, dict) else None

@@ -11,6 +11,7 @@ from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
+from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,6 +61,7 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
     db.executemany(SQL["insert_host"], hosts.values())
     db.executemany(SQL["insert_group"], [{"name": name} for name in {row["group"] for row in rows}])
     db.executemany(SQL["insert_page"], rows)
+    add_words(db, [(row["id"], row["url"], row["given"], row["text"]) for row in rows])
     if rows:
         touch_hosts(db, [row[0] for row in db.execute(SQL["hosts_named"], {"names": ids(hosts)})])
     return added
@@ -70,6 +72,7 @@ def remove(db: sqlite3.Connection, page_ids: Sequence[int]) -> int:
     place = {"ids": ids(page_ids)}
     rows = db.execute(SQL["touched"], place).fetchall()
     give_up(db, [row[3] for row in rows])
+    drop_words(db, pages_named(db, page_ids))
     db.execute(SQL["remove"], place)
     questions = {row[2] for row in rows if row[2] is not None}
     if questions:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tocsin.adapters.stores.sqlite.codec import to_json
 from tocsin.adapters.stores.sqlite.connection import Lane, snapshot, transaction
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.viewing import Viewer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,10 +43,11 @@ class Options(Struct, frozen=True):
 
 
 class Role:
-    """A part of the store's port, over a connection that writes and one that reads."""
+    """A part of the store's port, over a connection that writes, one that reads, and one for people who look."""
 
     def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
         self._writer, self._reader, self._options = writer, reader, options
+        self._viewer = Viewer(options.path, options.busy)
         self._edited_here = True
         self._seen_version: int | None = None
         self._mode: str | None = None
@@ -73,6 +75,10 @@ class Role:
                 return work(db)
 
         return await self._reader.run(whole)
+
+    async def _view(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read at one instant, for people: who checks goes on meanwhile, and they wait for none of that."""
+        return await self._viewer.read(work)
 
 
 def ids(values: Iterable[int | str]) -> str:

@@ -13,6 +13,7 @@ from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.results import OFF
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
+from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
 from tocsin.configuration.spans import parse_span
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
         db.execute(SQL["insert_group"], {"name": edit.group})
         db.execute(SQL["set_group"], place)
     if edit.text is not None or edit.clear_text:
+        drop_words(db, pages_named(db, page_ids))
         db.execute(SQL["set_text"], {**place, "text": None if edit.clear_text else edit.text})
+        add_words(db, pages_named(db, page_ids))
     rows = db.execute(SQL["settings_of"], place).fetchall()
     if edit.settings or edit.unset:
         changed = [{"id": row[0], "settings": to_json_or_null(edit.merged(row[1]))} for row in rows]

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sqlite.codec import write_fields
+from tocsin.adapters.stores.sqlite.codec import read_fields, write_fields
 from tocsin.adapters.stores.sqlite.packing import pack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.tasks import DECLARING
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from tocsin.model import Instant, JsonObject, NewState
+    from tocsin.model import FieldValues, Instant, JsonObject, NewState
 
 SQL = queries("states")
+
+
+def declares(fields: FieldValues) -> int:
+    """Give the bit of a page whose state has a topper element (T53): the last three of the twelve fields."""
+    _, _, _, _, _, _, _, _, _, topper, major, minor = fields
+    return 0 if topper is None and major is None and minor is None else DECLARING
+
+
+def is_declaring(packed: bytes) -> bool:
+    """Tell whether a state as it is kept has one."""
+    return bool(declares(read_fields(packed)))
 
 
 def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:
@@ -25,7 +37,10 @@ def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored
     db.execute(SQL["close_run"], {"page": page_id})
     row = {"page": page_id, "at": at, "fields": write_fields(state.fields)}
     state_id: int = db.execute(SQL["open_run"], row).fetchone()[0]
-    db.execute(SQL["show_run"], {"page": page_id, "state": state_id, "at": at, **origin(state)})
+    db.execute(
+        SQL["show_run"],
+        {"page": page_id, "state": state_id, "at": at, "declares": declares(state.fields), **origin(state)},
+    )
     return state_id
 
 

@@ -6,13 +6,20 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from tocsin.adapters.stores.sqlite.access import AccessRole
+from tocsin.adapters.stores.sqlite.activity import ActivityRole
+from tocsin.adapters.stores.sqlite.alert_lists import AlertListRole
 from tocsin.adapters.stores.sqlite.alerts import AlertRole
 from tocsin.adapters.stores.sqlite.attention import AttentionRole
+from tocsin.adapters.stores.sqlite.browsing import BrowseRole
 from tocsin.adapters.stores.sqlite.care import CareRole
 from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.faults import reached
+from tocsin.adapters.stores.sqlite.figures import FigureRole
+from tocsin.adapters.stores.sqlite.jobs import JobRole
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
 from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_file, refuse_network
+from tocsin.adapters.stores.sqlite.question_lists import QuestionListRole
 from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
 from tocsin.adapters.stores.sqlite.rounds import RoundRole
@@ -45,10 +52,18 @@ class SqliteStore(
     SnapshotRole,
     TableRole,
     CareRole,
+    BrowseRole,
+    AlertListRole,
+    QuestionListRole,
+    ActivityRole,
+    AccessRole,
+    JobRole,
+    FigureRole,
 ):
     """A store in one SQLite file; implements ports.Store. Made by `open_store`.
 
-    It writes through one connection and reads through another, each on a thread of its own.
+    It writes through one connection and reads through another, each on a thread of its own; whoever looks at lists has
+    a third one.
     """
 
     def __init__(self, writer: Lane, reader: Lane, options: Options, opened: AsyncExitStack) -> None:
@@ -57,7 +72,10 @@ class SqliteStore(
 
     async def close(self) -> None:
         """Close the connections and give up the engine lock; twice is once."""
-        await self._opened.aclose()
+        try:
+            await self._viewer.close()
+        finally:
+            await self._opened.aclose()
 
     async def __aenter__(self) -> Self:
         return self

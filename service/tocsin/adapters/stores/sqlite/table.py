@@ -12,6 +12,8 @@ from tocsin.adapters.stores.sqlite.pages import insert_pages
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import Role, ids, touch_all_hosts
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
+from tocsin.adapters.stores.sqlite.states import declares
+from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
 from tocsin.errors import UsageError
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
@@ -73,12 +75,21 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
                 first += [url] * (stated <= _NAMED)
                 db.execute(SQL["delete_before"], {"page": page_id, "last": last})
         records = [
-            {"page": pages[row.url][0], "at": row.stored_at, "fields": write_fields(row.fields), "text": row.text}
+            {
+                "page": pages[row.url][0],
+                "at": row.stored_at,
+                "fields": write_fields(row.fields),
+                "text": row.text,
+                "declares": declares(row.fields),
+            }
             for row in step
         ]
         db.executemany(SQL["insert_record"], records)
         shown = {record["page"]: record for record in records}.values()
+        page_ids = list({pages[row.url][0] for row in step})
+        drop_words(db, pages_named(db, page_ids))
         db.executemany(SQL["show_last"], shown)
+        add_words(db, pages_named(db, page_ids))
         db.executemany(SQL["open_last"], shown)
         taken += len(step)
     if stated and not replace:

@@ -43,7 +43,7 @@ class WatchRole(SteppingRole):
     async def page(self, url: str) -> PageRow | None:
         """One page."""
         row = await self._read(lambda db: db.execute(SQL["page"], {"url": url}).fetchone())
-        return _to_page(row) if row else None
+        return to_page(row) if row else None
 
     async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
         """Pages in order of id, after this one."""
@@ -51,7 +51,7 @@ class WatchRole(SteppingRole):
         query = f"{SQL['pages']}{condition} order by p.id limit :limit"
         place.update(after=after_id, limit=limit)
         rows = await self._read(lambda db: db.execute(query, place).fetchall())
-        return [_to_page(row) for row in rows]
+        return [to_page(row) for row in rows]
 
     async def count_pages(self, which: PageFilter) -> int:
         """How many pages there are."""
@@ -166,7 +166,8 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
     return "".join(f" and {SQL[f'by_{name}']}" for name in named), named
 
 
-def _to_page(row: Sequence[Any]) -> PageRow:
+def to_page(row: Sequence[Any]) -> PageRow:
+    """Make a page of a row of the query `row`."""
     (
         page_id, url, given, host, group, mode, mode_from, paused, text, settings,
         next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,

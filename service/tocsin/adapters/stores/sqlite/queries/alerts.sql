@@ -50,8 +50,8 @@ on conflict (name) do update set failures = excluded.failures, next_at = exclude
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, a.event ->> '$.subject'), a.created_at, a.event,
-  (select json_group_array(json_array(d.sink, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id)
-from alerts a left join pages p on p.id = a.page_id
+  (select json_group_array(json_array(d.sink, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id), m.seen_at
+from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m.position = a.position
 
 -- name: alerts
 {alert_row}
@@ -67,6 +67,9 @@ order by a.position desc limit :limit;
 
 -- name: alert
 {alert_row} where a.id = :id;
+
+-- name: at_positions
+{alert_row} where a.position in (select value from json_each(:positions));
 
 -- name: after
 {alert_row} where a.position > :position order by a.position limit :limit;
@@ -105,3 +108,7 @@ select :sink, position, id, page_id, :now from alerts where id = :id;
 -- name: last_of_outages
 select type, created_at from alerts indexed by alerts_of_outages
 where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit 1;
+
+-- What an alert is listed by.
+-- name: insert_mark
+insert into alert_marks (position, kind, outcome, page_group) values (:position, :kind, :outcome, :group);

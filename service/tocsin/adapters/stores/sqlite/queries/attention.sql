@@ -52,7 +52,7 @@ delete from rules where scope = 'page' and page_id = :page and id = :rule;
 -- The page that stands for a question is its first one, or, where that one has left it, the one watched longest.
 -- name: question
 q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
-q.instruction, (select count(*) from pages c where c.question_id = q.id),
+q.instruction, q.pages,
 (select json_group_array(url) from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
 p.id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
 from questions q
@@ -76,6 +76,9 @@ order by q.id;
 -- name: questions
 select {question} where (:closed or q.closed_at is null) and q.id > :after order by q.id limit :limit;
 
+-- name: these
+select {question} where q.id in (select value from json_each(:ids));
+
 -- name: one_question
 select {question} where q.id = :question;
 
@@ -90,7 +93,7 @@ select id, url, host_id from pages where question_id = :question and id > :after
 select id, url, host_id from pages where key = url_key(:url) and url = :url and question_id = :question;
 
 -- name: size_of_question
-select count(*) from pages where question_id = :question;
+select pages from questions where id = :question;
 
 -- name: close_empty
 update questions set closed_at = :now where closed_at is null

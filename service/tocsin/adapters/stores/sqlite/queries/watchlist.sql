@@ -42,6 +42,12 @@ left join states s on s.id = p.state_id
 -- name: page
 select {row} {from} where p.key = url_key(:url) and p.url = :url;
 
+-- name: rows
+select {row} {from} where p.id in (select value from json_each(:ids));
+
+-- name: row_of
+select {row} {from} where p.id = :page;
+
 -- The conditions of a filter follow; see `watchlist.conditions`.
 -- name: pages
 select {row} {from} where p.id > :after
@@ -114,17 +120,16 @@ update pages set text = :text where id in (select value from json_each(:ids));
 select settings from groups where name = :name;
 
 -- name: set_group_settings
-update groups set settings = :settings where name = :name;
+update groups set settings = :settings, revision = revision + 1 where name = :name;
 
 -- name: settings_of_all
 select settings from store;
 
 -- name: set_all_settings
-update store set settings = :settings;
+update store set settings = :settings, settings_revision = settings_revision + 1;
 
 -- name: groups
-select g.name, coalesce(c.pages, 0), g.settings from groups g
-left join (select group_id, count(*) as pages from pages group by group_id) c on c.group_id = g.id order by g.name;
+select name, pages, settings from groups order by name;
 
 -- name: history
 select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),

@@ -89,11 +89,11 @@ where p.id in (select value from json_each(:ids));
 -- What every check writes, in the order of `noting`.
 -- name: noted
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_set_at), last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 68) | ?, saved_bytes = saved_bytes + ?
+  conditional_run = ?, flags = (flags & ?) | ?, saved_bytes = saved_bytes + ?
 
 -- name: noted_same
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 68) | ?, saved_bytes = saved_bytes + ?, attempts = null,
+  conditional_run = ?, flags = (flags & 196) | ?, saved_bytes = saved_bytes + ?, attempts = null,
   stored_at = ?, storings = storings + 1
 
 -- name: origin
@@ -145,6 +145,9 @@ update hosts set robots = :robots where id = :id;
 -- What is set at run time; "off" and cron expressions in it matter to the schedule.
 -- name: settings_of_all
 select settings from store;
+
+-- name: group_ids
+select id from groups;
 
 -- name: settings_of_groups
 select id, name, settings from groups;
@@ -205,17 +208,18 @@ coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mod
 select p.id, {mode} from pages p join groups g on g.id = p.group_id cross join store t
 where p.id in (select value from json_each(:ids));
 
--- The same for pages that are off.
+-- The same for pages of a group that are off.
 -- name: look_until_off
 select max(id), 0 from (
   select id from pages indexed by pages_off
-  where id > :after and next_at is null and next_why = 'off' order by id limit :look
+  where group_id = :group and id > :after and next_at is null and next_why = 'off' order by id limit :look
 );
 
 -- Pages that were off, under settings by which they are off no longer, a step at a time.
 -- name: wrongly_off
 select p.id, p.host_id from pages p indexed by pages_off join groups g on g.id = p.group_id cross join store t
-where p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off' and {mode} <> 'off'
+where p.group_id = :group and p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off'
+  and {mode} <> 'off'
 order by p.id;
 
 -- name: wake

@@ -1,0 +1,48 @@
+"""Cursors: where a part of a list ended, as text that says nothing to anybody else."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tocsin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAME_BYTES: Final = 4
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(tuple[int, ...]).decode
+
+
+class Cursors:
+    """The cursors of one list, each of so many integers; those of other lists are refused.
+
+    name  of the list, with all that it is filtered by
+    """
+
+    def __init__(self, size: int, *name: Any) -> None:
+        self._size = size
+        self._name = blake2b(_encode(name), digest_size=_NAME_BYTES).digest()
+
+    def write(self, place: Sequence[int]) -> str:
+        """Write a place as a cursor."""
+        return urlsafe_b64encode(self._name + _encode(tuple(place))).decode().rstrip("=")
+
+    def read(self, cursor: str | None) -> tuple[int, ...] | None:
+        """Read a cursor; None begins. Raises UsageError for one that is not of this list."""
+        if cursor is None:
+            return None
+        try:
+            packed = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+            place = _decode(packed[_NAME_BYTES:])
+        except (binascii.Error, UnicodeEncodeError, msgspec.DecodeError):
+            place = ()
+            packed = b""
+        if packed[:_NAME_BYTES] != self._name or len(place) != self._size or max(map(abs, place)) >= 1 << 62:
+            raise UsageError("cursor: not one of this list; begin without one, and go on with `next` of its answer")
+        return place

@@ -1,0 +1,17 @@
+-- What happened, five minutes a row.
+
+-- name: since
+select at, outcomes, alerts, rendered, wire_bytes, saved_bytes from activity where at >= :since order by at;
+
+-- name: at
+select outcomes from activity where at = :at;
+
+-- name: note
+insert into activity (at, outcomes, alerts, rendered, wire_bytes, saved_bytes)
+values (:at, :outcomes, :alerts, :rendered, :wire_bytes, :saved_bytes)
+on conflict (at) do update set outcomes = excluded.outcomes, alerts = alerts + excluded.alerts,
+  rendered = rendered + excluded.rendered, wire_bytes = wire_bytes + excluded.wire_bytes,
+  saved_bytes = saved_bytes + excluded.saved_bytes;
+
+-- name: prune
+delete from activity where at < :before;

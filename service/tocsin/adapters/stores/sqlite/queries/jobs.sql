@@ -1,0 +1,36 @@
+-- Work that goes on after its request was answered, and what was asked for once.
+
+-- name: save
+insert into jobs (id, kind, who, started_at, state, done, total, ended_at, result, error)
+values (:id, :kind, :who, :started_at, :state, :done, :total, :ended_at, :result, :error)
+on conflict (id) do update set state = excluded.state, done = excluded.done, total = excluded.total,
+  ended_at = excluded.ended_at, result = excluded.result, error = excluded.error;
+
+-- name: job
+id, kind, who, started_at, state, done, total, ended_at, result, error from jobs
+
+-- name: one
+select {job} where id = :id;
+
+-- name: latest
+select {job} indexed by jobs_by_age order by started_at desc, id desc limit :limit;
+
+-- name: interrupt
+update jobs set state = 'interrupted', ended_at = :now where state = 'running';
+
+-- What was begun and has no answer yet, when nobody works on it any more.
+-- name: forget_begun
+delete from answers where status = 0;
+
+-- name: answer
+select fingerprint, status, content_type, body, at, location from answers where key = :key and at > :after;
+
+-- One that is older than a day is begun anew.
+-- name: begin
+insert or replace into answers (key, fingerprint, at) values (:key, :fingerprint, :now);
+
+-- name: finish
+update answers set status = :status, content_type = :content_type, body = :body, location = :location where key = :key;
+
+-- name: give_up
+delete from answers where key = :key;

@@ -1,0 +1,57 @@
+"""Lists of questions for people; their part of the port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tocsin.adapters.stores.sqlite.attention import read_questions
+from tocsin.adapters.stores.sqlite.cursors import Cursors
+from tocsin.adapters.stores.sqlite.lists import COUNTED
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.model import Slice, Tally
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from tocsin.model import QuestionRow
+
+SQL = queries("question_lists")
+_LAST: Final = 1 << 62
+
+
+class QuestionListRole(Role):
+    """Implements what ports.BrowseStore says of questions and of what waits."""
+
+    async def browse_questions(
+        self, *, closed: bool = False, cursor: str | None = None, limit: int = 50
+    ) -> Slice[QuestionRow]:
+        """Questions that are open (the most pages first), or that ended (the latest first)."""
+        walk = "ended" if closed else "open"
+        cursors = Cursors(2, "questions", walk)
+        pages, before = cursors.read(cursor) or (_LAST, _LAST)
+        values = {"pages": pages, "before": before, "limit": limit + 1}
+
+        def read(db: sqlite3.Connection) -> Slice[QuestionRow]:
+            found = db.execute(SQL[walk], values).fetchall()
+            shown = [row[0] for row in found[:limit]]
+            rows = {question.id: question for question in read_questions(db, "these", {"ids": ids(shown)})}
+            goes_on = None
+            if len(found) > limit:
+                question_id, at = found[limit - 1]
+                goes_on = cursors.write((at, question_id))
+            return Slice(tuple(rows[question_id] for question_id in shown), goes_on)
+
+        return await self._view(read)
+
+    async def tally_questions(self) -> Tally:
+        """How many questions were asked and wait for an answer."""
+        return await self._tally("count_waiting")
+
+    async def tally_renders(self) -> Tally:
+        """How many pages wait for their rendering, or hold a slot."""
+        return await self._tally("count_renders")
+
+    async def _tally(self, query: str) -> Tally:
+        (number,) = await self._view(lambda db: db.execute(SQL[query], {"limit": COUNTED + 1}).fetchone())
+        return Tally(min(number, COUNTED), is_exact=number <= COUNTED)
