@@ -10,13 +10,14 @@ from msgspec import Struct
 from tocsin.configuration import check_page_keys, mask, parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
+from tocsin.model import PageQuery
 from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from tocsin.model import JsonObject, NewPage, PageQuery
+    from tocsin.model import JsonObject, NewPage
     from tocsin.server.access.caller import Caller
     from tocsin.server.jobs import Job, Jobs, Progress
     from tocsin.server.parts import Parts
@@ -182,7 +183,7 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
 
     async def work(progress: Progress) -> JsonObject:
         if deed.kind == "check":
-            return await _ask(parts, meant, last_id, progress)
+            return await _ask(parts, act, meant, last_id, progress)
         changed = 0
         async for some in _batches(parts, meant, last_id):
             if deed.kind == "remove":
@@ -196,11 +197,15 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
     return await act.jobs.start(f"pages.{deed.kind}", act.caller.who, work, total=total)
 
 
-async def _ask(parts: Parts, meant: Meant, last_id: int, progress: Progress) -> JsonObject:
-    ids = [page_id async for some in _batches(parts, meant, last_id) for page_id in some]
-    request_id = await parts.store.request_check(ids, parts.clock.now())
-    progress.total = progress.done = len(ids)
-    return {"pages": len(ids), "check": str(request_id)}
+async def _ask(parts: Parts, act: Act, meant: Meant, last_id: int, progress: Progress) -> JsonObject:
+    ids: list[int] | None = None
+    if meant.query != PageQuery():
+        ids = [page_id async for some in _batches(parts, meant, last_id) for page_id in some]
+    # Of all pages those are left alone that are paused: only one that is named is checked all the same.
+    request_id = await check_pages(parts, act, ids)
+    _, pages = await parts.store.request_progress(request_id)
+    progress.total = progress.done = pages
+    return {"pages": pages, "check": str(request_id)}
 
 
 async def _batches(parts: Parts, meant: Meant, last_id: int) -> AsyncIterator[Sequence[int]]:

@@ -2,4 +2,26 @@
 
 from fastapi import APIRouter
 
+from tocsin.server.api import alerts, bulk, groups, imports, pages, questions, records, service, texts, tokens
+
 router = APIRouter(prefix="/api/v1")
+for one in (
+    bulk.router,
+    pages.router,
+    bulk.checks,
+    texts.page_routes,
+    imports.router,
+    bulk.job_routes,
+    groups.router,
+    records.router,
+    texts.router,
+    questions.router,
+    alerts.router,
+    alerts.storms,
+    alerts.sinks,
+    imports.table_routes,
+    groups.service_routes,
+    service.router,
+    tokens.router,
+):
+    router.include_router(one)

@@ -110,9 +110,10 @@ def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
 
 
 def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer | None:
-    """Give the answer as it is kept; None for one that came to nothing, or that is a stream."""
+    """Give the answer as it is kept; None for one that came to nothing, is a stream, or holds a secret."""
     body = getattr(response, "body", None)
-    if response.status_code not in _DONE or not isinstance(body, bytes) or len(body) > MOST_KEPT:
+    is_secret = response.headers.get("cache-control") == "no-store"
+    if response.status_code not in _DONE or not isinstance(body, bytes) or len(body) > MOST_KEPT or is_secret:
         return None
     return StoredAnswer(
         fingerprint,

@@ -111,7 +111,7 @@ class PageEdit(Model):
     model_config = ConfigDict(json_schema_extra={"examples": [{"settings": {"every": "6h"}, "paused": False}]})
 
     settings: Annotated[SetForPages, Field(description="merged into what is set")] = SetForPages()
-    unset: Annotated[list[Key], Field(max_length=30, description="these inherit again")] = []
+    unset: Annotated[list[Key], Field(max_length=30, description="these inherit again"), Field(default_factory=list)]
     paused: bool | None = None
     group: Annotated[GroupName | None, Field(description="moves it there; a new group is made")] = None
     text: Annotated[Annotated[str, Field(max_length=253)] | None, Field(description="empty takes it away")] = None

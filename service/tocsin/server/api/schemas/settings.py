@@ -61,7 +61,7 @@ class SettingsEdit(Model):
     model_config = ConfigDict(json_schema_extra={"examples": [{"settings": {"mode": "off"}, "unset": ["every"]}]})
 
     settings: Annotated[SetForPages, Field(description="merged into what is set")] = SetForPages()
-    unset: Annotated[list[Key], Field(max_length=30, description="these inherit again")] = []
+    unset: Annotated[list[Key], Field(max_length=30, description="these inherit again"), Field(default_factory=list)]
 
 
 class SetForAll(Model):

@@ -1,0 +1,171 @@
+"""What was stored of a page: its states, verdicts and renderings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Query
+from pydantic import Field
+
+from tocsin.server.access import Reading
+from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, problems
+from tocsin.server.api.pages import demand_page
+from tocsin.server.api.schemas.common import Model, Part, time_of
+from tocsin.server.api.schemas.records import (
+    FieldChange,
+    Rendering,
+    State,
+    StateDifference,
+    Verdict,
+)
+from tocsin.server.api.shapes import fields_of
+from tocsin.server.decisions import missing
+from tocsin.server.parts import Given
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.model import StateEntry, VerdictEntry
+    from tocsin.server.parts import Parts
+
+router = make_router("records")
+
+_PIECE: Final = 1000
+
+
+class Between(Model):
+    """Which two states."""
+
+    older: Annotated[str | None, Field(alias="from", pattern=r"^[1-9][0-9]{0,17}$", description="the one before")] = (
+        None
+    )
+    newer: Annotated[str | None, Field(alias="to", pattern=r"^[1-9][0-9]{0,17}$", description="the latest")] = None
+
+
+@router.get(
+    "/pages/{page_id}/states", summary="List the states of a page", operation_id="list_states", responses=problems(404)
+)
+async def list_states(
+    _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
+) -> Part[State]:
+    """List states, newest first; each is a run of equal storings."""
+    page = await demand_page(parts, page_id)
+    found = await parts.store.states_of(page.id, cursor=asked.cursor, limit=asked.limit)
+    return Part[State](items=[state_of(entry) for entry in found.rows], next=found.next)
+
+
+@router.get(
+    "/pages/{page_id}/states/difference",
+    summary="Compare two states field by field",
+    operation_id="compare_states",
+    responses=problems(404),
+)
+async def compare_states(
+    _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[Between, Query()]
+) -> StateDifference:
+    """Compare two states of a page; without `from` and `to` the latest with the one before."""
+    page = await demand_page(parts, page_id)
+    newer = await _state(parts, page.id, asked.newer, before=None)
+    older = await _state(parts, page.id, asked.older, before=newer)
+    pairs = list(zip(FIELDS, older.fields, newer.fields, strict=True))
+    changes = [
+        FieldChange(field=name, previous=previous, latest=latest, changed=previous != latest)
+        for name, previous, latest in pairs
+    ]
+    return StateDifference.model_validate(
+        {
+            "from": state_of(older),
+            "to": state_of(newer),
+            "changed": [change.field for change in changes if change.changed],
+            "fields": changes,
+        }
+    )
+
+
+@router.get(
+    "/pages/{page_id}/verdicts",
+    summary="List the verdicts on a page",
+    operation_id="list_verdicts",
+    responses=problems(404),
+)
+async def list_verdicts(
+    _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
+) -> Part[Verdict]:
+    """List what each comparison found, newest first, with its reasons and how it came about."""
+    page = await demand_page(parts, page_id)
+    found = await parts.store.verdicts_of(page.id, cursor=asked.cursor, limit=asked.limit)
+    return Part[Verdict](items=[verdict_of(entry) for entry in found.rows], next=found.next)
+
+
+@router.get("/verdicts/{verdict_id}", summary="Show a verdict", operation_id="show_verdict", responses=problems(404))
+async def show_verdict(_: Reading, parts: Given, verdict_id: NumberInPath) -> Verdict:
+    """Show a verdict, with its reasons and how it came about."""
+    entry = await parts.store.verdict(number(verdict_id))
+    if entry is None:
+        raise missing("verdict", verdict_id, "GET /api/v1/pages/{id}/verdicts")
+    return verdict_of(entry)
+
+
+@router.get(
+    "/pages/{page_id}/renderings",
+    summary="List the renderings of a page",
+    operation_id="list_renderings",
+    responses=problems(404),
+)
+async def list_renderings(
+    _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
+) -> Part[Rendering]:
+    """List what receiving the page whole brought, newest first."""
+    page = await demand_page(parts, page_id)
+    found = await parts.store.renderings_of(page.id, cursor=asked.cursor, limit=asked.limit)
+    items = [
+        Rendering(id=str(entry.id), at=time_of(entry.started_at), rendering=entry.rendering) for entry in found.rows
+    ]
+    return Part[Rendering](items=items, next=found.next)
+
+
+def state_of(entry: StateEntry) -> State:
+    """Show a state."""
+    return State(
+        id=str(entry.id),
+        stored_at=time_of(entry.first_at),
+        last_stored_at=time_of(entry.last_at),
+        storings=entry.storings,
+        in_table=entry.in_table,
+        fields=fields_of(entry.fields),
+    )
+
+
+def verdict_of(entry: VerdictEntry) -> Verdict:
+    """Show a verdict."""
+    return Verdict(
+        id=str(entry.id),
+        page=str(entry.page_id),
+        at=time_of(entry.at),
+        outcome=entry.outcome,
+        reason=entry.reason,
+        rule=entry.rule,
+        basis=entry.basis,
+        changes=entry.data.get("changes") or [],
+        signals=entry.data.get("signals") or [],
+        trace=entry.data.get("trace") or [],
+        data=entry.data,
+        state=None if entry.state_id is None else str(entry.state_id),
+        alert=entry.alert_id,
+        storm=None if entry.storm_id is None else str(entry.storm_id),
+    )
+
+
+async def _state(parts: Parts, page_id: int, wanted: str | None, *, before: StateEntry | None) -> StateEntry:
+    """Find a state of a page by its id; without one the latest, or the one before another."""
+    cursor: str | None = None
+    is_next = before is None
+    while True:
+        found = await parts.store.states_of(page_id, cursor=cursor, limit=_PIECE)
+        for entry in found.rows:
+            if entry.id == number(wanted) if wanted is not None else is_next:
+                return entry
+            is_next = is_next or (before is not None and entry.id == before.id)
+        if found.next is None:
+            named = wanted if wanted is not None else "before the latest" if before is not None else "at all"
+            raise missing("state", named, f"GET /api/v1/pages/{page_id}/states")
+        cursor = found.next
