@@ -60,6 +60,7 @@ class Crew:
         self.starter, self.telemetry = NotedStarter(), RecordingTelemetry()
         self.reports: list[CheckReport] = []
         self.on_report: Callable[[], None] = lambda: None
+        self.demo_port = 0
 
     @classmethod
     @asynccontextmanager
@@ -112,6 +113,7 @@ class Crew:
             on_committed=self._committed,
             fetchers=count,
             starter=self.starter,
+            demo_port=self.demo_port,
         ) as engine:
             yield engine
 

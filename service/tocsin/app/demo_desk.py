@@ -51,6 +51,7 @@ class DemoDesk:
     async def running(self) -> AsyncIterator[None]:
         """Serve the site inside, as soon as it is wanted; at once where its pages are on the list already."""
         async with self._stack:
+            self._stack.callback(self._place.close)
             if await self._page_ids():
                 (await self._serve()).open(anew=False)
             yield

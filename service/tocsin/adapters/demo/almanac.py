@@ -87,9 +87,9 @@ def page_at(path: str, now: datetime, first: datetime | None) -> str | None:
     if author.kind in {"major", "minor"}:
         dates = " ".join([LONG_AGO, *(f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in reversed(changes))][-MOST_DATES:])
         meta = f'<meta name="topper-{author.kind}" content="{dates}">\n'
-    elif author.kind == "text":
+    elif author.kind == "text" and changes:
         # Counted from a fixed day: after a restart the same sentence stands there.
-        number = int(changes[0].timestamp()) // int(author.every.total_seconds()) if changes else 0
+        number = int(changes[0].timestamp()) // int(author.every.total_seconds())
         text = f"{text}</p>\n<p>{_SENTENCES[number % len(_SENTENCES)]}"
     elif author.kind is None:
         meta = f'<meta name="topper-major" content="{LONG_AGO}">\n'

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import socket
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Self
 
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
@@ -62,8 +64,8 @@ class DemoSite:
         self.is_open = False
 
     async def __aenter__(self) -> Self:
-        from aiohttp import web  # noqa: PLC0415 - 11 MB that only whoever wants a demo needs
-
+        # 11 MB that only whoever wants a demo needs, and a while to load, in which the service goes on.
+        web = await asyncio.to_thread(import_module, "aiohttp.web")
         self._runner = web.ServerRunner(web.Server(self._answer, access_log=None))
         await self._runner.setup()
         await web.SockSite(self._runner, self._place).start()
