@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Final
 
-from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 
@@ -50,7 +50,6 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._registry.register(_Service(counts, alerts, live, now))
         ProcessCollector(registry=self._registry)
-        GCCollector(registry=self._registry)
 
     def text(self) -> bytes:
         """Give all of it in Prometheus's text format (`CONTENT_TYPE`)."""

@@ -15,6 +15,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
 from tocsin.app.fetching import Checking, put_together
+from tocsin.engine.activity import Activity
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
@@ -88,7 +89,8 @@ class Assembly:
     request_id    the request that it works for; None for a service
     on_committed  is told of each batch of results that was written
     bell          rings when alerts were written
-    counts        what was counted of its work so far
+    counts        what was counted of its work so far, by
+    telemetry     which counts what it is told of, and passes it on to the one that was given
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class Assembly:
     ) -> None:
         self.counts = Counts()
         self._settings, self._store, self._fetcher = settings, store, fetcher
-        self._telemetry = telemetry = FanOut((telemetry, self.counts))
+        self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._starter, self._demo_port = starter or LocalStarter(), demo_port
         self._clock, self._chance = SystemClock(), SystemChance()
@@ -137,8 +139,14 @@ class Assembly:
             delivery=self._delivery,
             pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
             rounds=self.rounds,
+            activity=self.activity,
         )
         return Runner(store, loops, clock, telemetry)
+
+    @cached_property
+    def activity(self) -> Activity:
+        """What notes its work in the store, and reads the store's figures."""
+        return Activity(self._store, self.counts, self._clock, self._telemetry)
 
     @cached_property
     def rounds(self) -> Rounds:

@@ -31,7 +31,7 @@ class Edge:
         self._host, self._port = parse_listen(settings.listen)
         self._sockets = bind(self._host, self._port)
         self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
-        self._given: asyncio.Future[tuple[Service, Store]] = asyncio.get_running_loop().create_future()
+        self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
         if is_loopback(self._host) or settings.first_token:
             self._is_settled.set()
 
@@ -61,9 +61,9 @@ class Edge:
         self._telemetry.emit(Happening("http.listening", "info", {"url": url, "guarded": has_tokens}))
         self._is_settled.set()
 
-    def open(self, service: Service, store: Store) -> None:
-        """Serve everything from now on."""
-        self._given.set_result((service, store))
+    def open(self, service: Service, store: Store, telemetry: Telemetry) -> None:
+        """Serve everything from now on, and tell this telemetry of it."""
+        self._given.set_result((service, store, telemetry))
 
     async def ended(self) -> None:
         """Wait until nothing is served any more."""
@@ -78,8 +78,8 @@ class Edge:
 
     async def _open(self, front: object) -> None:
         application = await asyncio.to_thread(import_module, "tocsin.server.app")
-        service, store = await self._given
-        parts = application.Parts(store, service, SystemClock(), SystemChance(), self._telemetry, self._stopping)
+        service, store, telemetry = await self._given
+        parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, self._stopping)
         app = application.make_app(parts)
         async with application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late

@@ -75,7 +75,7 @@ async def run(load: Callable[[], Loaded]) -> None:
                 rereading = _reload(load, loaded, service, engine, reloading, telemetry)
                 watching = group.create_task(rereading, name="reload")
                 if edge is not None:
-                    edge.open(service, store)
+                    edge.open(service, store, engine.telemetry)
                 await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
                 watching.cancel()
                 if edge is not None:

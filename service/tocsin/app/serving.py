@@ -44,7 +44,7 @@ class RunningService:
         self._settings, self._origins = loaded.settings, dict(loaded.origins)
         self._engine, self._store, self._clock = engine, store, clock
         self._started_at = clock.now()
-        self._metrics = Metrics(engine.counts, dict, self.live, clock.now)
+        self._metrics = Metrics(engine.counts, lambda: engine.activity.alerts, self.live, clock.now)
         self.demo = demo
 
     def reload(self, settings: Settings, origins: Mapping[str, str]) -> None:
@@ -76,6 +76,7 @@ class RunningService:
             crowded=tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst),
             crowded_hosts=told.hosts,
             late_s=engine.scheduler.late_s(),
+            figures=engine.activity.figures,
             has_lease=engine.has_lease,
         )
 

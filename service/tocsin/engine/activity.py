@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
@@ -14,7 +15,6 @@ from tocsin.ports.figures import FigureStore
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Awaitable, Callable
-    from datetime import timedelta
 
     from tocsin.engine.counting import Counts
     from tocsin.model import Instant, StoreFigures
@@ -26,6 +26,7 @@ LOOK_S: Final = 15.0
 """How often the store's figures are read."""
 NOTE_US: Final = 60_000_000
 """How often what was counted is noted, at least: so much is lost by a kill."""
+KEPT: Final = timedelta(days=90)
 _PRUNE_US: Final = 3_600_000_000
 
 
@@ -54,15 +55,12 @@ class Activity:
     """Reads the store's figures now and then, and notes what was done, one row a minute at most.
 
     counts   what is counted since the start
-    keep     how long rows are kept
     figures  as last read; None before the first time, and where the store cannot say
     alerts   published since the start, by type and outcome
     """
 
-    def __init__(
-        self, store: ActivityStore, counts: Counts, keep: timedelta, clock: Clock, telemetry: Telemetry
-    ) -> None:
-        self._store, self._counts, self._keep, self._clock, self._telemetry = store, counts, keep, clock, telemetry
+    def __init__(self, store: ActivityStore, counts: Counts, clock: Clock, telemetry: Telemetry) -> None:
+        self._store, self._counts, self._clock, self._telemetry = store, counts, clock, telemetry
         self.figures: StoreFigures | None = None
         self.alerts: dict[tuple[str, str], int] = {}
         self._mark = self._here(clock.now())
@@ -105,7 +103,7 @@ class Activity:
         # What could not be written is still owed, and written with the next.
         self._mark = here
         if self._pruned_at is None or here.at - self._pruned_at >= _PRUNE_US:
-            await self._store.prune_activity(here.at, keep=self._keep)
+            await self._store.prune_activity(here.at, keep=KEPT)
             self._pruned_at = here.at
 
     async def finish(self) -> None:

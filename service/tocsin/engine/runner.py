@@ -13,6 +13,7 @@ from tocsin.events import Happening
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from tocsin.engine.activity import Activity
     from tocsin.engine.attention import Attention
     from tocsin.engine.delivery import Delivery
     from tocsin.engine.hearsay import Hearsay
@@ -59,6 +60,7 @@ class Loops(Struct, frozen=True):
     delivery: Delivery
     pruning: Pruning
     rounds: Rounds
+    activity: Activity
 
 
 class Runner:
@@ -89,6 +91,7 @@ class Runner:
                 group.create_task(loops.hearsay.run(), name="hearsay"),
                 group.create_task(loops.pruning.run(), name="pruning"),
                 group.create_task(loops.rounds.run(), name="rounds"),
+                group.create_task(loops.activity.run(), name="activity"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
@@ -109,6 +112,7 @@ class Runner:
             await self._end(delivering, deadline_s)
             for task in background:
                 task.cancel()
+        await loops.activity.finish()
         writer = loops.writer
         figures: JsonObject = {
             "checks": writer.written,

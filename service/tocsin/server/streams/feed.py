@@ -147,7 +147,7 @@ async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
     changed_s = None
     if known.cursor is None:
         changed_s = known.published.at(f"{subject.path} {public_url}", newest.id if newest else "", now_s)
-        if changed_s <= now_s:
+        if changed_s < now_s:
             headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
     if is_known(known, tag, changed_s):
         return Response(status_code=304, headers=headers)
