@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from tocsin.errors import StoreError
 from tocsin.server.parts import Given
+
+_WITHIN_S = 2.0
+"""Less than whoever asks waits."""
 
 router = APIRouter(tags=["health"])
 
@@ -22,16 +27,18 @@ async def readyz(parts: Given) -> JSONResponse:
     """Say whether store, engine and fetchers are as they should be; 503 where one is not."""
     live = parts.service.live()
     try:
-        is_held = await parts.store.is_held()
+        async with asyncio.timeout(_WITHIN_S):
+            # One asks the file system, the other the database.
+            is_held, _ = await parts.store.is_held(), await parts.store.has_tokens()
         store = "ok"
-    except StoreError:
+    except (StoreError, TimeoutError):
         # Why is in the log; here anybody may read.
         is_held, store = False, "unusable"
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     found = {
         "store": store,
-        "engine": "ok" if is_held else "waits for its lease",
+        "engine": "ok" if is_held and live.has_lease else "waits for its lease",
         "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
     }
-    is_ready = store == "ok" and is_held and ready > 0
+    is_ready = store == "ok" and is_held and live.has_lease and ready > 0
     return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)

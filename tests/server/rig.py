@@ -1,0 +1,129 @@
+"""The HTTP edge on a real store, with a stand-in for the service, asked without sockets."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+from msgspec.structs import replace
+
+from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
+from tocsin.errors import UsageError
+from tocsin.model import FetcherLife, LiveState, Scope
+from tocsin.server.access.credentials import digest_of, new_token
+from tocsin.server.app import Application, at_work, make_app
+from tocsin.server.parts import Parts
+from tocsin.settings import HttpSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from tocsin.ports import Rendered, Store
+
+LOCAL = ("127.0.0.1", 40_000)
+ELSEWHERE = ("192.0.2.7", 40_000)
+BASE = "http://localhost:8330"
+
+
+class NoDemo:
+    """A demo site that is never there; implements `ports.DemoDesk`."""
+
+    is_on = False
+
+    async def begin(self) -> None:
+        raise UsageError("there is no demo site here")
+
+    async def end(self) -> int:
+        return 0
+
+
+class StillService:
+    """A service that does nothing; implements `ports.Service`.
+
+    state     what `live` says
+    settings_ what `settings` says
+    pages     what `receive` gives, by page id
+    tried     sinks that were tried
+    """
+
+    def __init__(self, clock: ManualClock, settings: Settings | None = None) -> None:
+        self.settings_ = settings or Settings(http=HttpSettings(listen="127.0.0.1:8330"))
+        life = FetcherLife(0, 1, is_ready=True, in_flight=0, checks=0, restarts=0)
+        self.state = LiveState(
+            started_at=clock.now(),
+            version="0",
+            in_flight=0,
+            checks=0,
+            fetchers=(life,),
+            renders_limit=8,
+            renders_resume_at=4,
+            rendering=0,
+        )
+        self.demo = NoDemo()
+        self.pages: dict[int, Rendered] = {}
+        self.tried: list[str] = []
+
+    def configure(self, **http: object) -> None:
+        """Set keys of [http]."""
+        self.settings_ = replace(self.settings_, http=replace(self.settings_.http, **http))
+
+    def live(self) -> LiveState:
+        return self.state
+
+    def settings(self) -> Settings:
+        return self.settings_
+
+    def origins(self) -> Mapping[str, str]:
+        return {}
+
+    async def receive(self, page_id: int) -> Rendered:
+        return self.pages[page_id]
+
+    async def try_sink(self, name: str) -> None:
+        if name not in self.settings_.sinks:
+            raise UsageError(f"sinks.{name}: there is no such sink")
+        self.tried.append(name)
+
+    def metrics(self) -> bytes:
+        return b"tocsin_up 1\n"
+
+    async def next_alert(self, after: int, timeout_s: float) -> None:
+        del after, timeout_s
+
+
+class Rig:
+    """An application and those who ask it."""
+
+    def __init__(self, app: Application, store: Store, service: StillService, clock: ManualClock) -> None:
+        self.app, self.store, self.service, self.clock = app, store, service, clock
+        self.telemetry: RecordingTelemetry = app.state.parts.telemetry
+
+    @asynccontextmanager
+    async def asking(
+        self, token: str = "", *, client: tuple[str, int] = LOCAL, base: str = BASE
+    ) -> AsyncIterator[httpx.AsyncClient]:
+        """Give somebody who asks, with a token or without one; redirections are not followed."""
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, client=client)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with httpx.AsyncClient(transport=transport, base_url=base, headers=headers) as asked:
+            yield asked
+
+    async def token(self, scope: Scope, name: str = "") -> str:
+        """Make a token; from then on everybody needs one."""
+        secret = new_token()
+        await self.store.add_token(name or scope.value, scope, digest_of(secret), self.clock.now())
+        return secret
+
+
+@asynccontextmanager
+async def served(
+    store: Store, clock: ManualClock | None = None, settings: Settings | None = None
+) -> AsyncIterator[Rig]:
+    """Serve a store inside."""
+    clock = ManualClock()
+    service = StillService(clock, settings)
+    parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry())
+    app = make_app(parts)
+    async with at_work(app):
+        yield Rig(app, store, service, clock)
