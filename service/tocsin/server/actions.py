@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -272,17 +273,24 @@ async def edit_defaults(
         revision = await revision_of(parts, group)
         if if_revision is not None and revision != if_revision:
             raise Stale("what is set for all pages" if group is None else f"group {group}")
-        deed = read_deed("edit", settings=settings, unset=unset)
+        deed, written = read_deed("edit", settings=settings, unset=unset), asyncio.Event()
 
         async def work(progress: Progress) -> JsonObject:
-            await parts.store.edit_group(
-                group, parts.clock.now(), settings=deed.settings, unset=deed.unset, on_step=progress.advance
-            )
+            def on_step(pages: int) -> None:
+                progress.advance(pages)
+                written.set()
+
+            try:
+                await parts.store.edit_group(
+                    group, parts.clock.now(), settings=deed.settings, unset=deed.unset, on_step=on_step
+                )
+            finally:
+                written.set()
             return {"pages": progress.done}
 
         job = await act.jobs.start("settings.set", act.caller.who, work)
-        # The setting is written at once; waiting for that keeps the next edit from an old revision.
-        await _until_written(parts, group, revision, job)
+        # The setting is written before the first step; the next edit must not stand on what was before it.
+        await written.wait()
     await audit(parts, act.caller, "settings.set", of=group if group is not None else "all pages", **_told(deed))
     return job
 
@@ -301,8 +309,3 @@ async def revision_of(parts: Parts, group: str | None) -> int:
         f"no group is called {group[:80]!r}",
         mend="see GET /api/v1/groups; a group is made by the first page that is put into it",
     )
-
-
-async def _until_written(parts: Parts, group: str | None, before: int, job: Job) -> None:
-    while job.row.state == "running" and await revision_of(parts, group) == before:
-        await parts.clock.sleep(0.005)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request
 
@@ -15,6 +15,7 @@ from tocsin.server.access.headers import Envelope
 from tocsin.server.access.limits import Limits
 from tocsin.server.access.rights import wanted_of
 from tocsin.server.api import router as api
+from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
 from tocsin.server.pages.routes import router as pages
 from tocsin.server.parts import Parts
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 class Application(FastAPI):
     """FastAPI behind the guard: nothing it answers, errors of its own among it, goes round that."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Describe the API."""
+        return describe(self)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the guard before everything, and the limits before the guard."""
