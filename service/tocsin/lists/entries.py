@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+LEFT_OUT: Final = "left out"
+"""A kind of Named: something that another program sets for its pages, and that has no counterpart here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One page of a list, as it stands there.
 
-    line      from 1; of an XML list the line of its element
+    line      from 1; of an XML list the line of its element, of JSON and archives the number of the page
     url       not judged yet
     group     None where the list names none
     text      the user's own words, or None
     settings  text by key of PageSettings, not judged yet
+    paused    it is listed, and not asked for
     """
 
     line: int
@@ -25,6 +29,7 @@ class Entry:
     group: str | None = None
     text: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class Named:
         """What becomes of it, in words."""
         if self.kind == "sitemap":
             return f"a sitemap, which is not fetched: {self.name}"
+        if self.kind == LEFT_OUT:
+            return f"{self.name}: there is no counterpart here; left out"
         meant = f"; did you mean {self.nearest!r}?" if self.nearest else ""
         return f"no setting is called {self.name!r}; this {self.kind} is left out{meant}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.lists.entries import Entry, Refused
+from tocsin.lists.entries import LEFT_OUT, Entry, Named, Refused
+from tocsin.lists.exports.values import GROUP_LETTERS
 
 if TYPE_CHECKING:
     import io
@@ -32,7 +33,15 @@ def read_lines(text: io.TextIOWrapper) -> Iterator[Item]:
             is_first = False
             continue
         is_first = False
-        yield Refused(number, "not UTF-8; save the list as UTF-8") if is_broken(url) else Entry(number, url)
+        if is_broken(url):
+            yield Refused(number, "not UTF-8; save the list as UTF-8")
+            continue
+        # No URL has a blank in it: behind one, changedetection.io writes tags.
+        url, *rest = url.split(None, 1)
+        tags = [tag.strip() for tag in rest[0].split(",")] if rest and not rest[0].startswith(("[", "{")) else []
+        yield Entry(number, url, tags[0][:GROUP_LETTERS] if tags else None)
+        if len(tags) > 1:
+            yield Named(number, LEFT_OUT, f"further tags ({', '.join(tags[1:])[:80]})")
 
 
 def is_broken(text: str) -> bool:

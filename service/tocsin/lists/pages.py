@@ -29,7 +29,12 @@ def check_words(text: str | None) -> str | None:
 
 
 def new_page(
-    found: WatchedUrl, *, group: str = "main", text: str | None = None, settings: JsonObject | None = None
+    found: WatchedUrl,
+    *,
+    group: str = "main",
+    text: str | None = None,
+    settings: JsonObject | None = None,
+    paused: bool = False,
 ) -> NewPage:
     """Make a page of a URL that was judged."""
     return NewPage(
@@ -41,4 +46,5 @@ def new_page(
         text=text,
         settings=settings or None,
         secrets=found.credentials,
+        paused=paused,
     )

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from tocsin.errors import UsageError
+from tocsin.lists.exports import is_archive, read_archive, read_export
+from tocsin.lists.exports.reading import CHANGEDETECTION, DISTILL
 from tocsin.lists.lines import read_lines
 from tocsin.lists.opml import read_opml
 from tocsin.lists.separated import find_separator, read_separated
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from tocsin.lists.entries import Item
 
-FORMATS: Final = ("list", "csv", "opml", "sitemap")
+FORMATS: Final = ("list", "csv", "opml", "sitemap", CHANGEDETECTION, DISTILL)
 
 _GZIP: Final = b"\x1f\x8b"
 _PEEKED_BYTES: Final = 8192
@@ -30,6 +32,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_JSON: Final = re.compile(r"\s*\{")
 _MARKUP: Final = re.compile(r"\s*<")
 _OPML: Final = re.compile(r"<(?:[\w.-]{1,80}:)?opml[\s/>]")
 
@@ -45,6 +48,8 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     """
     with _readable(name):
         source = _decompressed(stream, name)
+        if kind in {None, CHANGEDETECTION} and is_archive(source.peek(4)):
+            return CHANGEDETECTION, _guarded(read_archive(source, name=name), name)
         bom, encoding = next(
             ((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8")
         )
@@ -56,10 +61,13 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     if kind == "sitemap" or is_markup:
         return "sitemap", _guarded(read_sitemap(source, name=name, expected=kind), name)
     source.read(len(bom))
+    if kind == DISTILL or (kind in {None, CHANGEDETECTION} and _JSON.match(beginning)):
+        found, items = read_export(source, name=name, expected=kind)
+        return found, _guarded(items, name)
     text = io.TextIOWrapper(source, encoding=encoding, errors="surrogateescape", newline="")
     if kind == "csv" or (kind is None and find_separator(beginning) is not None):
         return "csv", _guarded(read_separated(text, name=name, beginning=beginning), name)
-    return "list", _guarded(read_lines(text), name)
+    return kind or "list", _guarded(read_lines(text), name)
 
 
 def _decompressed(stream: IO[bytes], name: str) -> io.BufferedReader[_Raw]:

@@ -97,7 +97,7 @@ class Reader:
         if self._hosts is not None and found.host not in self._hosts:
             self._refuse_host(found.host, entry.line)
             return None
-        return new_page(found, group=group, text=text, settings=settings)
+        return new_page(found, group=group, text=text, settings=settings, paused=entry.paused)
 
     def _refuse_host(self, host: str, line: int) -> None:
         """Count a page of another host: a sitemap that has one may have 50,000 of them."""

@@ -55,6 +55,8 @@ def import_(
 ) -> int:
     """Watch the pages of a list: a URL a line, CSV with a column `url`, OPML, or a sitemap, also compressed.
 
+    Exports of changedetection.io (its backup, too) and of Distill are read, too; what has no counterpart is named.
+
     Good lines are taken; bad ones are named with their number, and the exit status is 1. Pages that are watched
     already stay as they are. - stands for standard input.
 

@@ -96,7 +96,9 @@ class _Reader:
         pages = self._pages(top.get("pages"))
         prune = self._truth(top.get("prune"), ("prune",))
         if prune and not pages and not self.complaints:
-            self._complain(("prune",), "prune, and no page is named: all would go; to empty the list: tocsin watch clear")
+            self._complain(
+                ("prune",), "prune, and no page is named: all would go; to empty the list: tocsin watch clear"
+            )
         return Declared(for_all, groups, pages, bool(prune))
 
     def _groups(self, given: Any) -> dict[str, JsonObject]:
