@@ -31,6 +31,7 @@ TITLES: Final[Mapping[View, str]] = {
 }
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_A_PROBLEM: Final = 110
+_CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 
 
@@ -124,7 +125,7 @@ def to_line(page: PageRow, mode: str) -> Line:
         short(page.text, 90) if page.text else "",
         short(page.group, 30),
         tuple(badges),
-        str(report.get("basis") or ""),
+        str(report.get("basis") or "") if outcome in _CHANGES else "",
         short(problem_of(report), _MOST_OF_A_PROBLEM),
         declared(page.fields),
         page.last_checked_at,
@@ -149,8 +150,17 @@ def problem_of(report: JsonObject) -> str:
 def declared(fields: tuple[str | None, ...] | None) -> tuple[tuple[str, str], ...]:
     """Say which fields a state has, those of topper first and with their values."""
     found = dict(zip(FIELDS, fields or (None,) * len(FIELDS), strict=True))
-    topper = [(name, short(value, _MOST_OF_A_VALUE)) for name in TOPPER_FIELDS if (value := found[name]) is not None]
+    topper = [(name, _latest_of(value)) for name in TOPPER_FIELDS if (value := found[name]) is not None]
     return (*topper, *[(name, "") for name, value in found.items() if value is not None and name not in TOPPER_FIELDS])
+
+
+def _latest_of(value: str) -> str:
+    """The last of a field's dates, as many as fit: those that were added last stand at its end."""
+    line = short(value, 10 * _MOST_OF_A_VALUE)
+    if len(line) <= _MOST_OF_A_VALUE:
+        return line
+    shown = line[-_MOST_OF_A_VALUE:]
+    return f"… {shown.partition(' ')[2] or shown}"
 
 
 class Tab(Struct, frozen=True):

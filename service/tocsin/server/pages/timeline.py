@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, StateEntry, VerdictEntry
 
 _THINNEST: Final = 0.4
-"""A run is drawn at least so wide, in percent, however short it was."""
+"""A state is drawn at least so wide, in percent, however short it was."""
 _ROOM: Final = 0.03
 """Of the time shown, left free at its end."""
 
@@ -73,10 +73,12 @@ def draw(
 
     spans = []
     for number, state in enumerate(reversed(states)):
-        is_latest = number == len(states) - 1
-        last = max(state.last_at, checked_at or 0) if is_latest else state.last_at
+        # A state holds until another one is found; when it was stored last, its label says.
+        following = states[len(states) - 2 - number].first_at if number < len(states) - 1 else None
+        last = following if following is not None else max(state.last_at, checked_at or 0)
         x = place(state.first_at)
-        label = f"{absolute(state.first_at, zone)} to {absolute(last, zone)}, stored {count(state.storings, 'time')}"
+        stored = f"stored {count(state.storings, 'time')}, last {absolute(state.last_at, zone)}"
+        label = f"{absolute(state.first_at, zone)} to {absolute(last, zone)}; {stored}"
         spans.append(Span(x, round(max(place(last) - x, _THINNEST), 2), label, bool(number % 2)))
     told = [verdict for verdict in reversed(verdicts) if verdict.outcome in ("major", "minor") and verdict.at >= begin]
     marks = tuple(

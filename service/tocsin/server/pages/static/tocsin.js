@@ -25,7 +25,7 @@ const soon = (seconds) => {
 
 const prepare = () => {
   for (const place of document.querySelectorAll("[data-all]")) {
-    if (place.firstElementChild) continue;
+    if (place.querySelector("input")) continue;
     const all = document.createElement("input");
     all.type = "checkbox";
     all.setAttribute("aria-label", place.dataset.all);
