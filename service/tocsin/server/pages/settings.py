@@ -224,11 +224,18 @@ async def _form(
         group=group,
         blocks=fields(typed, inherited, level.origins, wrong),
         now_set=as_typed(level.own) if is_stale else {},
-        wrong=[*(f"{len(wrong)} of the fields cannot be used; see what is said there." for _ in [0] if wrong)]
-        + list(filled.clashes if filled is not None else ()),
+        wrong=_complaints(filled),
         is_stale=is_stale,
         revision=revision if revision is not None else str(level.revision),
         hidden=shown({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
         modes=[(key, *words) for key, words in MODES.items()],
         mode=str(level.own.get("mode", level.inherited.mode)),
     )
+
+
+def _complaints(filled: Filled | None) -> list[str]:
+    if filled is None:
+        return []
+    if filled.wrong:
+        return [f"{len(filled.wrong)} of the fields cannot be used; beside each stands what is allowed."]
+    return list(filled.clashes)
