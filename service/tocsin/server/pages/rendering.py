@@ -129,6 +129,7 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
     path = request.url.path
     given = {
         "request": request,
+        "status": status,
         "caller": caller,
         "csrf": caller.csrf if isinstance(caller, Caller) else "",
         "look": look if look in LOOKS else "auto",
