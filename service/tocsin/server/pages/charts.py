@@ -137,8 +137,8 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
             "Changes",
             spans,
             (
-                ("major", "major", lambda span: span.of("major")),
                 ("minor", "minor", lambda span: span.of("minor")),
+                ("major", "major", lambda span: span.of("major")),
             ),
         ),
         draw(
@@ -152,7 +152,7 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
                 ("something else", "new", lambda span: span.of("suspect")),
             ),
         ),
-        draw("alerts", "Alerts", spans, (("alerts", "major", lambda span: span.alerts),)),
+        draw("alerts", "Alerts", spans, (("alerts", "calm", lambda span: span.alerts),)),
         draw("rendered", "Pages rendered", spans, (("rendered", "calm", lambda span: span.rendered),)),
         draw(
             "bytes",

@@ -45,12 +45,13 @@ class Filled(Struct, frozen=True):
 
 
 def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
-    """Read a form that has a field for each of FORM_KEYS; an empty one inherits.
+    """Read a form that has fields for some of FORM_KEYS: an empty one inherits, one that is not there stays as it is.
 
     stored  what is set at this level now: what is typed as it stands there changes nothing
     """
-    typed = {key: form.get(key, "").strip()[:_LONGEST] for key in FORM_KEYS}
-    before, given = as_typed(stored), {key: text for key, text in typed.items() if text}
+    before = as_typed(stored)
+    typed = {key: form.get(key, before.get(key, "")).strip()[:_LONGEST] for key in FORM_KEYS}
+    given = {key: text for key, text in typed.items() if text}
     wrong, values = {}, {}
     for key, text in given.items():
         try:
