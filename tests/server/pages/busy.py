@@ -129,8 +129,8 @@ async def _note(desk: Desk, now: Instant) -> None:
     first = (now - 24 * HOUR) // step * step
     for place in range(288):
         busy = 40 + (place * 37) % 61 + (80 if 90 < place < 200 else 0)
-        outcomes = {"unchanged": busy * 20, "minor": place % 3, "major": int(place % 17 == 0), "first": 30 * (place < 9)}
-        outcomes |= {"unreachable": place % 5, "deferred": place % 2, "disallowed": int(place % 40 == 0)}
+        outcomes = {"unchanged": busy * 20, "minor": place % 3, "major": int(place % 17 == 0)}
+        outcomes |= {"first": 30 * (place < 9), "unreachable": place % 5, "deferred": place % 2}
         row = ActivityRow(first + place * step, outcomes, place % 3 + 1, place % 4, busy * 90_000, busy * 700_000)
         await desk.store.note_activity(row)
 

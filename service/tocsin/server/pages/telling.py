@@ -25,6 +25,9 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
 }
 _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
 
+_MOST_DIGITS: Final = 18
+"""Ids are integers of the store."""
+
 BASES: Final = {
     "declared": "the page, or whoever speaks for it, declares the change",
     "inferred": "only the content changed; the page declares nothing that could have",
@@ -108,13 +111,13 @@ class Told(Struct, frozen=True):
 
 def tell(alert: AlertRow) -> Told:
     """Put an alert into words; a value that did not fit into its event is told by its length."""
-    data: JsonObject = alert.event.get("data") or {}
+    data = _table(alert.event.get("data"))
     label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
     if alert.type == events.CHANGED:
         label, tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))
     if alert.type == events.HOST_CHANGED:
         tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))[1]
-    page: JsonObject = data.get("page") or {}
+    page = _table(data.get("page"))
     storm, question = _table(data.get("storm")), _table(data.get("question"))
     rendering = _table(data.get("rendering"))
     address = _words(page.get("url")) or alert.url
@@ -201,13 +204,13 @@ def _is_left_out(difference: JsonObject) -> bool:
 
 def _words(value: Any) -> str | None:
     """Read a text of an event; one that was too long for it stands there as digest and length."""
-    if isinstance(value, dict) and "length" in value:
-        return f"({value['length']:,} bytes, too long to be kept here)"
+    if isinstance(value, dict) and isinstance(length := value.get("length"), int):
+        return f"({length:,} bytes, too long to be kept here)"
     return value if isinstance(value, str) else None
 
 
 def _number(value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdecimal():
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
