@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 from benchmarks.image.commands import call, tool
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 BASE = "localhost/tocsin-base"
 IMAGE = "localhost/tocsin"
+_KEPT_S = 86_400
 _UNREAD = ("man", "doc", "locale", "info")
 
 
@@ -37,22 +39,25 @@ class Workshop:
         return [tool("buildah"), *self._storage(), *words]
 
     def make_base(self) -> None:
-        """Make the base image from the packages of this machine's own Debian."""
+        """Make the base image from the packages of this machine's own Debian; those of today are good enough."""
         release, sources = debian_sources()
         archive = self.folder / "base.tar"
-        archive.unlink(missing_ok=True)
         leave_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in _UNREAD]
         options = [f"--aptopt={option}" for option in apt_options()]
+        # Under its own name only once it is whole.
+        begun = self.folder / "base.new.tar"
         variant = ["--mode=root", "--variant=minbase", "--include=python3,python3-venv"]
-        command = [tool("mmdebstrap"), *variant, *leave_out, *options, release, str(archive), *sources]
-        call(command, limit_s=420, log=self.folder / "base.log")
+        command = [tool("mmdebstrap"), *variant, *leave_out, *options, release, str(begun), *sources]
+        if not _is_fresh(archive):
+            begun.unlink(missing_ok=True)
+            call(command, limit_s=420, log=self.folder / "base.log")
+            begun.replace(archive)
         try:
             call(self.podman("import", "--quiet", str(archive), BASE))
         except Unproved:
             # A file system that nothing can be laid over: layers are copied there.
             self.driver = "vfs"
             call(self.podman("import", "--quiet", str(archive), BASE))
-        archive.unlink()
 
     def build(self, base: str) -> None:
         """Build our image on this base; pip is told what it is told here, for one step of it."""
@@ -95,3 +100,7 @@ class Workshop:
     def _storage(self) -> list[str]:
         places = ["--root", str(self._place("storage")), "--runroot", str(self._place("run"))]
         return ["--storage-driver", self.driver, *places]
+
+
+def _is_fresh(archive: Path) -> bool:
+    return archive.is_file() and time.time() - archive.stat().st_mtime < _KEPT_S

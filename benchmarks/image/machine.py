@@ -67,7 +67,9 @@ class PipConfiguration:
         cert = values.get("cert") or os.environ.get("SSL_CERT_FILE", "")
         self.certificates = Path(cert) if cert and Path(cert).is_file() else None
         self._values = {key: value for key, value in values.items() if key in _PIP_KEYS}
-        self.folders = sorted(set(_folders(self._values.values())))
+        # What an index links to lies beside its folder.
+        beside = _folders(value for key, value in self._values.items() if "index" in key)
+        self.folders = sorted({*_folders(self._values.values()), *map(_parent, beside)})
 
     def write(self, path: Path) -> None:
         """Write it as a file that pip reads; it may hold credentials, so that nobody else can read it."""
@@ -81,6 +83,11 @@ class PipConfiguration:
         return [
             word for key, value in self._values.items() if "index" in key or "links" in key for word in value.split()
         ]
+
+
+def _parent(folder: str) -> str:
+    parent = Path(folder).parent
+    return folder if parent == Path("/") else str(parent)
 
 
 def _folders(values: Iterable[str]) -> Iterable[str]:

@@ -59,12 +59,12 @@ def prove(workshop: Workshop, report: Report) -> None:
     ready_s = container.until(container.is_ready, "ready", READY_S, began)
     report.proved("ready after `podman run`", f"{ready_s:.1f} s")
     _prove_token(container, report)
+    _prove_rest(container, report, is_bounded=bounds == BOUNDED)
+    _prove_demo(container, report, began)
     _prove_shut(container, report)
     hold(container.health() == "healthy", "HEALTHCHECK does not call it healthy")
     report.proved("HEALTHCHECK", "healthy")
     _prove_doctor(container, report)
-    _prove_rest(container, report, is_bounded=bool(bounds))
-    _prove_demo(container, report)
     _prove_no_zombies(container, report)
     _prove_kept(container, report)
     status, took_s = container.stop(STOP_S)
@@ -139,13 +139,12 @@ def _prove_rest(container: Container, report: Report, *, is_bounded: bool) -> No
     report.proved(f"memory at rest with {len(fetchers)} fetcher process{'es' if len(fetchers) != 1 else ''}", figure)
 
 
-def _prove_demo(container: Container, report: Report) -> None:
-    """From the start of a new container to the first major change of the demo that somebody can see."""
-    clicked = time.monotonic()
+def _prove_demo(container: Container, report: Report, began: float) -> None:
+    """From the start of a new container, over one click, to the first major change of the demo that can be seen."""
     status, body = container.ask("POST", "/demo")
-    hold(status in {200, 201, 202, 204, 303}, f"POST /demo was answered {status}: {body[:400]!r}")
-    waited_s = container.until(lambda: _has_major(container), "the first major change", FIRST_MAJOR_S, clicked)
-    report.proved("one click to the demo's first major change", f"{waited_s:.1f} s")
+    hold(status == 303, f"POST /demo was answered {status}: {body[:400]!r}")
+    waited_s = container.until(lambda: _has_major(container), "the first major change", FIRST_MAJOR_S, began)
+    report.proved("`podman run`, and one click, to the demo's first major change", f"{waited_s:.1f} s")
 
 
 def _has_major(container: Container) -> bool:
@@ -169,13 +168,13 @@ def _prove_no_zombies(container: Container, report: Report) -> None:
 
 def _prove_kept(container: Container, report: Report) -> None:
     """What was stored outlives a kill, and no second token is made."""
-    status, body = container.ask("POST", "/api/v1/pages", body=json.dumps({"url": WATCHED, "paused": True}))
+    status, body = container.ask("POST", "/api/v1/pages", body=json.dumps({"url": WATCHED}))
     hold(status in {200, 201, 202}, f"POST /api/v1/pages was answered {status}: {body[:400]!r}")
     alerts = len(container.read("/api/v1/alerts")["items"])
     container.kill()
     began = container.start()
     ready_s = container.until(container.is_ready, "ready again", READY_S, began)
-    listed = json.dumps(container.read("/api/v1/pages?words=kept"))
+    listed = json.dumps(container.read("/api/v1/pages?q=kept"))
     hold(WATCHED in listed, f"a page is lost after a kill: {listed[:400]}")
     hold(len(container.read("/api/v1/alerts")["items"]) >= alerts, "alerts are lost after a kill")
     printed = TOKEN.findall(container.log())
