@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,12 +11,14 @@ from msgspec import structs
 
 from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.copies import backup, restore
+from tocsin.cli.following import follow
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.times import json_time, parse_past, show_time
 from tocsin.configuration import show_size, show_span
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
     from tocsin.model import Instant
@@ -32,46 +33,55 @@ def command() -> None:
     """Care of the store."""
 
 
+command.add_command(backup)
+command.add_command(restore)
+
+
 @command.command("migrate", epilog="Example: tocsin store migrate")
+@click.option("--backup/--no-backup", "keep", default=True, help="Keep a copy of the store as it was, beside it.")
 @output.json_option
 @click.pass_context
-def migrate(ctx: click.Context) -> None:
-    """Bring the store to this version of the program; no service may run meanwhile."""
-    from tocsin.adapters.stores import migrate as steps_of  # noqa: PLC0415 - the help needs no store
+def migrate(ctx: click.Context, *, keep: bool) -> None:
+    """Bring the store to this version of the program; no service may run meanwhile.
+
+    An engine does so at its start, and keeps a copy, too: FILE.before-N.vM beside the store.
+    """
+    from tocsin.adapters.stores import kept_copies  # noqa: PLC0415 - the help needs no store
+    from tocsin.adapters.stores import migrate as steps_of  # noqa: PLC0415 - the same
 
     url = configuration(ctx).settings.store.url
-    done = asyncio.run(_follow("Migrating", steps_of(url)))
+    before = set(kept_copies(url))
+    done = asyncio.run(follow("Migrating", steps_of(url, keep=keep)))
+    kept = [str(file) for file in kept_copies(url) if file not in before]
     told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store is of this version."
-    output.emit({"store": url, "migrations": done}, lambda: output.say(told))
 
+    def human() -> None:
+        output.say(told)
+        for file in kept:
+            output.say(f"The store as it was is kept as {file}; remove it once you are content.")
 
-@command.command("backup", epilog="Example: tocsin store backup tocsin-backup.db")
-@click.argument("file", metavar="FILE")
-@output.json_option
-@click.pass_context
-def backup(ctx: click.Context, file: str) -> None:
-    """Copy the store as it is at one instant, also while the service runs."""
-
-    async def copy(store: Store) -> None:
-        await _follow("Copying", await store.backup(file))
-
-    with_store(ctx, copy)
-    output.emit({"backup": file}, lambda: output.say(f"The store was copied to {file}."))
+    output.emit({"store": url, "migrations": done, "kept": kept}, human)
 
 
 @command.command("check", epilog="Example: tocsin store check")
+@click.argument("file", metavar="[FILE]", required=False)
 @output.json_option
 @click.pass_context
-def check(ctx: click.Context) -> int:
-    """Verify the store's integrity and the program's own invariants. Exit status 1 if anything is wrong."""
-    findings = with_store(ctx, lambda store: store.check())
+def check(ctx: click.Context, file: str | None) -> int:
+    """Verify the store's integrity and the program's own invariants, or those of a backup.
+
+    Exit status 1 if anything is wrong.
+    """
+    from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
+
+    findings = with_store(ctx, lambda store: store.check()) if file is None else asyncio.run(verify(file)).findings
     for finding in findings:
         output.emit({"finding": finding}, partial(output.say, finding, style="red"))
     if findings:
         output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help with these words")
         return output.NEEDS_USER
     if not output.is_json():
-        output.say("The store is sound.", style="green")
+        output.say("The store is sound." if file is None else "The backup is sound.", style="green")
     return output.DONE
 
 
@@ -120,15 +130,3 @@ async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotS
                 rows += some
                 advance(some)
     return rows
-
-
-async def _follow(description: str, steps: AsyncIterator[tuple[int, int]]) -> int:
-    """Show steps as a progress bar; returns how many there were."""
-    with ExitStack() as stack:
-        advance, before, total = None, 0, 0
-        async for done, total in steps:
-            # Only the first step tells how many there are.
-            advance = advance or stack.enter_context(output.progress(description, total=total))
-            advance(done - before)
-            before = done
-    return total

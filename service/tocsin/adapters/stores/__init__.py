@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import timedelta
+from glob import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tocsin.errors import UsageError
 from tocsin.settings import SignalSettings
@@ -13,10 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.restore import Verified
 
+_TELL_S = 0.1
 GATHER = timedelta(seconds=60)
 STORMS = SignalSettings()
 BUSY = timedelta(seconds=10)
+
+
+class Restored(Struct, frozen=True):
+    """How far a restoring is; with `verified`, what was restored, and where the store before it is now."""
+
+    done: int
+    total: int
+    verified: Verified | None = None
+    aside: str | None = None
 
 
 async def open_store(
@@ -56,12 +72,57 @@ async def open_store(
     )
 
 
-async def migrate(url: str) -> AsyncIterator[tuple[int, int]]:
-    """Bring a store to this program's version; holds the engine lock meanwhile. Yields (steps done, all)."""
+async def migrate(url: str, *, keep: bool = True) -> AsyncIterator[tuple[int, int]]:
+    """Bring a store to this program's version; holds the engine lock meanwhile. Yields (steps done, all).
+
+    keep  a copy of the store as it was, beside it (`kept_copies`)
+    """
     from tocsin.adapters.stores.sqlite import migrate_sqlite  # noqa: PLC0415 - as above
 
-    async for step in migrate_sqlite(_path_of(url), BUSY):
+    async for step in migrate_sqlite(_path_of(url), BUSY, keep=keep):
         yield step
+
+
+async def restore(url: str, source: str, *, replace: bool) -> AsyncIterator[Restored]:
+    """Put a backup in the place of a store, or where there is none; holds the engine lock meanwhile.
+
+    source   the backup: verified first, brought to this program's version, and verified again
+    replace  a store that is there is kept aside, under another name; without, it is an error that there is one
+    Yields how far it is; the last one tells what was restored. Whoever stops listening leaves everything as it was.
+    Raises StoreLocked, StoreTooNew, StoreError.
+    """
+    from tocsin.adapters.stores.sqlite.restore import Restore  # noqa: PLC0415 - as above
+
+    work = Restore(source, _path_of(url), BUSY, replace=replace)
+    running = asyncio.get_running_loop().run_in_executor(None, work.run)
+    try:
+        while not running.done():
+            await asyncio.wait({running}, timeout=_TELL_S)
+            yield Restored(*work.progress)
+        running.result()
+    finally:
+        work.give_up()
+        await asyncio.wait({running})
+    if work.verified is not None:
+        done, total = work.progress
+        yield Restored(done, total, work.verified, work.aside)
+
+
+def kept_copies(url: str) -> list[Path]:
+    """Find what was kept beside a store: copies from before migrations, and stores that a backup replaced."""
+    store = Path(_path_of(url))
+    kept = (
+        *store.parent.glob(f"{escape(store.name)}.before-*.v*"),
+        *store.parent.glob(f"{escape(store.name)}.replaced-*"),
+    )
+    return sorted(file for file in kept if not file.name.endswith(("-wal", "-shm")))
+
+
+async def verify(path: str) -> Verified:
+    """Read a backup whole, changing nothing. Raises StoreTooNew, StoreError for what is no backup of a store."""
+    from tocsin.adapters.stores.sqlite.restore import verify as read  # noqa: PLC0415 - as above
+
+    return await asyncio.to_thread(read, path, BUSY)
 
 
 def _path_of(url: str) -> str:

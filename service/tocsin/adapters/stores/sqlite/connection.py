@@ -15,7 +15,6 @@ from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.knowledge import is_readable
 from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, url_key
 from tocsin.adapters.stores.sqlite.schedule import to_us
-from tocsin.adapters.stores.sqlite.words import join_places
 from tocsin.configuration.spans import parse_span
 from tocsin.model import phase_of
 
@@ -84,14 +83,14 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterato
             await lane.close()
 
 
-def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
+def connect(path: str, *, busy: timedelta, writes: bool, uri: bool = False) -> sqlite3.Connection:
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
     Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
-    the model has it; `url_key`, `outcome_code` and `fields_json`, as `packing` has them; `is_readable`, as `knowledge`
-    has it; and `join_places`, as `words` has it.
+    the model has it; `url_key`, `outcome_code` and `fields_json`, as `packing` has them; and `is_readable`, as
+    `knowledge` has it.
     """
-    db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None)
+    db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None, uri=uri)
     try:
         db.create_function("span_us", 1, _span_us, deterministic=True)
         db.create_function("url_key", 1, url_key, deterministic=True)
@@ -99,7 +98,6 @@ def connect(path: str, *, busy: timedelta, writes: bool) -> sqlite3.Connection:
         db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
         db.create_function("fields_json", 1, fields_json, deterministic=True)
         db.create_function("is_readable", 2, is_readable, deterministic=True)
-        db.create_function("join_places", 2, join_places, deterministic=True)
         db.execute("pragma foreign_keys = on")
         db.execute(f"pragma cache_size = -{_CACHE_KIB}")
         db.execute(f"pragma journal_size_limit = {_LOG_BYTES}")

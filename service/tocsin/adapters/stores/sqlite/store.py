@@ -17,6 +17,7 @@ from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahea
 from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.figures import FigureRole
 from tocsin.adapters.stores.sqlite.jobs import JobRole
+from tocsin.adapters.stores.sqlite.keep import keep_before_migration
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
 from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_file, refuse_network
 from tocsin.adapters.stores.sqlite.question_lists import QuestionListRole
@@ -104,18 +105,20 @@ async def open_sqlite(
         if lock is not None:
             opened.callback(lock.release)
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
-        await writer.run(lambda db: _prepare(db, path, may_migrate=engine))
+        await writer.run(lambda db: _prepare(db, path, may_migrate=engine, busy=busy))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
         options = Options(path, identity_of(path), history, gather, storms, busy, engine, timer)
         return SqliteStore(writer, reader, options, opened.pop_all())
 
 
-async def migrate_sqlite(path: str, busy: timedelta) -> AsyncIterator[tuple[int, int]]:
+async def migrate_sqlite(path: str, busy: timedelta, *, keep: bool) -> AsyncIterator[tuple[int, int]]:
     """Bring a store to this program's version; see `migrate`."""
     _demand_place(path, create=False)
     lock = EngineLock(path)
     try:
         async with open_lane(path, busy=busy, writes=True) as writer:
+            if keep:
+                await writer.run(lambda db: keep_before_migration(path, version_of(db, path), busy))
             steps = await writer.run(lambda db: apply_migrations(db, path))
             while (step := await writer.run(lambda _: next(steps, None))) is not None:
                 yield step
@@ -142,12 +145,13 @@ def _demand_file(path: str, *, create: bool) -> None:
         raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
 
 
-def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool) -> None:
+def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool, busy: timedelta) -> None:
     """Make a new store whole, bring an older one up to date if we may, and refuse the rest."""
     version = version_of(db, path)
     # Only now: a database of another program was left as it is.
     write_ahead(db)
     if may_migrate or version == 0:
+        keep_before_migration(path, version, busy)
         for _ in apply_migrations(db, path):
             pass
     demand_current(db, path)
