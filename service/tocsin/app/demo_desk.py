@@ -30,7 +30,6 @@ SETTINGS: Final = {
     "proxy": "",
 }
 """Of the group: a round of it takes half as long at the usual second between requests, so that it is not crowded."""
-_WORDS: Final = "A page of the demo site"
 _MANY: Final = 1000
 
 
@@ -69,8 +68,11 @@ class DemoDesk:
             site = await self._serve()
             now = self._clock.now()
             await self._store.edit_group(DEMO_GROUP, now, settings=parse_page_settings(SETTINGS), unset=("cron",))
-            found = [watch_url(f"http://{DEMO_HOST}{path}") for path in AUTHORS]
-            added = await self._store.add_pages([new_page(url, group=DEMO_GROUP, text=_WORDS) for url in found], now)
+            pages = [
+                new_page(watch_url(f"http://{DEMO_HOST}{path}"), group=DEMO_GROUP, text=author.words)
+                for path, author in AUTHORS.items()
+            ]
+            added = await self._store.add_pages(pages, now)
             site.open(anew=True)
             await self._store.request_check([page_id for page_id in added if page_id is not None], now)
             self._telemetry.emit(Happening("demo.began", "info", {"pages": len(AUTHORS), "group": DEMO_GROUP}))

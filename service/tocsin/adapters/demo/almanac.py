@@ -23,6 +23,7 @@ class Silence(Exception):
 class Author(Struct, frozen=True):
     """Who writes a page: what it is about, and when it changes.
 
+    words   what its watcher's list says of it
     kind    "major" and "minor" write a date, "text" writes another sentence and declares nothing, "silent" lets the
             page fail for a while, None lets it be
     first   the first change is so long after everybody has looked at the site
@@ -30,6 +31,7 @@ class Author(Struct, frozen=True):
     """
 
     title: str
+    words: str
     text: str
     kind: str | None = None
     first: timedelta = timedelta()
@@ -38,10 +40,16 @@ class Author(Struct, frozen=True):
 
 AUTHORS: Final[dict[str, Author]] = {
     "/news": Author(
-        "News", "Each new entry is a major change, and its author says so.", "major", timedelta(), timedelta(minutes=2)
+        "News",
+        "News: a major change every two minutes",
+        "Each new entry is a major change, and its author says so.",
+        "major",
+        timedelta(),
+        timedelta(minutes=2),
     ),
     "/notes": Author(
         "Release notes",
+        "Notes: a minor change every three minutes",
         "Small things are mended here; each is declared as a minor change.",
         "minor",
         timedelta(seconds=10),
@@ -49,14 +57,16 @@ AUTHORS: Final[dict[str, Author]] = {
     ),
     "/plain": Author(
         "Declares nothing",
+        "Declares nothing: its text changes every four minutes",
         "Its author changes a sentence now and then, and does not say so.",
         "text",
         timedelta(seconds=20),
         timedelta(minutes=4),
     ),
-    "/quiet": Author("Never changes", "All of this page stays as it is."),
+    "/quiet": Author("Never changes", "Quiet: never changes", "All of this page stays as it is."),
     "/shop": Author(
         "Goes silent",
+        "Shop: fails for two minutes of every half hour",
         "The server of this page fails for two minutes of every half hour.",
         "silent",
         timedelta(seconds=40),
