@@ -18,9 +18,10 @@ select created_at from alerts where position = :position;
 -- name: sink
 select disabled, failures from sinks where name = :sink;
 
+-- Of the pages that may be rendered: who paused one does not wait for it.
 -- name: renders
-select count(*), min(since) from renders indexed by renders_by_age;
+select count(*), min(r.since) from renders r indexed by renders_by_age join pages p on p.id = r.page_id where not p.paused;
 
 -- name: questions
-select count(*), min(announced_at) from questions indexed by questions_open
-where closed_at is null and announced_at is not null;
+select count(*), min(announced_at) from questions indexed by questions_waiting
+where announced_at is not null and answered_at is null and closed_at is null;

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import DAY, NOW, alert
+from tocsin.model import DeliveryResult, Instruction, SinkFigures, SinkState
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+
+
+async def test_an_empty_store_holds_nothing(desk: Desk) -> None:
+    figures = await desk.store.figures(NOW)
+
+    assert (figures.at, figures.pages, figures.position, figures.alerts, figures.sinks) == (NOW, 0, 0, {}, {})
+    assert (figures.renders_waiting, figures.renders_oldest_at) == (0, None)
+    assert (figures.questions_open, figures.questions_oldest_at) == (0, None)
+    assert figures.bytes > 10_000
+    assert figures.free_bytes is not None
+
+
+async def test_pages_are_counted_as_they_come_and_go(desk: Desk) -> None:
+    ids = await desk.watch(*(f"https://example.org/{number}" for number in range(5)))
+    before = await desk.store.figures(NOW)
+
+    await desk.store.remove_pages(ids[:2])
+
+    assert (before.pages, (await desk.store.figures(NOW)).pages) == (5, 3)
+
+
+async def test_alerts_are_counted_behind_a_position(desk: Desk) -> None:
+    for name in ("a", "b", "c"):
+        await desk.store.write_alert(alert(name, None))
+
+    assert (await desk.store.figures(NOW)).alerts == {}
+    figures = await desk.store.figures(NOW, after=1)
+    assert (figures.alerts, figures.position) == ({("changed", ""): 2}, 3)
+
+
+async def test_each_sink_has_its_backlog_its_age_and_its_dead(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops", "desk"])
+    for place, name in enumerate(("a", "b", "c")):
+        await desk.store.write_alert(alert(name, None, at=NOW + place))
+    ids = [row.id for row in await desk.store.alerts(limit=3)][::-1]
+    await desk.store.record_deliveries(
+        [
+            DeliveryResult(ids[0], "ops", "accepted", NOW, None, None),
+            DeliveryResult(ids[1], "ops", "dead", NOW, None, "no"),
+        ]
+    )
+    await desk.store.save_sink_state(SinkState("desk", 2, NOW + DAY, disabled=True, error="gone"))
+
+    sinks = (await desk.store.figures(NOW)).sinks
+
+    assert sinks == {
+        "ops": SinkFigures(waiting=1, oldest_at=NOW + 2, dead=1),
+        "desk": SinkFigures(waiting=3, oldest_at=NOW, dead=0, is_disabled=True, is_failing=True),
+    }
+
+
+async def test_a_page_that_waits_for_its_rendering_is_waited_for_unless_somebody_paused_it(desk: Desk) -> None:
+    ids = await desk.watch("https://example.org/a", "https://example.org/b")
+    for url in ("https://example.org/a", "https://example.org/b"):
+        await desk.check(url, "2026-01-01")
+        desk.now += 1
+        await desk.check(url, "2026-01-01 2026-02-02")
+    await desk.edit(ids[0], paused=True)
+
+    figures = await desk.store.figures(desk.now)
+
+    assert (figures.renders_waiting, figures.renders_oldest_at) == (1, desk.now)
+
+
+async def test_a_question_counts_as_long_as_it_was_asked_and_nobody_answered(desk: Desk) -> None:
+    await desk.watch("https://example.org/a")
+    await desk.fail("https://example.org/a")
+    gathering = await desk.store.figures(desk.now)
+    (question,) = await desk.store.questions_to_announce(desk.now + DAY)
+    await desk.store.announce(question.id, alert("q", None), desk.now + 5)
+
+    figures = await desk.store.figures(desk.now)
+
+    assert gathering.questions_open == 0
+    assert (figures.questions_open, figures.questions_oldest_at) == (1, desk.now + 5)
+
+
+async def test_a_question_that_was_answered_is_open_no_more(desk: Desk) -> None:
+    await desk.watch("https://example.org/a")
+    await desk.fail("https://example.org/a")
+    (question,) = await desk.store.questions_to_announce(desk.now + DAY)
+    await desk.store.announce(question.id, alert("q", None), desk.now)
+
+    await desk.store.answer(question.id, Instruction("again"), scope="page", url=None, now=desk.now)
+
+    assert (await desk.store.figures(desk.now)).questions_open == 0

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.desk import Desk, alert
+from tests.fakes import START, ManualClock, RecordingTelemetry
+from tests.observing.measured import result_of
+from tocsin.engine.activity import KEPT, SPAN_US, Activity
+from tocsin.engine.counting import Counts
+from tocsin.errors import StoreError
+from tocsin.events import Happening
+from tocsin.model import ActivityRow
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import timedelta
+    from pathlib import Path
+
+    from tocsin.model import Instant, StoreFigures
+
+BUCKET = START - START % SPAN_US
+MINUTE = 60_000_000
+
+
+class Standing:
+    """A store's activity and figures; `is_full` makes every write fail."""
+
+    def __init__(self, figures: StoreFigures) -> None:
+        self._figures = figures
+        self.rows: list[ActivityRow] = []
+        self.is_full = False
+        self.pruned: list[tuple[Instant, timedelta]] = []
+
+    async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
+        del after
+        return replace(self._figures, at=now)
+
+    async def note_activity(self, row: ActivityRow) -> None:
+        if self.is_full:
+            raise StoreError("full")
+        self.rows.append(row)
+
+    async def prune_activity(self, now: Instant, *, keep: timedelta) -> None:
+        self.pruned.append((now, keep))
+
+
+class Rig:
+    """Activity on a clock that stands still."""
+
+    def __init__(self, figures: StoreFigures) -> None:
+        self.store, self.counts, self.clock = Standing(figures), Counts(), ManualClock(BUCKET + MINUTE)
+        self.telemetry = RecordingTelemetry()
+        self.activity = Activity(self.store, self.counts, self.clock, self.telemetry)
+
+    def check(self, outcome: str = "unchanged") -> None:
+        self.counts.committed([result_of(outcome, received=100, saved=7)])
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    opened = await Desk.at(tmp_path)
+    yield opened
+    await opened.store.close()
+
+
+@pytest.fixture
+async def rig(desk: Desk) -> Rig:
+    return Rig(await desk.store.figures(START))
+
+
+async def test_what_was_done_is_noted_with_the_five_minutes_in_which_it_was(rig: Rig) -> None:
+    rig.check()
+    rig.check("major")
+    rig.counts.emit(Happening("page.rendered", "info", {}))
+
+    await rig.activity.note()
+
+    row = ActivityRow(BUCKET, {"unchanged": 1, "major": 1}, rendered=1, wire_bytes=200, saved_bytes=14)
+    assert rig.store.rows == [row]
+
+
+async def test_each_note_tells_only_of_what_is_new_and_nothing_is_noted_of_nothing(rig: Rig) -> None:
+    rig.check()
+    await rig.activity.note()
+    await rig.activity.note()
+    rig.check()
+    await rig.activity.note()
+
+    assert [row.outcomes for row in rig.store.rows] == [{"unchanged": 1}, {"unchanged": 1}]
+
+
+async def test_it_costs_one_write_a_minute_and_a_row_ends_with_its_five_minutes(rig: Rig) -> None:
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(rig.activity.run())
+        for _ in range(10):
+            rig.check()
+            await rig.clock.advance(60)
+        running.cancel()
+
+    assert [(row.at - BUCKET) // SPAN_US for row in rig.store.rows] == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
+    assert sum(row.outcomes["unchanged"] for row in rig.store.rows) == 10
+
+
+async def test_what_a_full_disk_kept_from_being_noted_is_noted_later(rig: Rig) -> None:
+    rig.store.is_full = True
+    rig.check()
+    await rig.activity.finish()
+    await rig.activity.finish()
+    rig.store.is_full = False
+    rig.check()
+
+    await rig.activity.finish()
+
+    assert [row.outcomes for row in rig.store.rows] == [{"unchanged": 2}]
+    assert rig.telemetry.names() == ["activity.failed"] * 2
+
+
+async def test_what_is_old_is_forgotten_once_an_hour(rig: Rig) -> None:
+    for minutes in (0, 30, 31):
+        await rig.clock.advance(minutes * 60)
+        rig.check()
+        await rig.activity.note()
+
+    assert [keep for _, keep in rig.store.pruned] == [KEPT, KEPT]
+    assert rig.store.pruned[1][0] - rig.store.pruned[0][0] == 61 * MINUTE
+
+
+async def test_alerts_are_counted_from_the_start_on_by_what_they_tell(desk: Desk) -> None:
+    counts, clock = Counts(), ManualClock()
+    activity = Activity(desk.store, counts, clock, RecordingTelemetry())
+    await desk.store.write_alert(alert("before", None))
+    await activity.look()
+
+    await desk.store.write_alert(alert("a", None))
+    await desk.store.write_alert(alert("b", None, kind="tocsin.outage.began.v1"))
+    await activity.look()
+    await activity.note()
+
+    assert activity.alerts == {("changed", ""): 1, ("outage", ""): 1}
+    assert (await desk.store.activity(0))[0].alerts == 2
+
+
+async def test_activity_survives_a_restart_and_adds_up(desk: Desk) -> None:
+    for _ in range(2):
+        counts = Counts()
+        activity = Activity(desk.store, counts, ManualClock(BUCKET), RecordingTelemetry())
+        counts.committed([result_of("minor")])
+        await activity.finish()
+
+    assert [(row.at, row.outcomes) for row in await desk.store.activity(0)] == [(BUCKET, {"minor": 2})]

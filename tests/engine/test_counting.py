@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.engine.counting import CountedSink, Counts, Spread
+from tocsin.errors import DeliveryError
+
+if TYPE_CHECKING:
+    from tocsin.model import JsonObject
+
+
+class Receiver:
+    """A sink that answers as it is told to."""
+
+    name = "ops"
+
+    def __init__(self) -> None:
+        self.blames: str | None = None
+        self.is_closed = False
+
+    async def deliver(self, event: JsonObject) -> None:
+        if self.blames is not None:
+            raise DeliveryError(self.name, self.blames, f"{event['id']}: no")
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize(
+    ("blames", "result"), [(None, "accepted"), ("sink", "failed"), ("alert", "refused"), ("gone", "gone")]
+)
+async def test_what_sinks_answer_is_counted_and_passed_on(blames: str | None, result: str) -> None:
+    receiver, counts = Receiver(), Counts()
+    sink, receiver.blames = CountedSink(receiver, counts), blames
+
+    if blames is None:
+        await sink.deliver({"id": "1"})
+    else:
+        with pytest.raises(DeliveryError, match="1: no"):
+            await sink.deliver({"id": "1"})
+
+    assert dict(counts.deliveries) == {("ops", result): 1}
+
+
+async def test_a_counted_sink_is_closed_as_it_is() -> None:
+    receiver = Receiver()
+
+    await CountedSink(receiver, Counts()).close()
+
+    assert receiver.is_closed
+
+
+def test_a_value_on_a_bound_falls_below_it() -> None:
+    spread = Spread((10, 20))
+
+    for took_ms in (10, 10.5, 20, 21):
+        spread.add(took_ms)
+
+    assert (spread.counts, spread.total_ms) == ([1, 2, 1], 61.5)
