@@ -1,0 +1,135 @@
+"""Stores of every released schema, met by the program of today: the journey of somebody who updates."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.calling import Installation
+from tests.origin import Page
+from tocsin.adapters.stores.sqlite.connection import connect, transaction
+from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
+from tocsin.adapters.stores.sqlite.packing import url_key
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from tests.journey.running import Home, Service
+    from tests.origin import Origin
+
+NEWEST = migrations()[-1].number
+RELEASED = range(1, NEWEST)
+A, B = "https://one.example/a", "https://one.example/b"
+
+
+def make_store(path: Path, version: int, *urls: str) -> None:
+    """A store as that version of the program left it, with these pages, the first of them with words and settings."""
+    with closing(connect(str(path), busy=timedelta(), writes=True)) as db, transaction(db, durable=True):
+        for name, takes, function in _FUNCTIONS:
+            db.create_function(name, takes, function, deterministic=True)
+        for migration in migrations()[:version]:
+            for statement in migration.statements:
+                db.execute(statement)
+        db.execute(f"pragma application_id = {APPLICATION_ID}")
+        db.execute(f"pragma user_version = {version}")
+        columns = {row[1] for row in db.execute("pragma table_info(pages)")}
+        host = urls[0].split("/")[2].partition(":")[0]
+        db.execute("insert into hosts (id, name, shard) values (1, ?, 7)", (host,))
+        for number, url in enumerate(urls, 1):
+            page: dict[str, Any] = {"id": number, "url": url, "host_id": 1, "added_at": 0, "next_at": 0}
+            page |= {"next_why": "first check", "key": url_key(url), "room": b"\0" * 64}
+            page |= {"text": "mine", "settings": '{"tell":"major"}'} if number == 1 else {}
+            page = {name: value for name, value in page.items() if name in columns}
+            names = ", ".join(page)
+            places = ", ".join(f":{name}" for name in page)
+            db.execute(f"insert into pages ({names}) values ({places})", page)  # noqa: S608 - names of this file
+
+
+@pytest.fixture(params=RELEASED, ids="version {}".format)
+def version(request: pytest.FixtureRequest) -> int:
+    found: int = request.param
+    return found
+
+
+@pytest.fixture
+def old(tmp_path: Path, version: int) -> Installation:
+    """An installation whose store is of that version."""
+    made = Installation(tmp_path)
+    made.configure("")
+    make_store(tmp_path / "tocsin.db", version, A, B)
+    return made
+
+
+def test_an_old_store_is_named_with_the_mend_and_stays_as_it_is(old: Installation, version: int) -> None:
+    listed, doctor = old.call("watch", "list"), old.call("doctor", "--no-settings")
+
+    assert (listed.status, doctor.status) == (3, 1)
+    assert f"the store is of version {version}, this program needs {NEWEST}; run `tocsin store migrate`" in listed.err
+    assert any("tocsin store migrate" in record["finding"] for record in doctor.records)
+    with closing(sqlite3.connect(old.folder / "tocsin.db")) as db:
+        assert db.execute("pragma user_version").fetchone() == (version,)
+
+
+def test_migrating_keeps_all_pages_and_a_copy_of_the_store_as_it_was(old: Installation, version: int) -> None:
+    answer = old.call("store", "migrate")
+
+    (record,) = answer.records
+    listed = [(page["url"], page["text"], page["settings"]) for page in old.call("watch", "list").records]
+    assert (answer.status, record["migrations"]) == (0, NEWEST - version)
+    assert listed == [(A, "mine", {"tell": "major"}), (B, None, {})]
+    assert old.call("store", "check").status == 0
+    with closing(sqlite3.connect(record["kept"][0])) as db:
+        assert db.execute("pragma user_version").fetchone() == (version,)
+        assert db.execute("select count(*) from pages").fetchone() == (2,)
+
+
+def test_no_copy_is_kept_where_that_is_asked_for(old: Installation) -> None:
+    answer = old.call("store", "migrate", "--no-backup")
+
+    assert answer.records[0]["kept"] == []
+    assert not list(old.folder.glob("*.before-*"))
+
+
+def test_without_room_for_the_copy_nothing_is_migrated(old: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
+
+    answer = old.call("store", "migrate")
+
+    assert answer.status == 3
+    assert "--no-backup" in answer.err
+    assert old.call("watch", "list").status == 3
+
+
+def test_a_backup_of_an_old_version_is_restored_and_migrated(old: Installation, version: int) -> None:
+    (old.folder / "tocsin.db").rename(old.folder / "old.db")
+    before = (old.folder / "old.db").read_bytes()
+
+    answer = old.call("store", "restore", str(old.folder / "old.db"))
+
+    assert answer.records[0]["migrated_from"] == version
+    assert old.call("watch", "export").out == f"{A}\n{B}\n"
+    assert (old.folder / "old.db").read_bytes() == before
+
+
+def test_every_version_between_is_a_released_one() -> None:
+    assert [migration.number for migration in migrations()] == list(range(1, NEWEST + 1))
+
+
+async def test_the_service_of_today_runs_on_a_store_of_the_first_version(
+    home: Home, site: Origin, start: Callable[[], Awaitable[Service]]
+) -> None:
+    site.pages["/a"] = Page("<meta name=created content=2026-01-01><title>A</title>")
+    make_store(home.folder / "tocsin.db", 1, site.url("/a"))
+
+    service = await start()
+    await home.hears("engine.started")
+
+    assert await home.outcome(site.url("/a"), "first") == "first"
+    assert await service.stop() == 0
+    kept = list(home.folder.glob(f"tocsin.db.before-{NEWEST}.v1"))
+    assert len(kept) == 1
