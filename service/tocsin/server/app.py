@@ -36,8 +36,7 @@ class Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the guard before everything, and the limits before the guard."""
-        parts: Parts = self.state.parts
-        return Envelope(Limits(Guard(super().build_middleware_stack(), self.state.doorkeeper, parts)), parts)
+        return Envelope(Limits(Guard(super().build_middleware_stack(), self.state)), self.state)
 
 
 async def declared(request: Request) -> None:

@@ -24,6 +24,7 @@ from tocsin.server.access.throttle import Throttle
 from tocsin.server.problems import Problem, answer, wants_html
 
 if TYPE_CHECKING:
+    from starlette.datastructures import State
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Send
     from starlette.types import Scope as Connection
@@ -123,8 +124,8 @@ class Doorkeeper:
 class Guard:
     """ASGI middleware: who asks is found out before anything of theirs is read."""
 
-    def __init__(self, app: ASGIApp, doorkeeper: Doorkeeper, parts: Parts) -> None:
-        self._app, self._doorkeeper, self._parts = app, doorkeeper, parts
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self._app, self._state = app, state
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it here."""
@@ -138,7 +139,7 @@ class Guard:
         await (self._app if response is None else response)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> RedirectResponse | None:
-        scope, settings = request.scope, self._parts.service.settings().http
+        scope, settings = request.scope, self._state.parts.service.settings().http
         sender: Sender = scope[SENDER]
         _refuse_secrets_in(scope["query_string"])
         path = scope["path"]
@@ -146,7 +147,7 @@ class Guard:
             if request.method not in SAFE and is_cross_site(request, sender, settings):
                 raise _foreign()
             return None
-        caller = await self._doorkeeper.find(request, sender)
+        caller = await self._state.doorkeeper.find(request, sender)
         if caller is None:
             if wants_html(request) and request.method in SAFE:
                 wanted = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")

@@ -13,6 +13,7 @@ from tocsin.server.access.origins import sender_of
 from tocsin.server.access.requests import HEADER, begin_request
 
 if TYPE_CHECKING:
+    from starlette.datastructures import State
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from tocsin.server.parts import Parts
@@ -37,15 +38,16 @@ _A_YEAR = "max-age=31536000"
 class Envelope:
     """ASGI middleware, the outermost: request ids, security headers, HEAD where there is GET, and a line in the log."""
 
-    def __init__(self, app: ASGIApp, parts: Parts) -> None:
-        self._app, self._parts = app, parts
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self._app, self._state = app, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and dress its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        parts, headers = self._parts, Headers(scope=scope)
+        parts: Parts = self._state.parts
+        headers = Headers(scope=scope)
         began_s, status = parts.clock.monotonic(), 0
         sender = sender_of(scope, headers, parts.service.settings().http)
         request_id = begin_request(headers, parts.chance.ulid(parts.clock.now()), believed=sender.believed)

@@ -22,7 +22,8 @@ LARGER = (
 PIECE_S = 20.0
 """So long the next piece of a body may take."""
 MOST_AT_ONE_TIME = 64
-STREAMS = frozenset({"/events"})
+NOT_COUNTED = frozenset({"/events", "/healthz", "/readyz"})
+"""Streams are counted where they are made; probes are answered however busy it is."""
 
 
 class Limits:
@@ -34,7 +35,7 @@ class Limits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, bounded."""
-        if scope["type"] != "http" or scope["path"] in STREAMS:
+        if scope["type"] != "http" or scope["path"] in NOT_COUNTED:
             await self._app(scope, receive, send)
             return
         most = next((most for paths, most in LARGER if scope["path"].startswith(paths)), MOST_BYTES)
