@@ -28,6 +28,7 @@ router = APIRouter(include_in_schema=False)
 PER_PART: Final = 50
 _STEP: Final = 500
 _MOST_GROUPS: Final = 40
+_MOST_EMPTY: Final = 20
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
 """Shown where they have pages, or are looked at."""
 
@@ -98,7 +99,13 @@ async def list_page(
 async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slice[PageRow], list[str]]:
     """Read a part of the list; what is not offered together is told, and shows nothing."""
     try:
-        return await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART), list(wrong)
+        found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
+        for _ in range(_MOST_EMPTY):
+            # A part of what words were searched for may be empty, and the list go on.
+            if found.rows or found.next is None:
+                break
+            found = await parts.store.browse_pages(asked.query, cursor=found.next, limit=PER_PART)
+        return found, list(wrong)
     except UsageError as exc:
         return Slice((), None), [*wrong, str(exc)]
 

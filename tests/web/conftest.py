@@ -1,0 +1,36 @@
+"""A browser, and a service whose store was filled by real checks."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import async_playwright
+
+from tests.web.living import Living
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def living(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Living]:
+    async with Living.at(tmp_path_factory.mktemp("living")) as found:
+        await found.live_through()
+        yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium is installed: apt-get install chromium")
+    async with async_playwright() as playwright:
+        found = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        await found.close()

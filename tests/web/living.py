@@ -1,0 +1,117 @@
+"""The service as it runs, beside the town that it watches: for tests in a browser, and for the manual's pictures."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Self
+
+from tests.journey.running import Home, Service, until
+from tests.web.town import EDITIONS, EVIL, GROUPS, HOSTILE, WORDS, Town
+from tocsin.adapters.system import SystemClock
+from tocsin.lists.pages import new_page
+from tocsin.model import AlertQuery, PageFilter
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from tocsin.model import NewPage
+
+CONFIGURATION = """\
+[instance]
+contact = "tests"
+[store]
+url = "sqlite:tocsin.db"
+[pages]
+min_gap = "0s"
+signals = "all"
+proxy = "http://127.0.0.1:{proxy}"
+[fetch]
+fetchers = 0
+[hosts]
+delay = "0s"
+robots = "obey"
+[network]
+allow = ["127.0.0.0/8"]
+[questions]
+gather = "0s"
+[http]
+listen = "127.0.0.1:0"
+"""
+
+
+class Living:
+    """A service that watches the town.
+
+    url    where its pages are, without a slash at the end
+    """
+
+    def __init__(self, home: Home, town: Town) -> None:
+        self.home, self.town, self.url = home, town, ""
+        self._service: Service | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def at(cls, folder: Path) -> AsyncIterator[Self]:
+        """Keep a service going inside; nothing is watched yet."""
+        async with Town() as town:
+            home = Home(folder)
+            home.configure(CONFIGURATION.format(proxy=town.port))
+            living = cls(home, town)
+            await living.start()
+            try:
+                yield living
+            finally:
+                for service in home.services:
+                    await service.clear()
+
+    async def start(self) -> None:
+        """Run it, and find out where it listens."""
+        self._service = await self.home.start()
+        self.url = str((await self.home.hears("http.listening"))["url"]).rstrip("/")
+
+    async def watch(self, pages: Sequence[NewPage]) -> None:
+        """Put pages on the list."""
+        async with self.home.store() as store:
+            await store.add_pages(pages, SystemClock().now())
+
+    async def check(self) -> None:
+        """Have all pages checked, and wait until their alerts are there."""
+        async with self.home.store() as store:
+            begun = SystemClock().now()
+            await store.request_check(None, begun)
+
+            async def all_checked() -> bool:
+                pages = await store.pages(PageFilter(), limit=1000)
+                return all(page.last_checked_at and page.last_checked_at >= begun for page in pages)
+
+            await until(all_checked, what="a check of every page")
+
+            async def all_told() -> bool:
+                waiting = await store.tally_renders()
+                return waiting.number == 0
+
+            await until(all_told, what="the alert of every change")
+
+    async def live_through(self, editions: int = EDITIONS) -> None:
+        """Let the town publish its editions, and have each of them checked."""
+        await self.watch(townspeople())
+        for edition in range(1, editions + 1):
+            self.town.publish(edition)
+            await self.check()
+
+    async def hears_of(self, number: int) -> None:
+        """Wait until there are so many alerts."""
+        async with self.home.store() as store:
+
+            async def enough() -> bool:
+                return (await store.tally_alerts(AlertQuery())).number >= number
+
+            await until(enough, what=f"{number} alerts")
+
+
+def townspeople() -> list[NewPage]:
+    """The pages that are watched; what the user wrote of the last one is as bad as the page itself."""
+    pages = [new_page(watch_url(url), group=group, text=WORDS.get(url)) for url, group in GROUPS.items()]
+    return [*pages, new_page(watch_url(EVIL), group="<b>&amp;{{7*191}}", text=" ".join(HOSTILE)[:250])]

@@ -1,0 +1,88 @@
+"""What is asked of every page in a browser, whatever it shows."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from axe_core_python.async_playwright import Axe  # type: ignore[import-untyped] # it has no types
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser, Page
+
+TELEPHONE, DESK = 360, 1280
+_WIDTH = "document.documentElement.scrollWidth"
+_FOCUSED = """() => {
+  const at = document.activeElement, style = getComputedStyle(at);
+  return { tag: at.tagName, name: at.name || at.textContent.trim().slice(0, 40), href: at.getAttribute("href"),
+           ring: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 };
+}"""
+
+
+class Window:
+    """A window of a browser on our service.
+
+    said      what its console said: errors, and what the content policy refused
+    elsewhere URLs that were asked for at other places than ours
+    dialogs   that were opened
+    """
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page, self._base = page, base
+        self.said: list[str] = []
+        self.elsewhere: list[str] = []
+        self.dialogs: list[str] = []
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("request", lambda request: self._asks(request.url))
+        page.on("dialog", lambda dialog: self.dialogs.append(dialog.message))
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, browser: Browser, base: str, *, width: int = DESK, **options: Any) -> AsyncIterator[Self]:
+        """Open one, with a memory of its own."""
+        context = await browser.new_context(viewport={"width": width, "height": 800}, **options)
+        context.set_default_timeout(15_000)
+        try:
+            yield cls(await context.new_page(), base)
+        finally:
+            await context.close()
+
+    def _asks(self, url: str) -> None:
+        if urlsplit(url).netloc != urlsplit(self._base).netloc and not url.startswith("data:"):
+            self.elsewhere.append(url)
+
+    async def go(self, path: str) -> None:
+        """Open a page of ours."""
+        await self.page.goto(self._base + path)
+
+    async def overflow(self) -> int:
+        """How much wider the page is than the window."""
+        wide = int(await self.page.evaluate(_WIDTH))
+        size = self.page.viewport_size
+        assert size is not None
+        return wide - size["width"]
+
+    async def complaints(self) -> list[str]:
+        """What axe finds wrong, a line each."""
+        found = await Axe().run(self.page)
+        return [
+            f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
+            for each in found["violations"]
+            for node in each["nodes"]
+        ]
+
+    async def walk(self, most: int = 200) -> list[dict[str, Any]]:
+        """Press Tab until the page is through; tells each place where the focus was."""
+        await self.page.evaluate("document.activeElement.blur()")
+        places: list[dict[str, Any]] = []
+        for _ in range(most):
+            await self.page.keyboard.press("Tab")
+            at = await self.page.evaluate(_FOCUSED)
+            if at["tag"] == "BODY":
+                break
+            places.append(at)
+        return places

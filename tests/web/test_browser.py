@@ -1,0 +1,198 @@
+"""The pages in a real browser, on a store that real checks have filled; every promise is one to the people who look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.web.looking import DESK, TELEPHONE, Window
+from tests.web.town import COUNCIL, EVIL, GONE, PRESS, STANDARD
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+    from tests.web.living import Living
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PATHS = (
+    "/",
+    "/?view=problems",
+    "/?q=harbour.example&by=host",
+    "/pages/{council}",
+    "/pages/{press}/text",
+    "/pages/{standard}/settings",
+    "/pages/{evil}",
+    "/pages/{evil}/text",
+    "/pages/{evil}/settings",
+    "/login",
+    "/nowhere",
+)
+
+
+async def id_of(living: Living, url: str) -> int:
+    async with living.home.store() as store:
+        row = await store.page(watch_url(url).url)
+    assert row is not None
+    return row.id
+
+
+async def paths_of(living: Living) -> list[str]:
+    named = {"council": COUNCIL, "press": PRESS, "standard": STANDARD, "evil": EVIL}
+    ids = {name: await id_of(living, url) for name, url in named.items()}
+    return [path.format(**ids) for path in PATHS]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(DESK, "light"), (TELEPHONE, "dark")])
+async def test_every_page_is_accessible_and_fits_its_window(
+    living: Living, browser: Browser, width: int, scheme: str
+) -> None:
+    wrong: list[str] = []
+    async with Window.on(browser, living.url, width=width, color_scheme=scheme) as window:
+        for path in await paths_of(living):
+            await window.go(path)
+            wrong += [f"{path} at {width}, {scheme}: {each}" for each in await window.complaints()]
+            if (over := await window.overflow()) > 0:
+                wrong.append(f"{path} at {width}: {over} px too wide")
+
+    assert wrong == []
+
+
+async def test_whatever_a_page_says_does_nothing_in_ours(living: Living, browser: Browser) -> None:
+    """Counterparts: CVE-2025-52558, CVE-2025-62780, CVE-2026-27645, CVE-2026-29038, CVE-2023-27592 (what pages, URLs
+    and errors say ran as script), CVE-2024-32651 (template braces), GHSA-4j9m-cxq4-9c36 (CSS), GHSA-44pq-9929-f8mq
+    (`javascript:` links), CVE-2025-32015 (frames and form actions).
+    """
+    evil = await id_of(living, EVIL)
+    async with Window.on(browser, living.url) as window:
+        for path in (
+            f"/pages/{evil}",
+            f"/pages/{evil}/text",
+            f"/pages/{evil}/settings",
+            "/",
+            "/changes",
+            "/?group=%3Cb%3E",
+        ):
+            await window.go(path)
+            shown = await window.page.inner_text("body")
+
+            assert await window.page.evaluate("window.hit") is None, path
+            assert await window.page.locator("img, iframe, object, embed, base").count() == 0, path
+            assert "36481" not in shown.replace("7*191", ""), path
+            assert not any(ord(letter) in range(0x202A, 0x202F) or letter == "\x1b" for letter in shown), path
+            links = await window.page.eval_on_selector_all("[href], [src], [action], [formaction]", _TARGETS)
+            assert [each for each in links if not each.startswith(("http://", "https://"))] == [], path
+            away = await window.page.eval_on_selector_all("a[href^='http']:not([rel~='noreferrer'])", _RAW)
+            assert away == [], path
+        assert window.said == []
+        assert window.elsewhere == []
+        assert window.dialogs == []
+
+
+_TARGETS = "all => all.flatMap(each => [each.href, each.src, each.action].filter(at => typeof at === 'string' && at))"
+_RAW = "all => all.map(each => each.getAttribute('href'))"
+
+
+async def test_what_a_page_says_is_shown_as_it_is_written(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go(f"/pages/{await id_of(living, EVIL)}/text")
+
+        shown = await window.page.inner_text("main")
+
+    assert "<script>window.hit=1</script>" in shown
+    assert "{{ 7*191 }}${7*191}" in shown
+
+
+async def test_everything_can_be_reached_and_seen_by_keyboard(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        for path in ("/", f"/pages/{await id_of(living, COUNCIL)}"):
+            await window.go(path)
+            places = await window.walk()
+
+            there = await window.page.locator("main a[href]:visible, main button:visible").count()
+            assert places[0]["href"] == "#main"
+            assert [place for place in places if not place["ring"]] == []
+            assert sum(place["tag"] in ("A", "BUTTON") for place in places) >= there
+
+
+async def test_the_skip_link_goes_to_the_content(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go("/")
+        await window.page.keyboard.press("Tab")
+        await window.page.keyboard.press("Enter")
+
+        assert await window.page.evaluate("document.activeElement.id") == "main"
+
+
+async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script(
+    living: Living, browser: Browser
+) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go("/")
+        await page.focus("#urls")
+        await page.keyboard.type("http://weather.example/forecast")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/pages/*")
+        assert "Added weather.example/forecast" in await page.inner_text("main")
+
+        await page.get_by_role("button", name="Pause").focus()
+        await page.keyboard.press("Enter")
+        await page.get_by_text("Paused: it is not checked.").wait_for()
+        await page.get_by_role("button", name="Undo: resume it").press("Enter")
+        await page.get_by_text("Resumed: its checks go on.").wait_for()
+
+        await page.get_by_role("button", name="Delete", exact=True).press("Enter")
+        await page.get_by_role("button", name="Delete 1 page").press("Enter")
+        await page.get_by_text("Deleted weather.example/forecast.").wait_for()
+
+
+async def test_two_states_are_picked_and_compared_without_script(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go(f"/pages/{await id_of(living, STANDARD)}")
+        await page.get_by_label("older").last.check()
+        await page.get_by_role("button", name="Compare these two").click()
+
+        changed = await page.locator(".fields tr.changed").filter(has_text="topper-major").inner_text()
+
+    assert "2026-08-03" in changed
+    assert "2026-11-16" in changed
+
+
+async def test_all_pages_shown_are_chosen_with_one_box(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go("/?q=harbour.example&by=host")
+        await window.page.get_by_label("Choose all pages shown").check()
+
+        assert await window.page.locator("tbody input:checked").count() == 2
+
+
+async def test_a_change_is_shown_without_asking_for_the_page_again(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go("/?q=closed.example&by=host")
+        await window.page.get_by_text("answered 404").wait_for()
+        living.town.pages[GONE].status = 200  # type: ignore[union-attr] # one answer, not a list of them
+        async with living.home.store() as store:
+            row = await store.page(GONE)
+            assert row is not None
+            assert row.question_id is not None
+        await window.page.evaluate("window.same = true")
+        await living.check()
+
+        await window.page.get_by_text("answered 404").wait_for(state="detached")
+        assert await window.page.evaluate("window.same") is True
+
+
+async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, color_scheme="light") as window:
+        await window.go("/?view=changed")
+        await window.page.get_by_role("button", name="dark").click()
+        await window.page.wait_for_url("**/?view=changed")
+
+        paper = await window.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    assert paper == "rgb(20, 23, 26)"
