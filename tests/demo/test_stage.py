@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from tocsin.adapters.stores import open_store
@@ -18,17 +19,22 @@ if TYPE_CHECKING:
     from tocsin.demo.rows import Line
 
 
+SECRET = "whsec_" + "c2VjcmV0" * 4
+
+
 class Listener:
     """An audience that remembers."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
+        self.address = ""
         self.heads: list[str] = []
         self.lines: list[Line] = []
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
         assert hosts
         assert pages
+        self.address = address
         self.folder = folder
 
     def head(self, title: str) -> None:
@@ -47,6 +53,25 @@ async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away()
 
     assert audience.folder is not None
     assert not audience.folder.exists()
+
+
+async def test_its_web_pages_are_where_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / CONFIGURATION).write_text(configuration(hook_url="http://127.0.0.1:1/", secret=SECRET, every_ms=1000))
+
+    async with Service(tmp_path) as service, httpx.AsyncClient() as browser:
+        answer = await browser.get(await service.address())
+
+    # 503: it is there, and is still starting.
+    assert answer.status_code in {200, 503}
+    assert "x-request-id" in answer.headers or "retry-after" in answer.headers
+
+
+async def test_a_service_that_ends_before_it_listens_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / CONFIGURATION).write_text("[nothing]\n")
+
+    async with Service(tmp_path) as service:
+        with pytest.raises(ServiceEnded, match="status 2"):
+            await service.address()
 
 
 async def test_a_service_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:

@@ -64,9 +64,10 @@ def command(*, keep: Path | None) -> int:
 class JsonAudience:
     """A program: a line of JSON for each row."""
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
         """Say it where it is not taken for a row."""
         output.note(f"tocsin demo: {pages} pages on {', '.join(hosts)}; store, log and alerts in {folder}")
+        output.note(f"tocsin demo: web pages at {address}")
 
     def head(self, title: str) -> None:
         """Each line carries its step."""
@@ -82,12 +83,13 @@ class PersonAudience:
     def __init__(self) -> None:
         self._parts = 0
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
         """Say what is to be seen."""
         self._print(
             f"The real service watches {pages} pages of a small site on {', '.join(hosts)}. "
             f"Each line below is a row of its store: when, which page, which rule of the specification, and what."
         )
+        self._print(f"Look at it in a browser, from this machine: {address}")
         self._print(f"Store, configuration and log are in {folder}. Ctrl-C ends it.", style="dim")
 
     def head(self, title: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -23,6 +24,9 @@ JOURNAL = "alerts.jsonl"
 RENDER_LIMIT = 2
 _STOP_WITHIN_S = 10.0
 _LAST_LINES = 5
+_LOOK_S = 0.05
+LISTENING = '"http.listening"'
+"""What stands in the one line of its log that tells the address."""
 
 
 class ServiceEnded(TocsinError):
@@ -104,6 +108,13 @@ class Service:
                 process.kill()
             await process.wait()
 
+    async def address(self) -> str:
+        """Wait until its web pages can be looked at; returns their address. Raises ServiceEnded."""
+        while (found := self._said_address()) is None:
+            self.check()
+            await asyncio.sleep(_LOOK_S)
+        return found
+
     async def ended(self) -> None:
         """Wait until it has ended, by itself or otherwise."""
         if self._process is not None:
@@ -118,3 +129,11 @@ class Service:
         raise ServiceEnded(
             f"the service ended by itself with status {self._process.returncode}; its log ends with:\n{said}"
         )
+
+    def _said_address(self) -> str | None:
+        for line in (self._folder / LOG).read_text("utf-8", errors="replace").splitlines(keepends=True):
+            # What is being written at this moment has no end yet.
+            if LISTENING in line and line.endswith("\n"):
+                url: str = json.loads(line)["url"]
+                return url
+        return None

@@ -44,8 +44,8 @@ _REST_HEADING = "From here on pages change at random, until Ctrl-C"
 class Audience(Protocol):
     """Who is told."""
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int) -> None:
-        """Say where it all is."""
+    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
+        """Say where it all is; `address` is that of the service's web pages."""
 
     def head(self, title: str) -> None:
         """A part of the story begins."""
@@ -86,12 +86,13 @@ async def play(
         await asyncio.to_thread((folder / CONFIGURATION).write_text, text, "utf-8")
         await _watch_pages(folder, site)
         service = await stack.enter_async_context(Service(folder))
+        address = await service.address()
         store = await open_store(_store_url(folder), engine=False, create=False)
         stack.push_async_callback(store.close)
         answer = f"{_program()} --config {shlex.quote(str(folder / CONFIGURATION))} attention answer"
         narrator = Narrator(store, SystemClock(), limit=RENDER_LIMIT, answer=answer)
         stage = Stage(site, service, narrator, audience, folder / JOURNAL)
-        audience.begin(folder=folder, hosts=site.hosts, pages=len(site.pages))
+        audience.begin(folder=folder, hosts=site.hosts, pages=len(site.pages), address=address)
         await _play_story(stage, limit_s)
         if endless:
             await _go_on(stage)
