@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations when it runs
@@ -85,6 +86,27 @@ async def test_a_body_that_stops_coming_is_not_waited_for(
         await asyncio.Event().wait()
 
     answer = await local.post("/taken", content=stopping())
+
+    assert (answer.status_code, answer.json()["type"]) == (408, "urn:tocsin:problem:too-slow")
+
+
+async def test_a_body_that_trickles_is_not_waited_for(
+    rig: Rig, local: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "PIECE_S", 0.05)
+
+    @rig.app.post("/api/v1/parsed")
+    async def parsed(_caller: Writing, given: dict[str, int]) -> int:
+        return len(given)
+
+    async def trickling() -> AsyncIterator[bytes]:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await asyncio.Event().wait()
+            yield b" "
+
+    answer = await local.post("/api/v1/parsed", content=trickling(), headers={"Content-Type": "application/json"})
 
     assert (answer.status_code, answer.json()["type"]) == (408, "urn:tocsin:problem:too-slow")
 

@@ -34,6 +34,9 @@ class Edge:
         self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
         if is_loopback(self._host) or settings.first_token:
             self._is_settled.set()
+            for each in self._sockets:
+                # Whoever comes while the server is loaded waits for it.
+                each.listen()
 
     async def run(self) -> None:
         """Serve until the service is told to stop: that it is starting, and from `open` on everything."""

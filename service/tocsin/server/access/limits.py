@@ -21,6 +21,8 @@ LARGER = (
 """Below these paths whole lists are sent; the largest are read as a stream."""
 PIECE_S = 20.0
 """So long the next piece of a body may take."""
+SLOWEST_BYTES_S = 1024
+"""What trickles in more slowly is not waited for, either."""
 MOST_AT_ONE_TIME = 64
 NOT_COUNTED = frozenset({"/events", "/healthz", "/readyz"})
 """Streams are counted where they are made; probes are answered however busy it is."""
@@ -53,37 +55,62 @@ class Limits:
             self._under_way -= 1
 
     async def _bounded(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-        taken, has_begun, is_whole = 0, False, False
-
-        async def receive_bounded() -> Message:
-            nonlocal taken, is_whole
-            if is_whole:
-                return await receive()
-            try:
-                async with asyncio.timeout(PIECE_S):
-                    message = await receive()
-            except TimeoutError:
-                raise _too_slow() from None
-            taken += len(message.get("body", b""))
-            is_whole = not message.get("more_body", False)
-            if taken > most:
-                raise _too_large(most)
-            return message
+        body = _Body(most, receive)
+        has_begun = False
 
         async def send_noted(message: Message) -> None:
             nonlocal has_begun
-            has_begun = True
-            await send(message)
+            # Whoever reads the body may say in its own words that it failed; why it did, is known here.
+            if body.wrong is None or has_begun:
+                has_begun = True
+                await send(message)
 
         try:
-            await self._app(scope, receive_bounded, send_noted)
+            await self._app(scope, body.receive, send_noted)
         except Problem as exc:
-            if has_begun:
+            if has_begun or exc is not body.wrong:
                 raise
-            await _refuse(exc, scope, receive, send)
         except ClientDisconnect:
             # Whoever asked is gone: there is nobody to answer.
             return
+        if body.wrong is not None and not has_begun:
+            await _refuse(body.wrong, scope, receive, send)
+
+
+class _Body:
+    """A request's body as it comes in, bounded.
+
+    wrong  what it broke, once it did
+    """
+
+    def __init__(self, most: int, receive: Receive) -> None:
+        self._most, self._receive = most, receive
+        self._taken, self._is_whole = 0, False
+        self._began_s: float | None = None
+        self.wrong: Problem | None = None
+
+    async def receive(self) -> Message:
+        """Give the next piece. Raises Problem."""
+        if self._is_whole:
+            return await self._receive()
+        now = asyncio.get_running_loop().time
+        if self._began_s is None:
+            self._began_s = now()
+        try:
+            async with asyncio.timeout(PIECE_S):
+                message = await self._receive()
+        except TimeoutError:
+            self.wrong = _too_slow(f"nothing came for {PIECE_S:g} s")
+            raise self.wrong from None
+        self._taken += len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        if self._taken > self._most:
+            self.wrong = _too_large(self._most)
+        elif not self._is_whole and now() - self._began_s > PIECE_S + self._taken / SLOWEST_BYTES_S:
+            self.wrong = _too_slow(f"less than {SLOWEST_BYTES_S} bytes came a second")
+        if self.wrong is not None:
+            raise self.wrong
+        return message
 
 
 async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,8 +125,7 @@ def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", "The request is too large", f"at most {most >> 20} MiB here", mend=mend)
 
 
-def _too_slow() -> Problem:
-    detail = f"nothing came for {PIECE_S:g} s"
+def _too_slow(detail: str) -> Problem:
     return Problem(408, "too-slow", "The request is too slow", detail, mend="send it again, without a pause")
 
 
