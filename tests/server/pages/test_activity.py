@@ -1,0 +1,35 @@
+"""Activity: charts, sinks, dead letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.server.pages.visiting import told, tree
+
+if TYPE_CHECKING:
+    from tests.server.pages.visiting import Visitor
+
+
+async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
+    page = tree(await visitor.get("/activity"))
+
+    assert len(page.xpath("//figure//path[starts-with(@class, 't-')]")) >= 8
+    assert len(page.xpath("//table[@class='numbers']/tbody/tr")) == 24
+
+
+async def test_a_sink_is_tried(visitor: Visitor) -> None:
+    assert told(await visitor.done("/activity/sinks/ops/test")) == "ops took a test alert."
+    assert visitor.rig.service.tried == ["ops"]
+
+
+async def test_dead_letters_are_given_again_after_a_question(visitor: Visitor) -> None:
+    assert "Give 3 alerts to ops once more?" in (await visitor.post("/activity/dead/replay", sink="ops")).text
+
+    assert told(await visitor.done("/activity/dead/replay", sink="ops", confirmed="yes")) == "3 alerts due again."
+
+
+async def test_a_sinks_address_is_masked(visitor: Visitor) -> None:
+    for path in ("/activity", "/settings/force"):
+        text = await visitor.get(path)
+        assert "9f27c1" not in text
+        assert "whsec_" not in text

@@ -1,0 +1,124 @@
+"""Changes: what nobody has seen first, marked and unmarked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.pages.visiting import told, tree, undo_of, unseen
+from tocsin.model import AlertQuery
+
+if TYPE_CHECKING:
+    from tests.server.pages.visiting import Visitor
+
+
+async def test_what_nobody_has_seen_comes_first_and_major_apart_from_minor(visitor: Visitor) -> None:
+    page = tree(await visitor.get("/changes"))
+
+    major, others = page.xpath("//ol[@class='changes']")
+    assert all("Major change" in entry.text_content() for entry in major)
+    assert not any("Major change" in entry.text_content() for entry in others)
+
+
+async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    (alert, *_) = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows
+
+    text = await visitor.done("/changes/seen", one=alert.id)
+
+    assert told(text).startswith("1 alert marked as seen.")
+    assert await unseen(visitor) == before - 1
+    path, fields = undo_of(text)
+    await visitor.done(path, **fields)
+    assert await unseen(visitor) == before
+
+
+async def test_those_that_are_picked_are_marked(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows[:3]
+
+    await visitor.done("/changes/seen", id=[row.id for row in rows])
+
+    assert await unseen(visitor) == before - 3
+    assert (await visitor.audited())[0].what == "alerts.seen"
+
+
+async def test_nothing_picked_is_said(visitor: Visitor) -> None:
+    assert told(await visitor.done("/changes/seen")).startswith("Nothing was picked")
+
+
+async def test_all_are_marked_up_to_what_was_shown_and_can_be_unmarked(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    latest = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows[0]
+
+    text = await visitor.done("/changes/seen/all", up_to=latest.position - 1, show="unseen")
+
+    assert await unseen(visitor) == 1
+    path, fields = undo_of(text)
+    await visitor.done(path, **fields)
+    assert await unseen(visitor) == before
+
+
+async def test_all_of_the_minor_ones_leaves_the_major_ones(visitor: Visitor) -> None:
+    await visitor.done("/changes/seen/all", up_to=10**6, show="minor")
+
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="minor"))).number == 0
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="major"))).number > 0
+
+
+async def test_a_list_goes_on_where_its_part_ends(visitor: Visitor) -> None:
+    seen: list[str] = []
+    path: str | None = "/changes?show=all"
+    while path is not None:
+        page = tree(await visitor.get(path))
+        seen += page.xpath("//ol[@class='changes']//input[@name='id']/@value")
+        path = next(iter(page.xpath("//a[@rel='next']/@href")), None)
+
+    every = (await visitor.store.browse_alerts(AlertQuery(), limit=100)).rows
+    assert seen == [row.id for row in every]
+
+
+async def test_a_made_up_cursor_is_refused(visitor: Visitor) -> None:
+    assert "cursor" in await visitor.get("/changes?show=all&cursor=nonsense", status=422)
+
+
+async def test_a_change_is_shown_whole_with_its_rules_and_deliveries(visitor: Visitor) -> None:
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True, outcome="major"))).rows
+
+    text = await visitor.get(f"/changes/{rows[0].id}")
+
+    assert "How it was decided" in text
+    assert "specversion" in text
+    assert 'name="sink" value="ops"' in text
+
+
+async def test_an_alert_is_delivered_again(visitor: Visitor) -> None:
+    dead = (await visitor.store.browse_alerts(AlertQuery(dead=True))).rows[0]
+
+    text = await visitor.done(f"/changes/{dead.id}/deliver", sink="ops")
+
+    assert told(text).startswith("1 delivery due again")
+    assert (await visitor.store.tally_alerts(AlertQuery(dead=True))).number == 2
+
+
+async def test_a_sink_that_there_is_not_is_refused(visitor: Visitor) -> None:
+    (alert, *_) = (await visitor.store.browse_alerts(AlertQuery())).rows
+
+    assert (await visitor.post(f"/changes/{alert.id}/deliver", sink="nobody")).status_code == 422
+
+
+async def test_a_storm_is_one_entry_and_each_page_is_told_of_only_after_a_question(visitor: Visitor) -> None:
+    (storm,) = await visitor.store.storms(limit=9)
+
+    asked = await visitor.post(f"/changes/storms/{storm.id}/release")
+    assert "one for each page of shop.example?" in asked.text
+    await visitor.done(f"/changes/storms/{storm.id}/release", confirmed="yes")
+
+    (storm,) = await visitor.store.storms(limit=9)
+    assert storm.released_at is not None
+
+
+@pytest.mark.parametrize("path", ["/changes/NOPE", "/questions/999", f"/questions/{10**30}", "/jobs/NOPE"])
+async def test_what_there_is_not_is_told_with_the_mend(visitor: Visitor, path: str) -> None:
+    assert "There is no such" in await visitor.get(path, status=404)

@@ -1,0 +1,59 @@
+"""What holds for each of these pages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.server.pages.visiting import tree
+
+if TYPE_CHECKING:
+    from tests.server.pages.visiting import Visitor
+
+
+PAGES = (
+    "/changes",
+    "/changes?show=major",
+    "/changes?show=minor",
+    "/changes?show=all",
+    "/changes?show=dead",
+    "/changes?kind=unreachable",
+    "/changes?group=main",
+    "/questions",
+    "/questions?show=closed",
+    "/questions?show=rules",
+    "/questions/1",
+    "/activity",
+    "/activity/jobs",
+    "/activity/dead",
+    "/settings",
+    "/settings/groups",
+    "/settings/group?name=main",
+    "/settings/force",
+    "/settings/access",
+    "/settings/audit",
+    "/api/docs",
+)
+
+
+async def test_no_page_is_larger_than_50_KB_and_none_has_a_style_or_a_script_in_it(visitor: Visitor) -> None:
+    for path in PAGES:
+        text = await visitor.get(path)
+
+        assert len(text.encode()) <= 50_000, path
+        assert not re.search(r"<style|<[^>]+\sstyle=|<script(?! src=)|\son[a-z]+=|javascript:", text), path
+
+
+async def test_every_form_carries_the_token_of_its_reader(visitor: Visitor) -> None:
+    for path in PAGES:
+        for form in tree(await visitor.get(path)).xpath("//form[@method='post']"):
+            assert form.xpath(".//input[@name='csrf']/@value")[0], path
+
+
+async def test_every_field_has_a_label(visitor: Visitor) -> None:
+    for path in PAGES:
+        page = tree(await visitor.get(path))
+        labelled = {label.get("for") for label in page.xpath("//label[@for]")}
+        for field in page.xpath("//input[not(@type='hidden')] | //select | //textarea"):
+            own = field.get("aria-label") or field.get("id") in labelled or field.xpath("ancestor::label")
+            assert own, (path, field.get("name"))
