@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.image.building import BASE, IMAGE, Workshop
 from benchmarks.image.commands import missing_packages
+from benchmarks.image.container import SHUT
 from benchmarks.image.linting import lint
 from benchmarks.image.proving import prove, prove_demo_command
 from benchmarks.image.telling import Impossible, Report, Unproved
@@ -58,6 +59,7 @@ def _build_and_prove(base: str | None, report: Report) -> None:
             report.doing("making a base image of Debian's packages")
             workshop.make_base()
             report.proved("base image of Debian's packages", f"{time.monotonic() - began:.0f} s")
+            workshop.try_base(SHUT)
         began = time.monotonic()
         report.doing("building the image")
         workshop.build(base or BASE)

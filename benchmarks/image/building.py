@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.image.commands import call, tool
 from benchmarks.image.machine import PipConfiguration, apt_options, debian_sources
-from benchmarks.image.telling import Unproved, hold
+from benchmarks.image.telling import Impossible, Unproved, hold
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 BASE = "localhost/tocsin-base"
@@ -50,7 +51,10 @@ class Workshop:
         command = [tool("mmdebstrap"), *variant, *leave_out, *options, release, str(begun), *sources]
         if not _is_fresh(archive):
             begun.unlink(missing_ok=True)
-            call(command, limit_s=420, log=self.folder / "base.log")
+            try:
+                call(command, limit_s=420, log=self.folder / "base.log")
+            except Unproved as exc:
+                raise Impossible(f"no base image can be made of Debian's packages here: {exc}") from exc
             begun.replace(archive)
         try:
             call(self.podman("import", "--quiet", str(archive), BASE))
@@ -58,6 +62,13 @@ class Workshop:
             # A file system that nothing can be laid over: layers are copied there.
             self.driver = "vfs"
             call(self.podman("import", "--quiet", str(archive), BASE))
+
+    def try_base(self, options: Sequence[str]) -> None:
+        """See that this machine runs containers at all; raises Impossible where it does not, as in some containers."""
+        try:
+            call(self.podman("run", "--rm", *options, BASE, "true"))
+        except Unproved as exc:
+            raise Impossible(f"this machine runs no containers: {exc}") from exc
 
     def build(self, base: str) -> None:
         """Build our image on this base; pip is told what it is told here, for one step of it."""
