@@ -13,7 +13,7 @@ import click
 from tocsin.cli import output
 from tocsin.cli.asking import confirm, count
 from tocsin.cli.following import follow
-from tocsin.cli.session import configuration, with_store
+from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
     if keep is not None and named == target:
         raise UsageError(f'{file}: --keep needs a name that says when, such as "tocsin-%Y%m%d.db", or a folder')
 
+    from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
+
     async def copy(store: Store) -> None:
         await follow("Copying", await store.backup(str(named)))
 
@@ -52,6 +54,7 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
     pages = None
     if verified or keep is not None:
         pages = _verify(named)
+    note_backup(configuration(ctx).settings.store.url, str(named.absolute()), now())
     removed = _rotate(target, named, keep) if keep is not None else []
     record = {
         "backup": str(named),

@@ -1,4 +1,4 @@
-"""What `tocsin doctor` looks at: configuration, contact, store, sinks, clock, questions."""
+"""What `tocsin doctor` looks at: configuration, contact, store, sinks, clock, questions, files, its own address."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from tocsin.app.dealing import fetchers_of
 from tocsin.cli.asking import count
 from tocsin.cli.crowding import find_crowding, to_findings
 from tocsin.cli.finding import Finding
+from tocsin.cli.guarding import examine_files
 from tocsin.cli.reachability import examine_sink
+from tocsin.cli.reaching_us import examine_http
 from tocsin.cli.refusals import find_refusals
+from tocsin.cli.room import examine_backup, examine_clock, examine_room
 from tocsin.cli.session import is_store_there, store_path
 from tocsin.cli.times import show_time
 from tocsin.errors import StoreError
@@ -50,8 +53,10 @@ def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examinat
 
 
 async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
-    found = Examination(list(_of_configuration(loaded)), {}, {})
-    await _of_store(loaded, now, found, thorough=thorough)
+    found = Examination([*_of_configuration(loaded), *examine_clock(now)], {}, {})
+    has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
+    found.findings += examine_files(loaded, store_path(loaded.settings))
+    found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
     for name, sink in loaded.settings.sinks.items():
         found.findings += await examine_sink(name, sink, loaded.settings.network)
     if not loaded.settings.sinks:
@@ -73,16 +78,17 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
 
 
-async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> None:
+async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool, bool]:
+    """Look at the store; returns whether there are tokens in it, and whether an engine works on it."""
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
     if not is_store_there(loaded.settings):
         if path.is_file():
             found.findings.append(Finding(f"The store at {path} is an empty file.", "Restore a backup, or remove it."))
-            return
+            return False, False
         mend = "Make it by adding a page: tocsin watch add URL"
         found.findings.append(Finding(f"There is no store yet at {path}.", mend, is_wrong=False))
-        return
+        return False, False
     try:
         store = await open_store(url, engine=False, create=False)
         try:
@@ -93,10 +99,13 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_sink_states(store, loaded.settings.sinks)
+            found.findings += [*examine_room(path, url), *examine_backup(url, now)]
+            return await store.has_tokens(), await store.is_held()
         finally:
             await store.close()
     except StoreError as exc:
         found.findings.append(Finding(f"The store cannot be used: {exc}", "See what the words before say."))
+        return False, False
 
 
 def _bytes_of(path: Path) -> int:

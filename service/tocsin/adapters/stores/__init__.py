@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from contextlib import suppress
 from datetime import timedelta
 from glob import escape
 from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sqlite import SqliteStore
     from tocsin.adapters.stores.sqlite.restore import Verified
+    from tocsin.model import Instant
 
 _TELL_S = 0.1
 GATHER = timedelta(seconds=60)
@@ -116,6 +119,25 @@ def kept_copies(url: str) -> list[Path]:
         *store.parent.glob(f"{escape(store.name)}.replaced-*"),
     )
     return sorted(file for file in kept if not file.name.endswith(("-wal", "-shm")))
+
+
+def note_backup(url: str, file: str, at: Instant) -> None:
+    """Remember beside a store when it was backed up last, and where to; where that cannot be written, nothing is."""
+    with suppress(OSError):
+        Path(_last_backup(url)).write_text(json.dumps({"at": at, "file": file}), encoding="utf-8")
+
+
+def last_backup(url: str) -> tuple[Instant, str] | None:
+    """Tell when a store was backed up last, and where to; None where nobody knows."""
+    try:
+        found = json.loads(Path(_last_backup(url)).read_text("utf-8"))
+        return int(found["at"]), str(found["file"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _last_backup(url: str) -> str:
+    return f"{_path_of(url)}.backup"
 
 
 async def verify(path: str) -> Verified:

@@ -1,0 +1,203 @@
+"""What the doctor says of the service's address, of files, room, backups and the clock."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.adapters.stores.sqlite.place import EngineLock
+from tocsin.cli.reaching_us import examine_http
+from tocsin.cli.room import examine_clock
+from tocsin.settings import HttpSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.calling import Installation
+
+A = "https://example.org/a"
+SOUND = '[instance]\ncontact = "mailto:us@example.org"\n[http]\nlisten = ""\n'
+
+
+@pytest.fixture
+def sound(installation: Installation) -> Installation:
+    """An installation that nothing is wrong with, with a page that is watched."""
+    (installation.folder / "tocsin.toml").write_text(SOUND)
+    installation.call("watch", "add", "--no-check", A)
+    return installation
+
+
+def told(installation: Installation, *, wrong: bool | None = None) -> str:
+    records = installation.call("doctor", "--no-settings").records
+    return "\n".join(
+        f"{record['finding']} {record['mend']}" for record in records if wrong is None or record["wrong"] is wrong
+    )
+
+
+def of_http(*, has_tokens: bool = True, is_running: bool = False, **settings: object) -> list[tuple[str, bool]]:
+    http = HttpSettings(**{"listen": "127.0.0.1:0", **settings})  # type: ignore[arg-type]  # as the tests give them
+    found = examine_http(http, has_tokens=has_tokens, is_running=is_running)
+    assert all(finding.mend for finding in found if finding.is_wrong)
+    return [(finding.what, finding.is_wrong) for finding in found]
+
+
+@pytest.fixture
+def taken() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def test_an_installation_that_is_sound_has_nothing_wrong(sound: Installation) -> None:
+    assert told(sound, wrong=True) == ""
+
+
+def test_an_address_that_another_program_has_is_found(taken: socket.socket) -> None:
+    ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{taken.getsockname()[1]}")
+
+    assert is_wrong
+    assert "cannot be had" in what
+
+
+def test_an_address_of_no_machine_is_found() -> None:
+    ((what, is_wrong),) = of_http(listen="203.0.113.1:8330", public_url="https://tocsin.example.org/")
+
+    assert (is_wrong, "203.0.113.1:8330 cannot be had" in what) == (True, True)
+
+
+def test_a_service_that_runs_and_answers_nobody_is_found(taken: socket.socket) -> None:
+    port = taken.getsockname()[1]
+    taken.close()
+
+    ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{port}", is_running=True)
+
+    assert is_wrong
+    assert f"nobody answers at 127.0.0.1:{port}" in what
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected", "wrong"),
+    [
+        ({"listen": ""}, "no web pages", False),
+        ({"has_tokens": False}, "whoever is on this machine may do everything", False),
+        ({"has_tokens": False, "listen": "0.0.0.0:0"}, "the service listens on this machine only", True),
+        ({"has_tokens": False, "listen": "0.0.0.0:0", "first_token": True}, "the next start makes", False),
+        ({"listen": "0.0.0.0:0"}, "http.public_url is not set", False),
+        ({"public_url": "http://tocsin.example.org/"}, "unencrypted", True),
+        ({"public_url": "http://tocsin.lan/"}, "unencrypted", False),
+        ({"public_url": "http://10.0.0.7/"}, "unencrypted", False),
+        ({"public_url": "https://tocsin.example.org/?a=b"}, "more than an address", True),
+        ({"listen": "0.0.0.0:0", "public_url": "http://localhost:8330/"}, "their own machine", True),
+        ({"trusted_proxies": ("0.0.0.0/0",)}, "everybody is believed", True),
+        ({"trusted_proxies": ("172.18.0.2/32",)}, None, False),
+        ({"public_url": "https://tocsin.example.org/"}, None, False),
+    ],
+)
+def test_who_is_let_in_and_how_they_come_is_looked_at(
+    settings: dict[str, object],
+    expected: str | None,
+    wrong: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    found = [(what.lower(), is_wrong) for what, is_wrong in of_http(**settings)]  # type: ignore[arg-type]  # as above
+
+    assert [is_wrong for what, is_wrong in found if expected and expected in what] == ([wrong] if expected else [])
+    assert expected is not None or not any(is_wrong for _, is_wrong in found)
+
+
+def test_the_address_and_its_tokens_are_looked_at_in_an_installation(sound: Installation) -> None:
+    (sound.folder / "tocsin.toml").write_text(SOUND.replace('""', '"0.0.0.0:0"'))
+    before = told(sound, wrong=True)
+
+    sound.call("token", "add", "me", "--scope", "admin")
+
+    assert "no token was made" in before
+    assert "no token was made" not in told(sound)
+
+
+def test_a_configuration_that_others_can_write_is_found(sound: Installation) -> None:
+    (sound.folder / "tocsin.toml").chmod(0o666)
+
+    assert f"can be written by others: {sound.folder / 'tocsin.toml'}. chmod go-w" in told(sound, wrong=True)
+
+
+def test_a_folder_that_others_can_write_is_found(sound: Installation) -> None:
+    sound.folder.chmod(0o777)
+
+    assert "The configuration's folder can be written by others" in told(sound, wrong=True)
+    sound.folder.chmod(0o1777)
+    assert "folder can be written" not in told(sound)
+
+
+def test_a_store_that_others_can_read_is_found(sound: Installation) -> None:
+    (sound.folder / "tocsin.db").chmod(0o644)
+
+    assert f"The store can be read by others: {sound.folder / 'tocsin.db'}. chmod 600" in told(sound, wrong=True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "file"), [("secret", "whsec_abc", "tocsin.toml"), ("secret_file", "a.secret", "a.secret")]
+)
+def test_a_secret_that_others_can_read_is_found(sound: Installation, key: str, value: str, file: str) -> None:
+    (sound.folder / "a.secret").write_text("whsec_abc")
+    with (sound.folder / "tocsin.toml").open("a") as configuration:
+        configuration.write(f'[sinks.lines]\ntype = "file"\npath = "alerts.jsonl"\n{key} = "{value}"\n')
+    for name in ("tocsin.toml", "a.secret"):
+        (sound.folder / name).chmod(0o600)
+    before = told(sound)
+
+    (sound.folder / file).chmod(0o640)
+
+    assert "can be read by others" not in before
+    assert f"can be read by others: {sound.folder / file}. chmod 600" in told(sound, wrong=True)
+
+
+def test_a_disk_without_room_for_a_backup_is_found(sound: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5_000_000}))
+
+    assert "The disk of the store has 5 MB left" in told(sound, wrong=True)
+
+
+def test_the_last_backup_is_told_and_an_old_one_is_wrong(sound: Installation) -> None:
+    before = told(sound, wrong=False)
+    sound.call("store", "backup", str(sound.folder / "copy.db"))
+    after = told(sound, wrong=False)
+    (sound.folder / "tocsin.db.backup").write_text(json.dumps({"at": 1_700_000_000_000_000, "file": "copy.db"}))
+
+    assert "No backup of this store was made" in before
+    assert f": {sound.folder / 'copy.db'}." in after
+    assert "The last backup of this store is of 2023-11-" in told(sound, wrong=True)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"at": "x"}', '{"at": 1}'])
+def test_a_note_of_a_backup_that_cannot_be_read_is_none(sound: Installation, text: str) -> None:
+    (sound.folder / "tocsin.db.backup").write_text(text)
+
+    assert "No backup of this store was made" in told(sound)
+
+
+def test_what_was_kept_beside_the_store_is_told_with_its_size(sound: Installation) -> None:
+    (sound.folder / "tocsin.db.before-5.v4").write_bytes(b"x" * 3_000_000)
+
+    assert "1 file of 3 MB in all beside the store" in told(sound, wrong=False)
+
+
+def test_a_clock_before_this_program_is_wrong() -> None:
+    (finding,) = examine_clock(0)
+
+    assert (finding.is_wrong, "before this program was made" in finding.what) == (True, True)
+    assert list(examine_clock(1_800_000_000_000_000)) == []
+
+
+def test_a_running_engine_is_asked_and_not_displaced(sound: Installation, taken: socket.socket) -> None:
+    port = taken.getsockname()[1]
+    taken.close()
+    (sound.folder / "tocsin.toml").write_text(SOUND.replace('""', f'"127.0.0.1:{port}"'))
+    lock = EngineLock(str(sound.folder / "tocsin.db"))
+    try:
+        found = told(sound, wrong=True)
+    finally:
+        lock.release()
+
+    assert "A service works on this store, and nobody answers" in found
