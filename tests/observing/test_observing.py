@@ -76,7 +76,7 @@ def test_every_metric_of_ours_is_on_the_dashboard() -> None:
 
 
 def test_the_panels_do_not_overlap() -> None:
-    taken = set()
+    taken: set[tuple[int, int]] = set()
     for panel in panels:
         place = panel["gridPos"]
         cells = {

@@ -66,25 +66,25 @@ class Streams:
     def __init__(self, parts: Parts) -> None:
         self.tail, self.counters = Tail(parts.store), Counters(parts)
         self.open = 0
-        self._parts = parts
+        self.parts = parts
 
     async def is_let_in(self, caller: Caller) -> bool:
         """Say whether a caller would still be let in: a token may be revoked while its stream goes on."""
         if caller.token_id is None:
-            return not await self._parts.store.has_tokens()
-        now = self._parts.clock.now()
+            return not await self.parts.store.has_tokens()
+        now = self.parts.clock.now()
         return any(
             token.id == caller.token_id
             and token.revoked_at is None
             and (token.expires_at is None or token.expires_at > now)
-            for token in await self._parts.store.tokens()
+            for token in await self.parts.store.tokens()
         )
 
 
 async def streams(request: Request, parts: Given) -> Streams:
     """Give what the streams of this application share."""
     found = getattr(request.app.state, "streams", None)
-    if not isinstance(found, Streams):
+    if not isinstance(found, Streams) or found.parts is not parts:
         found = request.app.state.streams = Streams(parts)
     return found
 

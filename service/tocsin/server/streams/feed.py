@@ -52,7 +52,8 @@ class Published:
     get two of them, so that no reader misses the later one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
         self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def at(self, path: str, newest: str, now_s: int) -> int:
@@ -67,11 +68,11 @@ class Published:
         return second
 
 
-async def published(request: Request) -> Published:
+async def published(request: Request, parts: Given) -> Published:
     """Give what this application remembers of its feeds."""
     found = getattr(request.app.state, "published", None)
-    if not isinstance(found, Published):
-        found = request.app.state.published = Published()
+    if not isinstance(found, Published) or found.parts is not parts:
+        found = request.app.state.published = Published(parts)
     return found
 
 

@@ -1,0 +1,71 @@
+"""The HTTP edge on a loopback socket, and a bell for the alerts that a test publishes."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.desk import alert
+from tests.server.rig import StillService
+from tocsin.events import CHANGED
+from tocsin.server.serving import Front, serve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.server.rig import Rig
+
+
+class RingingService(StillService):
+    """A service whose bell a test rings."""
+
+    bell: asyncio.Event
+
+    def ring(self) -> None:
+        self.bell.set()
+        self.bell = asyncio.Event()
+
+    async def next_alert(self, after: int, timeout_s: float) -> None:
+        del after
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self.bell.wait()
+
+
+class Desk:
+    """Publishes alerts, and says where they are read."""
+
+    def __init__(self, rig: Rig, address: tuple[str, int], service: RingingService, stopping: asyncio.Event) -> None:
+        self.rig, self.address, self.service, self.stopping = rig, address, service, stopping
+        self.store, self.clock = rig.store, rig.clock
+        self.published = 0
+
+    async def publish(self, *names: str, kind: str = CHANGED, page_id: int | None = None, **data: Any) -> None:
+        """Publish alerts with these ids, and ring."""
+        for name in names:
+            draft = alert(name, page_id, kind, self.clock.now())
+            draft.event.update(id=name, type=kind, data={"page": {"id": str(page_id), "group": "main"}, **data})
+            await self.store.write_alert(draft)
+            self.published += 1
+        self.service.ring()
+
+
+@pytest.fixture
+async def desk(rig: Rig) -> AsyncIterator[Desk]:
+    service = rig.service
+    # The rig's own service, with a bell.
+    service.__class__ = RingingService
+    assert isinstance(service, RingingService)
+    service.bell = asyncio.Event()
+    bound = socket.create_server(("127.0.0.1", 0), backlog=512)
+    stopping, front = rig.app.state.parts.stopping, Front()
+    front.open(rig.app)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(serve([bound], front, stopping, rig.telemetry))
+        yield Desk(rig, bound.getsockname(), service, stopping)
+        stopping.set()
+        await serving

@@ -1,0 +1,271 @@
+"""Nobody who follows the alerts misses one, and nobody gets one twice."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from tests.fakes import settle
+from tests.server.streams.reader import PATIENCE_S, Reader, reading
+from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
+from tocsin.model import Scope
+from tocsin.server.streams import events
+from tocsin.server.streams.tail import MOST_BYTES, Tail
+
+if TYPE_CHECKING:
+    from tests.server.streams.conftest import Desk
+
+
+async def followed(reader: Reader) -> None:
+    """Wait until the stream has begun: what is published from now on belongs to it."""
+    assert reader.status == 200
+    while reader.interpreter.last_id == "":
+        line = await reader.line()
+        assert line is not None
+        assert reader.interpreter.line(line) is None
+
+
+async def test_an_alert_is_one_event_under_its_type_numbered_by_its_position(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        await desk.publish("a", outcome="major")
+
+        event = await reader.event()
+
+    assert (event.type, event.id) == (CHANGED, "1")
+    assert event.json["id"] == "a"
+    assert event.json["data"]["outcome"] == "major"
+
+
+async def test_a_stream_says_that_it_is_one_and_is_not_to_be_kept_back(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+
+    assert reader.headers["content-type"].startswith("text/event-stream")
+    assert reader.headers["x-accel-buffering"] == "no"
+    assert reader.headers["cache-control"] == "no-store, no-transform"
+    assert reader.interpreter.retry_ms == 3000
+
+
+async def test_without_a_number_it_begins_now_and_from_start_gives_all(desk: Desk) -> None:
+    await desk.publish("a", "b")
+
+    async with reading(desk.address) as now, reading(desk.address, "?from=start") as whole:
+        await followed(now)
+        await desk.publish("c")
+
+        assert (await now.event()).json["id"] == "c"
+        assert [event.json["id"] for event in await whole.events(3)] == ["a", "b", "c"]
+
+
+async def test_whoever_comes_back_gets_what_was_published_meanwhile(desk: Desk) -> None:
+    names = [f"alert-{number:02}" for number in range(30)]
+    heard: list[str] = []
+    last_id: str | None = "0"
+
+    for number, name in enumerate(names):
+        await desk.publish(name)
+        if number % 7 == 3:
+            async with reading(desk.address, last_id=last_id) as reader:
+                # Cut in the middle: of what is there, only a part is read.
+                heard += [event.json["id"] for event in await reader.events(3)]
+                last_id = reader.last_id
+    async with reading(desk.address, last_id=last_id) as reader:
+        heard += [event.json["id"] for event in await reader.events(len(names) - len(heard))]
+
+    assert heard == names
+
+
+async def test_a_stream_that_ends_before_its_first_event_is_taken_up_where_it_began(desk: Desk) -> None:
+    await desk.publish("before")
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        last_id = reader.last_id
+    await desk.publish("meanwhile")
+
+    async with reading(desk.address, last_id=last_id) as reader:
+        assert (await reader.event()).json["id"] == "meanwhile"
+
+
+async def test_a_browsers_number_counts_more_than_the_one_in_the_url(desk: Desk) -> None:
+    await desk.publish("a", "b", "c")
+
+    async with reading(desk.address, "?after=0", last_id="2") as back, reading(desk.address, "?after=1") as other:
+        assert (await back.event()).json["id"] == "c"
+        assert (await other.event()).json["id"] == "b"
+
+
+@pytest.mark.parametrize("said", ["-1", "1.5", "abc", "²", "99999999999999999999", "9223372036854775808"])
+async def test_a_number_that_is_none_is_refused_with_the_mend(desk: Desk, said: str) -> None:
+    for query, last_id in (("", said), (f"?after={said.replace('²', '%C2%B2')}", None)):
+        async with reading(desk.address, query, last_id=last_id) as reader:
+            problem = msgspec.json.decode(await reader.body())
+
+        assert (reader.status, problem["type"]) == (400, "urn:tocsin:problem:bad-position")
+        assert "?from=start" in problem["mend"]
+
+
+async def test_a_number_of_another_store_begins_with_what_is_new(desk: Desk) -> None:
+    await desk.publish("restored")
+
+    async with reading(desk.address, last_id="5000") as reader:
+        await followed(reader)
+        await desk.publish("new")
+
+        assert (await reader.event()).json["id"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("&type=page.unreachable", ["u"]),
+        (f"&type={UNREACHABLE}&type=page.recovered", ["u", "r"]),
+        ("&type=page.unreachable,page.recovered", ["u", "r"]),
+        ("&outcome=major", ["c"]),
+        ("&page=7", ["c", "u"]),
+        ("&group=main&page=8", ["r"]),
+    ],
+)
+async def test_a_reader_chooses_what_it_is_told_of(desk: Desk, query: str, wanted: list[str]) -> None:
+    await desk.publish("c", page_id=7, outcome="major")
+    await desk.publish("u", kind=UNREACHABLE, page_id=7)
+    await desk.publish("r", kind=RECOVERED, page_id=8)
+    await desk.publish("other", page_id=9, outcome="minor")
+
+    async with reading(desk.address, f"?from=start{query}") as reader:
+        assert [event.json["id"] for event in await reader.events(len(wanted))] == wanted
+        # What was left out counts, too: it is not looked through again after a reconnect.
+        await reader.numbered(4)
+
+
+async def test_a_group_is_told_apart(desk: Desk) -> None:
+    await desk.publish("a", page_id=1)
+    await desk.publish("b", page_id=2, page={"id": "2", "group": "news"})
+
+    async with reading(desk.address, "?from=start&group=news") as reader:
+        assert (await reader.event()).json["id"] == "b"
+
+
+async def test_an_unknown_type_is_refused_and_the_known_ones_named(desk: Desk) -> None:
+    async with reading(desk.address, "?type=page.chnged") as reader:
+        problem = msgspec.json.decode(await reader.body())
+
+    assert reader.status == 422
+    assert "page.changed" in problem["mend"]
+
+
+async def test_silence_is_broken_by_a_comment_every_15_seconds(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        await settle()
+        await desk.clock.advance(events.HEARTBEAT_S)
+        desk.service.ring()
+
+        await reader.comment()
+
+
+async def test_a_stop_ends_every_stream_at_once(desk: Desk) -> None:
+    async with reading(desk.address) as reader, reading(desk.address, "?live=only") as other:
+        await followed(reader)
+        await other.event()
+        desk.stopping.set()
+
+        assert await reader.ended() == []
+        await other.ended()
+
+
+async def test_a_stream_ends_when_its_token_is_revoked(desk: Desk) -> None:
+    token = await desk.rig.token(Scope.READ, "reader")
+    async with reading(desk.address, token=token) as reader:
+        await followed(reader)
+        await desk.store.revoke_token("reader", desk.clock.now())
+        await settle()
+        await desk.clock.advance(events.HEARTBEAT_S)
+        desk.service.ring()
+
+        assert await reader.ended() == []
+
+
+async def test_a_stream_of_before_the_first_token_ends_with_it(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        await desk.rig.token(Scope.READ, "first")
+        await settle()
+        await desk.clock.advance(events.HEARTBEAT_S)
+        desk.service.ring()
+
+        assert await reader.ended() == []
+
+
+async def test_without_a_token_there_is_nothing_to_follow(desk: Desk) -> None:
+    await desk.rig.token(Scope.READ)
+
+    async with reading(desk.address) as reader:
+        assert reader.status == 401
+
+
+async def test_200_readers_are_told_of_an_alert_that_is_read_once(desk: Desk) -> None:
+    async with AsyncExitStack() as stack:
+        readers = [await stack.enter_async_context(reading(desk.address)) for _ in range(events.MOST)]
+        for reader in readers:
+            await followed(reader)
+        async with reading(desk.address) as refused:
+            assert (refused.status, refused.headers["retry-after"]) == (503, "10")
+        asked = counted(desk)
+        await desk.publish("a")
+        heard = await asyncio.gather(*(reader.event() for reader in readers))
+
+    assert {event.json["id"] for event in heard} == {"a"}
+    # Once with the alert, and once more to see that there is no other; never once for each reader.
+    assert len(asked) <= 20
+
+
+async def test_a_place_is_free_again_when_its_reader_has_gone(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+
+    async with asyncio.timeout(PATIENCE_S):
+        # Its end is seen when the loop comes to its socket.
+        while desk.rig.telemetry.names()[-2:] != ["stream.closed", "http.answered"]:
+            await settle(1)
+    assert desk.rig.app.state.streams.open == 0
+
+
+def counted(desk: Desk) -> list[int]:
+    """Take note of each look into the store."""
+    asked: list[int] = []
+    tail: Tail = desk.rig.app.state.streams.tail
+    after = desk.store.after
+
+    class Noting:
+        async def after(self, position: int, *, limit: int) -> object:
+            asked.append(position)
+            return await after(position, limit=limit)
+
+    tail._store = Noting()  # type: ignore[assignment]  # only what is looked at here
+    return asked
+
+
+async def test_a_slow_reader_costs_no_memory_and_holds_up_nobody(desk: Desk) -> None:
+    wide = "x" * 200_000
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.setblocking(False)  # noqa: FBT003 - the socket's own way
+    await asyncio.get_running_loop().sock_connect(slow, desk.address)
+    async with reading(desk.address) as quick, reading(sock=slow, address=()) as lazy:
+        await followed(quick)
+        await followed(lazy)
+        for number in range(60):
+            await desk.publish(f"alert-{number:02}", text=wide)
+            assert (await quick.event()).json["id"] == f"alert-{number:02}"
+
+        tail: Tail = desk.rig.app.state.streams.tail
+        assert sum(len(told.block) for told in tail._kept) <= MOST_BYTES
+
+        # Long after: everything is still there for it, in order.
+        assert [event.json["id"] for event in await lazy.events(60)] == [f"alert-{number:02}" for number in range(60)]
