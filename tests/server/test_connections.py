@@ -54,7 +54,7 @@ async def edge() -> AsyncIterator[Edge]:
         made.stopping.set()
 
 
-async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+async def hello(_scope: Scope, _receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
     await send({"type": "http.response.body", "body": b"hello"})
 

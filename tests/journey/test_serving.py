@@ -1,0 +1,195 @@
+"""The service served over HTTP, as a process of its own: who is let in first, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from tests.journey.running import CONFIGURATION, Home, until
+from tests.origin import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.journey.running import Service
+    from tests.origin import Origin
+
+    Start = Callable[[], Awaitable[Service]]
+
+EVERYWHERE = CONFIGURATION.replace('listen = "127.0.0.1:0"', 'listen = "0.0.0.0:0"')
+
+
+async def address(home: Home) -> str:
+    return str((await home.hears("http.listening"))["url"])
+
+
+async def ready(url: str) -> dict[str, Any]:
+    async def probe() -> dict[str, Any] | None:
+        async with httpx.AsyncClient() as asked:
+            answer = await asked.get(f"{url}readyz")
+        return answer.json() if answer.status_code == 200 else None
+
+    return await until(probe, what="a service that is ready")
+
+
+async def first_token(home: Home) -> str:
+    async def probe() -> str | None:
+        lines = home.log.read_text("utf-8").splitlines()
+        return next((line.removeprefix("token: ") for line in lines if line.startswith("token: ")), None)
+
+    return await until(probe, what="the first token")
+
+
+async def test_the_service_answers_over_http_and_SIGTERM_ends_streams_and_slow_requests_with_0(
+    home: Home, site: Origin, start: Start
+) -> None:
+    never = asyncio.Event()
+    site.pages["/slow"] = Page(wait=never.wait)
+    await home.watch(site.url("/slow"))
+    service = await start()
+    url = await address(home)
+    await ready(url)
+
+    async with httpx.AsyncClient(base_url=url, timeout=30) as asked, asked.stream("GET", "/events") as events:
+        _, slow = await asyncio.open_connection("127.0.0.1", httpx.URL(url).port)
+        # A request whose body never comes.
+        slow.write(b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n")
+        await slow.drain()
+
+        assert events.status_code == 200
+        assert await service.stop() == 0
+        slow.close()
+    never.set()
+
+
+async def test_a_crash_in_a_page_leaves_checks_and_other_requests_alone(home: Home, site: Origin, start: Start) -> None:
+    site.pages["/a"] = Page("<h1>A</h1>")
+    await home.watch(site.url("/a"))
+    service = await start()
+    url = await address(home)
+    await ready(url)
+    before = site.asked("/a")
+
+    async with httpx.AsyncClient(base_url=url) as asked:
+        # What no route can make sense of.
+        await asked.get("/api/v1/pages/999999999999999999999999999")
+        await asked.get("/%00%ff?cursor=%00", headers={"Accept": "text/html"})
+
+        async def is_asked() -> bool:
+            return len(site.asked("/a")) > len(before)
+
+        await until(is_asked, what="another check")
+        assert (await asked.get("/healthz")).status_code == 200
+    assert await service.stop() == 0
+
+
+async def test_a_port_in_use_ends_the_start_with_2_and_the_mend(home: Home, start: Start) -> None:
+    service = await start()
+    port = httpx.URL(await address(home)).port
+    (home.folder / "other").mkdir()
+    other = Home(home.folder / "other")
+    other.configure(CONFIGURATION.replace("127.0.0.1:0", f"127.0.0.1:{port}"))
+
+    called = await other.call("run")
+
+    assert called.status == 2
+    assert f"127.0.0.1:{port}" in called.err
+    assert "another Tocsin" in called.err
+    assert not (other.folder / "tocsin.db").exists()
+    assert await service.stop() == 0
+
+
+async def test_without_a_token_nobody_from_elsewhere_is_let_in(home: Home, start: Start) -> None:
+    home.configure(EVERYWHERE)
+    service = await start()
+    url = await address(home)
+    told = await home.hears("http.open")
+    await ready(url)
+
+    assert url.startswith("http://127.0.0.1:")
+    assert told["instead_of"] == "0.0.0.0:0"
+    assert "tocsin token add" in told["mend"]
+    assert await service.stop() == 0
+
+
+async def test_the_first_start_makes_a_token_shows_it_once_and_keeps_only_its_digest(home: Home, start: Start) -> None:
+    home.configure(f"{EVERYWHERE}first_token = true\n")
+    service = await start()
+    token = await first_token(home)
+    url = await address(home)
+    await ready(url)
+    async with httpx.AsyncClient(base_url=url) as asked:
+        without = await asked.get("/api/openapi.json")
+        allowed = await asked.get("/api/openapi.json", headers={"Authorization": f"Bearer {token}"})
+    assert await service.stop() == 0
+
+    again = await start()
+    await until_started_twice(home)
+    assert await again.stop() == 0
+
+    assert (without.status_code, allowed.status_code) == (401, 200)
+    assert home.log.read_text("utf-8").count(token) == 1
+    assert home.log.read_text("utf-8").count("token: ") == 1
+    assert all(token.encode() not in path.read_bytes() for path in home.folder.glob("tocsin.db*"))
+
+
+async def until_started_twice(home: Home) -> None:
+    async def probe() -> bool:
+        return sum(line["event"] == "engine.started" for line in home.said()) == 2
+
+    await until(probe, what="a second start")
+
+
+async def test_a_token_made_beside_the_running_service_closes_it(home: Home, start: Start) -> None:
+    service = await start()
+    url = await address(home)
+    await ready(url)
+    async with httpx.AsyncClient(base_url=url) as asked:
+        before = await asked.get("/api/openapi.json")
+        made = await home.call("token", "add", "ops", "--scope", "admin", "--json")
+        token = json.loads(made.out)["token"]
+        closed = await asked.get("/api/openapi.json")
+        let_in = await asked.get("/api/openapi.json", headers={"Authorization": f"Bearer {token}"})
+        await home.call("token", "revoke", "ops")
+        revoked = await asked.get("/api/openapi.json", headers={"Authorization": f"Bearer {token}"})
+
+    statuses = [answer.status_code for answer in (before, closed, let_in, revoked)]
+    assert statuses == [200, 401, 200, 401]
+    assert await service.stop() == 0
+
+
+async def test_the_health_check_says_whether_the_service_does_its_work(home: Home, start: Start) -> None:
+    found = await home.call("healthcheck")
+    assert found.status == 2  # port 0 is known to nobody
+
+    port = free_port()
+    home.configure(CONFIGURATION.replace("127.0.0.1:0", f"127.0.0.1:{port}"))
+    down = await home.call("healthcheck")
+    service = await start()
+    await ready(await address(home))
+    up = await home.call("healthcheck")
+
+    assert (down.status, up.status) == (1, 0)
+    assert "tocsin run" in down.records()[0]["said"]
+    assert up.records()[0]["ready"] is True
+    assert await service.stop() == 0
+
+
+def free_port() -> int:
+    import socket  # noqa: PLC0415 - only here
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+async def test_without_http_listen_there_is_no_http_at_all(home: Home, start: Start) -> None:
+    home.configure(CONFIGURATION.replace("127.0.0.1:0", ""))
+    service = await start()
+    await home.hears("engine.started")
+
+    assert "http.listening" not in {line["event"] for line in home.said()}
+    assert await service.stop() == 0
