@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -112,21 +113,27 @@ def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) ->
     )
     if not dry_run:
         confirm(act, yes=yes)
-    rows = 0 if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
-    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten."
-    output.emit({"before": json_time(before), "rows": rows, "dry_run": dry_run}, lambda: output.say(told))
+    forgotten = {} if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
+    rows = sum(forgotten.values())
+    what = ", ".join(f"{number:,} {kind}" for kind, number in forgotten.items() if number)
+    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten{f': {what}' if what else ''}."
+    record = {"before": json_time(before), "rows": rows, "forgotten": forgotten, "dry_run": dry_run}
+    output.emit(record, lambda: output.say(told))
 
 
-async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotSettings) -> int:
-    rows = 0
+async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotSettings) -> dict[str, int]:
+    """Forget in small batches; returns how many rows of each kind."""
+    forgotten: Counter[str] = Counter()
     prunings: tuple[Callable[[], Awaitable[int]], ...] = (
-        partial(store.prune, at, history=history, limit=_ROWS),
         partial(store.prune_snapshots, at, keep=texts.keep, per_page=texts.per_page, limit=_ROWS),
         partial(store.fit_snapshots, total=texts.total, limit=_ROWS),
     )
     with output.progress("Forgetting") as advance:
+        while sum((found := await store.forget(at, history=history, limit=_ROWS)).values()):
+            forgotten.update(found)
+            advance(sum(found.values()))
         for pruning in prunings:
             while some := await pruning():
-                rows += some
+                forgotten["texts"] += some
                 advance(some)
-    return rows
+    return dict(forgotten)

@@ -199,6 +199,9 @@ class StoreCare(Protocol):
         An alert that waits for a sink is kept, unless that sink is configured no more, or disabled.
         """
 
+    async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
+        """The same as `prune`; returns how many of each kind: "states", "alerts", "questions" and so on."""
+
     async def is_held(self) -> bool:
         """Whether an engine, of this process or another one, holds the store."""
 

@@ -61,13 +61,17 @@ class CareRole(Role):
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget what is older than this, at most `limit` rows; returns how many."""
+        return sum((await self.forget(now, history=history, limit=limit)).values())
+
+    async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
+        """The same; returns how many of each kind."""
         place = {"before": now - to_us(history), "now": now}
 
-        def write(db: sqlite3.Connection) -> int:
-            forgotten = 0
+        def write(db: sqlite3.Connection) -> dict[str, int]:
+            forgotten: dict[str, int] = {}
             for what in _FORGOTTEN:
-                if (left := limit - forgotten) > 0:
-                    forgotten += db.execute(SQL[f"forget_{what}"], {**place, "limit": left}).rowcount
+                if (left := limit - sum(forgotten.values())) > 0:
+                    forgotten[what] = db.execute(SQL[f"forget_{what}"], {**place, "limit": left}).rowcount
             return forgotten
 
         return await self._write(write)
