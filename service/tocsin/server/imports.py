@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
@@ -57,7 +58,6 @@ class ListToTake(Struct, frozen=True):
 
 async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
     """Begin to watch the pages of a list; what cannot be taken is told with the number of its line."""
-    group = check_group(listed.group)
     lines: list[str] = []
 
     def say(line: str) -> None:
@@ -90,12 +90,13 @@ async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
             "lines": lines,
         }
 
-    return await act.jobs.start("pages.import", act.caller.who, work)
+    with closed_on_error(listed.file):
+        group = check_group(listed.group)
+        return await act.jobs.start("pages.import", act.caller.who, work)
 
 
 async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool) -> Job:
     """Begin to take a table whole, or not at all; raises TableError for one that cannot be read."""
-    records = await asyncio.to_thread(_count_records, file)
 
     async def work(progress: Progress) -> JsonObject:
         try:
@@ -112,7 +113,18 @@ async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool)
         await audit(parts, act.caller, "table.import", records=taken, replace=replace)
         return {"records": taken}
 
-    return await act.jobs.start("table.import", act.caller.who, work, total=records)
+    with closed_on_error(file):
+        records = await asyncio.to_thread(_count_records, file)
+        return await act.jobs.start("table.import", act.caller.who, work, total=records)
+
+
+@contextmanager
+def closed_on_error(file: IO[bytes]) -> Iterator[None]:
+    """Close a file where its job does not come to be."""
+    with ExitStack() as stack:
+        stack.callback(file.close)
+        yield
+        stack.pop_all()
 
 
 def _count(reader: Reader, file: IO[bytes]) -> int:

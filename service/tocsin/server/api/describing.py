@@ -34,7 +34,8 @@ ABOUT: Final = """\
 Every error is a problem document (RFC 9457) that says why and the mend. Lists come in parts: give `next` as `cursor`.
 Edits need `If-Match` with the `ETag` of what they stand on. Writes may carry an `Idempotency-Key`: the same request
 with the same key is done once. Times are RFC 3339 in UTC; ids are strings of digits; durations are written as
-`10s`, `6h`, `80d`. Secrets are shown masked. What is long is a job: its answer is 202, and `Location` says where its progress is.
+`10s`, `6h`, `80d`. Secrets are shown masked. What is long is a job: its answer is 202, and `Location` says where its
+progress is.
 """
 
 _REFUSALS: Final = {

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 from fastapi import Query
 from pydantic import Field
 
+from tocsin.model import RenderingRow
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, problems
 from tocsin.server.api.pages import demand_page
-from tocsin.server.api.schemas.common import Model, Part, time_of
+from tocsin.server.api.schemas.common import Model, Part, time_of, time_or_none
 from tocsin.server.api.schemas.records import (
     FieldChange,
     Rendering,
+    RenderingError,
     State,
     StateDifference,
     Verdict,
@@ -24,7 +27,7 @@ from tocsin.server.parts import Given
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import StateEntry, VerdictEntry
+    from tocsin.model import RenderingEntry, StateEntry, VerdictEntry
     from tocsin.server.parts import Parts
 
 router = make_router("records")
@@ -117,10 +120,7 @@ async def list_renderings(
     """List what receiving the page whole brought, newest first."""
     page = await demand_page(parts, page_id)
     found = await parts.store.renderings_of(page.id, cursor=asked.cursor, limit=asked.limit)
-    items = [
-        Rendering(id=str(entry.id), at=time_of(entry.started_at), rendering=entry.rendering) for entry in found.rows
-    ]
-    return Part[Rendering](items=items, next=found.next)
+    return Part[Rendering](items=[rendering_of(entry) for entry in found.rows], next=found.next)
 
 
 def state_of(entry: StateEntry) -> State:
@@ -152,6 +152,29 @@ def verdict_of(entry: VerdictEntry) -> Verdict:
         state=None if entry.state_id is None else str(entry.state_id),
         alert=entry.alert_id,
         storm=None if entry.storm_id is None else str(entry.storm_id),
+    )
+
+
+def rendering_of(entry: RenderingEntry) -> Rendering:
+    """Show a rendering."""
+    row = msgspec.convert(entry.rendering, RenderingRow)
+    error = None
+    if row.error is not None:
+        kind, status, message = row.error
+        error = RenderingError(kind=kind, status=status, message=message)
+    return Rendering(
+        id=str(entry.id),
+        started_at=time_of(entry.started_at),
+        received_at=time_or_none(row.received),
+        kind=row.kind,
+        status=row.status,
+        final_url=row.final_url,
+        content_type=row.content_type,
+        title=row.title,
+        bytes=row.bytes,
+        digest=row.digest,
+        same_state=row.same_state,
+        error=error,
     )
 
 

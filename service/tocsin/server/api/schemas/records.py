@@ -64,12 +64,29 @@ class Verdict(Model):
     storm: Annotated[Id | None, Field(description="many pages had the same change, which was told once")]
 
 
+class RenderingError(Model):
+    """Why a page could not be received whole."""
+
+    kind: str
+    status: int | None
+    message: str
+
+
 class Rendering(Model):
-    """What receiving a page whole brought, as events show it."""
+    """What receiving a page whole brought."""
 
     id: Id
-    at: Time
-    rendering: Json
+    started_at: Time
+    received_at: Time | None
+    kind: Annotated[str, Field(description="by which renderer: http, or copy")]
+    status: int | None
+    final_url: str | None
+    content_type: str | None
+    title: str | None
+    bytes: int | None
+    digest: str | None
+    same_state: Annotated[bool | None, Field(description="it found the state that was judged")]
+    error: RenderingError | None
 
 
 class FieldChange(Model):

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
+from tocsin.configuration import check_page_keys
+from tocsin.errors import SettingsError
 from tocsin.server.api.schemas.common import Count, GroupName, Json, Model
 from tocsin.settings import PageSettings
 
-Key = Annotated[str, Field(json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]
+
+def _known(key: str) -> str:
+    try:
+        check_page_keys([key], source="unset")
+    except SettingsError as exc:
+        raise ValueError(str(exc)) from exc
+    return key
+
+
+Key = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]
 """The name of a setting of pages; an unknown one is refused with the nearest that there is."""
 
 Span = Annotated[

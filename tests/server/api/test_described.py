@@ -1,0 +1,136 @@
+"""The API keeps to its own description, whatever is asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from hypothesis.stateful import run_state_machine_as_test
+from schemathesis import GenerationMode, checks
+
+from tests.server.api.known import Known
+from tests.server.lived import live
+from tests.server.serving import Served, served_in_thread
+from tocsin.server.api import router
+from tocsin.server.api.describing import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+EXAMPLES = 50
+"""Requests of each operation, at the least; a third of all must have been done."""
+
+LUCK = 0.75
+"""The share of the described requests that is about what there is."""
+
+ALWAYS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+
+
+def described() -> dict[str, Any]:
+    """The description of the API."""
+    app = FastAPI(version="0")
+    app.include_router(router)
+    return describe(app)
+
+
+DESCRIPTION = described()
+OPERATIONS = sorted(f"{method.upper()} {path}" for path, item in DESCRIPTION["paths"].items() for method in item)
+
+JOURNEYS, STEPS = 20, 12
+
+made_up = settings(
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    folder = tmp_path_factory.mktemp("lived")
+    return folder, asyncio.run(live(folder))
+
+
+@pytest.fixture
+def served(lived: tuple[Path, int], tmp_path: Path) -> Iterator[Served]:
+    folder, until = lived
+    with served_in_thread(folder, until, tmp_path) as found:
+        yield found
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_an_operation_answers_as_it_is_described(served: Served, label: str) -> None:
+    headers = {"Authorization": f"Bearer {served.token}"}
+    operation = schemathesis.openapi.from_dict(DESCRIPTION).find_operation_by_label(label)
+    assert operation is not None
+    answers: Counter[int] = Counter()
+    chance = random.Random(label)  # noqa: S311 - requests are made up of it, no secrets
+
+    def asked(case: Any, *more: Any) -> None:
+        response = case.call(served.url, headers=headers)
+        answers[response.status_code] += 1
+        case.validate_response(response, checks=[*ALWAYS, *more])
+
+    with httpx.Client(base_url=served.url, headers=headers) as client:
+        known = Known(client, label)
+
+        @settings(made_up, max_examples=EXAMPLES)
+        @given(operation.as_strategy())
+        def ask(case: Any) -> None:
+            if chance.random() < LUCK:
+                known.fill(case, chance)
+            asked(case)
+
+        @settings(made_up, max_examples=EXAMPLES // 5)
+        @given(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
+        def ask_wrongly(case: Any) -> None:
+            # Whatever is sent as text is a text.
+            is_text = (case.media_type or "").startswith("text/")
+            asked(case, *(() if is_text else (checks.negative_data_rejection,)))
+
+        while answers.total() < EXAMPLES:
+            ask()
+        with suppress(Unsatisfiable):  # nothing can be wrong with what has no parameters
+            ask_wrongly()
+
+    done = sum(count for status, count in answers.items() if 200 <= status < 300)
+    assert answers.total() >= EXAMPLES
+    assert done * 3 >= answers.total(), f"only {done} of {answers.total()} were done: {dict(answers)}"
+
+
+def test_what_one_operation_tells_the_next_one_keeps_to(served: Served) -> None:
+    headers = {"Authorization": f"Bearer {served.token}"}
+    schema = schemathesis.openapi.from_dict(DESCRIPTION)
+    answers: Counter[int] = Counter()
+
+    class Journey(schema.as_state_machine()):  # type: ignore[misc]  # made at run time
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+            case.headers.pop("Idempotency-Key", None)
+            return {"headers": headers, "base_url": served.url}
+
+        def validate_response(self, response: Any, case: Any, *_: Any, **__: Any) -> None:
+            answers[response.status_code] += 1
+            case.validate_response(response, checks=ALWAYS)
+
+    run_state_machine_as_test(Journey, settings=settings(made_up, max_examples=JOURNEYS, stateful_step_count=STEPS))
+
+    done = sum(count for status, count in answers.items() if 200 <= status < 300)
+    assert done >= JOURNEYS, dict(answers)

@@ -1,0 +1,105 @@
+"""The HTTP edge on a loopback port, in a thread of its own, on a copy of a store in which much has happened."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from tests.contract.desk import GATHER
+from tests.fakes import ManualClock
+from tests.server.lived import SINKS
+from tests.server.rig import served
+from tocsin.adapters.stores import open_store
+from tocsin.model import Scope
+from tocsin.ports import Rendered
+from tocsin.server.serving import Front, serve
+from tocsin.settings import Settings, SinkSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.server.rig import Rig
+
+BODY = b'<!doctype html><title>A page</title><meta name="topper-major" content="2026-01-01"><a href="/next">next</a>'
+
+
+class Served(NamedTuple):
+    """A server that answers.
+
+    url    of it
+    token  of an administrator
+    """
+
+    url: str
+    token: str
+
+
+@contextmanager
+def served_in_thread(lived: Path, until: int, folder: Path) -> Iterator[Served]:
+    """Serve a copy of this store, made in `folder`, for as long as the context lasts."""
+    for part in lived.glob("tocsin.db*"):
+        shutil.copy(part, folder / part.name)
+    bound = socket.create_server(("127.0.0.1", 0))
+    ready, stop = threading.Event(), threading.Event()
+    found: list[Served] = []
+
+    def run() -> None:
+        asyncio.run(_serve(bound, folder, until, found, ready, stop))
+
+    thread = threading.Thread(target=run, name="served")
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield found[0]
+    finally:
+        stop.set()
+        thread.join()
+
+
+async def _serve(
+    bound: socket.socket,
+    folder: Path,
+    until: int,
+    found: list[Served],
+    ready: threading.Event,
+    stop: threading.Event,
+) -> None:
+    try:
+        async with (
+            await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
+            served(store, ManualClock(until), _settings(folder)) as rig,
+        ):
+            await _furnish(rig)
+            token = await rig.token(Scope.ADMIN, "tester")
+            stopping, front = asyncio.Event(), Front()
+            front.open(rig.app)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(serve([bound], front, stopping, rig.telemetry))
+                found.append(Served(f"http://127.0.0.1:{bound.getsockname()[1]}", token))
+                ready.set()
+                await asyncio.to_thread(stop.wait)
+                stopping.set()
+    finally:
+        ready.set()
+
+
+def _settings(folder: Path) -> Settings:
+    sinks = {name: SinkSettings("file", path=str(folder / f"{name}.jsonl")) for name in SINKS}
+    return replace(Settings(), sinks=sinks)
+
+
+async def _furnish(rig: Rig) -> None:
+    """Let every page be received."""
+    at = rig.clock.now()
+    last = await rig.store.last_page_id()
+    for page_id in range(1, last + 1):
+        rig.service.pages[page_id] = Rendered(
+            at, at, 200, "https://calm.example/", "text/html", "A page", BODY, (None, None), "https://calm.example/"
+        )
