@@ -9,10 +9,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
+from tests.web.asking import Reader
 from tests.web.living import Living
+from tocsin.adapters.stores import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from playwright.async_api import Browser
 
@@ -34,3 +37,13 @@ async def browser() -> AsyncIterator[Browser]:
         found = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found
         await found.close()
+
+
+@pytest.fixture
+async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
+    """Somebody of this machine, and a store without an engine."""
+    async with (
+        await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as store,
+        Reader.at(store, tmp_path) as found,
+    ):
+        yield found

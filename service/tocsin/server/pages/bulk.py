@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Form, Request
@@ -24,6 +25,7 @@ router = APIRouter(include_in_schema=False)
 
 Verb: TypeAlias = Literal["check", "pause", "resume", "move", "every", "remove"]
 _MOST_CHOSEN: Final = 1000
+_ID: Final = re.compile(r"[0-9]{1,18}")
 _OTHER: Final[dict[str, Verb]] = {"pause": "resume", "resume": "pause"}
 
 
@@ -84,7 +86,7 @@ async def bulk(
     """Do it, or ask first."""
     form = await request.form()
     said = {name: str(form.get(name, "")) for name in ("verb", "scope", "to_group", "every", "confirmed")}
-    ids = [int(str(each)) for each in form.getlist("page") if str(each).isascii() and str(each).isdigit()]
+    ids = [int(str(each)) for each in form.getlist("page") if _ID.fullmatch(str(each))]
     verb = said["verb"]
     if verb not in _ASKING:
         return await list_page(request, parts, asked, wrong=["choose what to do with the pages"])

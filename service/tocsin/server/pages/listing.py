@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from tocsin.model import CheckOutcome, PageQuery, View
-from tocsin.server.pages.words import short
+from tocsin.server.pages.words import Room, short, short_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ TITLES: Final[Mapping[View, str]] = {
 }
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_A_PROBLEM: Final = 110
+_MOST_OF_A_LINE: Final = 240
+"""Bytes of what a page, or the user, says, in one line of the list: 50 lines of the worst kind are below 50 KB."""
 _CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 
@@ -87,13 +89,15 @@ AskedFor = Annotated[Asked, Query()]
 class Line(Struct, frozen=True):
     """A page as the list shows it.
 
+    name      its URL as it is short; `whole` is more of it, where it was cut
     badges    how its last check ended first; then what keeps it from being checked
     declares  (field, its value where it is a topper element) each (T53)
     problem   what was wrong the last time; "" where nothing was
     """
 
     id: int
-    url: str
+    name: str
+    whole: str
     text: str
     group: str
     badges: tuple[str, ...]
@@ -119,19 +123,27 @@ def to_line(page: PageRow, mode: str) -> Line:
         badges.append("paused")
     if mode == "off":
         badges.append("off")
+    room = Room(_MOST_OF_A_LINE)
+    name = room.fit(short_url(page.url, 64), 64)
+    problem = room.fit(problem_of(report), _MOST_OF_A_PROBLEM)
+    says = declared(page.fields, room)
+    why = room.fit(page.next_why or "", 40)
+    group = room.fit(page.group, 24)
+    text = room.fit(page.text or "", 90)
     return Line(
         page.id,
-        page.url,
-        short(page.text, 90) if page.text else "",
-        short(page.group, 30),
+        name or "…",
+        room.fit(page.url, 120) if "…" in name else "",
+        text,
+        group or "…",
         tuple(badges),
         str(report.get("basis") or "") if outcome in _CHANGES else "",
-        short(problem_of(report), _MOST_OF_A_PROBLEM),
-        declared(page.fields),
+        problem,
+        says,
         page.last_checked_at,
         page.last_changed_at,
         None if page.paused or mode == "off" else page.next_at,
-        short(page.next_why or "", 60),
+        why,
         page.question_id,
     )
 
@@ -147,11 +159,14 @@ def problem_of(report: JsonObject) -> str:
     return f"{kind}: {message}"
 
 
-def declared(fields: tuple[str | None, ...] | None) -> tuple[tuple[str, str], ...]:
-    """Say which fields a state has, those of topper first and with their values."""
-    found = dict(zip(FIELDS, fields or (None,) * len(FIELDS), strict=True))
-    topper = [(name, _latest_of(value)) for name in TOPPER_FIELDS if (value := found[name]) is not None]
-    return (*topper, *[(name, "") for name, value in found.items() if value is not None and name not in TOPPER_FIELDS])
+def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:
+    """Say which fields a state has, those of topper first and with their values, as far as there is room."""
+    found = {name: value for name, value in zip(FIELDS, fields or (), strict=False) if value is not None}
+    topper = [
+        (name, room.fit(_latest_of(found[name]), _MOST_OF_A_VALUE + 2)) for name in TOPPER_FIELDS if name in found
+    ]
+    others = ", ".join(name for name in found if name not in TOPPER_FIELDS)
+    return (*topper, (room.fit(others, 140), "")) if others else tuple(topper)
 
 
 def _latest_of(value: str) -> str:

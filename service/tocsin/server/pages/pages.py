@@ -16,6 +16,7 @@ from tocsin.server.pages.adding import Pasted
 from tocsin.server.pages.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
 from tocsin.server.pages.modes import read_modes
 from tocsin.server.pages.rendering import page
+from tocsin.server.pages.words import weight
 from tocsin.server.parts import Given, Parts
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 PER_PART: Final = 50
 _STEP: Final = 500
-_MOST_GROUPS: Final = 40
+_ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 20
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
 """Shown where they have pages, or are looked at."""
@@ -71,12 +72,14 @@ async def list_page(
     """Show a list with what was wrong, or what was typed, if anything."""
     every = await parts.store.tally_pages(PageQuery())
     groups = await parts.store.group_rows()
+    offered = _offered(groups)
     common: dict[str, Any] = {
         "asked": asked,
         "box": box or Box(),
         "every": every,
-        "groups": groups if len(groups) <= _MOST_GROUPS else [],
-        "group_names": [row.name for row in groups[:_MOST_GROUPS]],
+        "groups": offered,
+        "groups_are_all": len(offered) == len(groups),
+        "group_names": [row.name for row in offered],
         "demo_is_on": parts.service.demo.is_on,
     }
     if not every.number:
@@ -94,6 +97,17 @@ async def list_page(
         next=asked.path(after=found.next) if found.next else None,
         **common,
     )
+
+
+def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
+    """The groups that can be chosen from a list: the largest ones, as many as do not make the page long to load."""
+    room, kept = _ROOM_FOR_GROUPS, set()
+    for row in sorted(groups, key=lambda row: row.pages, reverse=True):
+        room -= 2 * weight(row.name) + 90
+        if room < 0:
+            break
+        kept.add(row.name)
+    return [row for row in groups if row.name in kept]
 
 
 async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slice[PageRow], list[str]]:

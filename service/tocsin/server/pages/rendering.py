@@ -154,14 +154,12 @@ async def read_frame(parts: Parts) -> Frame:
 
 
 async def _why_nothing(parts: Parts) -> str | None:
-    """Say why no page is checked at all: it was switched off for all of them, or each one is paused (T50, T52)."""
-    every = await parts.store.tally_pages(PageQuery())
-    if not every.number:
-        return None
-    off = await parts.store.tally_pages(PageQuery(view=View.OFF))
-    if off.is_exact and every.is_exact and off.number == every.number:
+    """Say why no page is checked: it was switched off for all of them, or each one is paused (T50, T52)."""
+    for_all, _ = await parts.store.overrides()
+    if for_all.get("mode", parts.service.settings().pages.mode) == "off":
         return "off"
     paused = await parts.store.tally_pages(PageQuery(view=View.PAUSED))
-    if paused.is_exact and every.is_exact and paused.number == every.number:
-        return "paused"
+    if paused.number and paused.is_exact:
+        every = await parts.store.tally_pages(PageQuery())
+        return "paused" if every.number == paused.number else None
     return None

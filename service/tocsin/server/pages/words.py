@@ -26,6 +26,8 @@ _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 _WEEK_S: Final = 7 * 86_400
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
+_FEWEST: Final = 8
+"""Letters; of a text that must be cut to less nothing is shown."""
 
 
 def clean(text: str) -> str:
@@ -37,6 +39,32 @@ def short(text: str, most: int = 80) -> str:
     """Cut a text to so many letters, the last one an ellipsis."""
     line = " ".join(text.split()) if len(text) <= 10 * most else " ".join(text[: 10 * most].split())
     return clean(line if len(line) <= most else f"{line[: most - 1]}…")
+
+
+class Room:
+    """So many bytes of HTML are left for texts: what many pages say together must not make a list long to load."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def fit(self, text: str, most: int) -> str:
+        """Cut a text to so many letters, and to what is left; "" where hardly anything is."""
+        shown = short(text, most)
+        if (cost := weight(shown)) > self.left:
+            kept = 0
+            for place, letter in enumerate(shown):
+                kept += weight(letter)
+                if kept > self.left - 3:
+                    shown = f"{shown[:place]}…" if place >= _FEWEST else ""
+                    break
+            cost = weight(shown)
+        self.left -= cost
+        return shown
+
+
+def weight(text: str) -> int:
+    """How many bytes a text takes once it is escaped."""
+    return len(escape(text).encode("utf-8", "surrogatepass"))
 
 
 def short_url(url: str, most: int = 72) -> str:
@@ -51,9 +79,9 @@ def short_url(url: str, most: int = 72) -> str:
 
 
 def url(text: str, most: int = 72) -> Markup:
-    """Write a URL shortened, with all of it for whoever points at it."""
+    """Write a URL as it is short; where it had to be cut, with more of it for whoever points at it."""
     shown = short_url(text, most)
-    if text.endswith(shown) and "…" not in shown:
+    if "…" not in shown:
         return escape(shown)
     return Markup('<span title="{}">{}</span>').format(short(text, _MOST_OF_A_TITLE), shown)
 

@@ -1,0 +1,368 @@
+"""*Pages*: the box, the list, and what is done to many pages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.desk import NOW, A, B, C
+from tests.web.asking import rows_of, words_of
+from tests.web.town import HOSTILE
+from tocsin.model import DEMO_GROUP, JobRow
+
+if TYPE_CHECKING:
+    from tests.web.asking import Reader
+
+MOST_BYTES = 50_000
+
+
+async def test_a_first_start_says_what_to_do(reader: Reader) -> None:
+    said = words_of(await reader.read("/"))
+
+    assert "Three steps" in said
+    assert "Watch the demo site" in said
+    assert "Nothing is watched yet" in said
+
+
+async def test_one_url_is_added_at_once_and_shown(reader: Reader) -> None:
+    said = words_of(await reader.sent("/pages/add", urls="https://one.example/a#part"))
+
+    assert "Added one.example/a. Its first check is on its way." in said
+    assert (await reader.desk.page(A)).group == "main"
+
+
+async def test_a_url_that_is_watched_already_is_shown_and_nothing_is_changed(reader: Reader) -> None:
+    await reader.desk.watch(A, group="x")
+
+    said = words_of(await reader.sent("/pages/add", urls=A, group="y"))
+
+    assert "watched already; nothing was changed" in said
+    assert (await reader.desk.page(A)).group == "x"
+
+
+async def test_many_urls_are_shown_before_they_are_added(reader: Reader) -> None:
+    await reader.desk.watch(A)
+    urls = f"{A}\n{B}\n{B}\n\n# a comment\n{C}"
+
+    shown = await reader.send("/pages/add", urls=urls, group="many")
+
+    said = words_of(shown.text)
+    assert shown.status_code == 200
+    assert "2 pages will be added to the group many" in said
+    assert "1 page watched already" in said
+    assert "1 line twice" in said
+    assert await reader.rig.store.page(B) is None
+    assert "Added 2 pages" in words_of(await reader.sent("/pages/add", urls=urls, group="many", step="add"))
+    assert (await reader.desk.page(C)).group == "many"
+
+
+async def test_a_wrong_line_is_named_and_what_was_typed_stays(reader: Reader) -> None:
+    urls = f"{A}\njavascript:alert(1)\nexample.org"
+
+    shown = await reader.send("/pages/add", urls=urls, every="6h", group="g")
+
+    said = words_of(shown.text)
+    assert "line 2: javascript:alert(1): the scheme javascript: cannot be watched" in said
+    assert "line 3: example.org: no scheme; write https://example.org" in said
+    assert urls in shown.text
+    assert 'value="6h"' in shown.text
+    assert await reader.rig.store.page(A) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ({"urls": ""}, "paste at least one URL"),
+        ({"urls": "nothing"}, "line 1: nothing: not a URL"),
+        ({"urls": A, "every": "soon"}, "every"),
+        ({"urls": A, "group": "x" * 64}, "a group's name has 1 to 63 printable characters"),
+        ({"urls": "\n".join(f"https://many.example/{n}" for n in range(1001))}, "bring them as a file"),
+    ],
+)
+async def test_what_cannot_be_added_is_refused_with_the_mend(reader: Reader, typed: dict[str, str], why: str) -> None:
+    shown = await reader.send("/pages/add", **typed)
+
+    assert shown.status_code == 422
+    assert why in words_of(shown.text)
+    assert await reader.rig.store.page(A) is None
+
+
+async def test_an_interval_holds_for_what_was_pasted(reader: Reader) -> None:
+    await reader.send("/pages/add", urls=A, every="6h")
+
+    assert (await reader.desk.page(A)).settings == {"every": "6h"}
+
+
+async def test_a_list_is_taken_from_a_file(reader: Reader) -> None:
+    csrf = {"csrf": reader._csrf, "group": "filed"}
+    answer = await reader.client.post("/pages/import", data=csrf, files={"file": ("list.txt", f"{A}\nbad\n{B}\n")})
+
+    assert answer.status_code == 303
+    assert "list.txt:2: bad: not a URL" in words_of(await reader.read(answer.headers["location"]))
+    assert (await reader.desk.page(B)).group == "filed"
+
+
+async def test_T53_the_list_shows_how_each_page_stands(reader: Reader) -> None:
+    await reader.desk.watch(A, text="my own words", group="g")
+    await reader.desk.check(A, "2026-01-02")
+    await reader.desk.check(A, "2026-01-02 2026-02-03")
+
+    said = words_of(await reader.read("/"))
+
+    assert "one.example/a g my own words major now topper-major 2026-01-02 2026-02-03" in said
+    assert "in 1 d every 24h" in said
+
+
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [("all", {A, B, C}), ("changed", {A}), ("problems", {B}), ("asked", {B}), ("new", {C}), ("declaring", {A})],
+)
+async def test_each_view_has_its_pages_and_their_number(reader: Reader, view: str, shown: set[str]) -> None:
+    await reader.desk.watch(A, B, C)
+    await reader.desk.check(A, "2026")
+    await reader.desk.check(A, "2027")
+    await reader.desk.fail(B)
+    reader.desk.now += 120_000_000
+    await reader.desk.announce()
+
+    html = await reader.read(f"/?view={view}")
+
+    assert {f"https://{each}" for each in rows_of(html)} == shown
+    assert re.search(rf'aria-current="page">[A-Z][a-z ]+<span>{len(shown)}</span>', html)
+
+
+async def test_a_group_a_host_and_words_narrow_the_list(reader: Reader) -> None:
+    await reader.desk.watch(A, B, group="g")
+    await reader.desk.watch(C, text="Zeppelin")
+
+    assert rows_of(await reader.read("/?group=g")) == ["one.example/b", "one.example/a"]
+    assert rows_of(await reader.read("/?q=two.example&by=host")) == ["two.example/c"]
+    assert rows_of(await reader.read("/?q=zepp")) == ["two.example/c"]
+
+
+async def test_what_is_not_offered_together_is_told(reader: Reader) -> None:
+    await reader.desk.watch(A)
+
+    assert "Not done:" in words_of(await reader.read("/?view=changed&q=one.example&by=host", 422))
+    assert "cursor" in words_of(await reader.read("/?after=made-up", 422))
+
+
+async def test_a_long_list_goes_on(reader: Reader) -> None:
+    await reader.desk.watch(*[f"https://many.example/{number}" for number in range(60)])
+
+    first = await reader.read("/")
+    (path,) = re.findall(r'href="([^"]+)" rel="next"', first)
+    second = await reader.read(path.replace("&amp;", "&"))
+
+    assert len({*rows_of(first), *rows_of(second)}) == 60
+    assert "First pages" in words_of(second)
+
+
+async def test_a_list_of_50_pages_of_the_worst_kind_is_below_50_KB(reader: Reader) -> None:
+    urls = [f"https://{'long-' * 10}host.example/{'%22%3E' * 200}{number}" for number in range(50)]
+    await reader.desk.watch(*urls, text=("<&\"'>" * 60)[:253], group='"<&>"' * 12)
+    for url in urls[:20]:
+        await reader.desk.fail(url)
+    for url in urls[20:]:
+        await reader.desk.check(url, ("2026-01-01T00:00:00Z " * 20).strip())
+
+    html = await reader.read("/")
+
+    assert len(rows_of(html)) == 50
+    assert len(html.encode()) < MOST_BYTES
+
+
+async def test_chosen_pages_are_paused_and_the_way_back_is_offered(reader: Reader) -> None:
+    ids = await reader.desk.watch(A, B, C)
+    await reader.desk.edit(ids[2], paused=True)
+
+    html = await reader.sent("/pages/bulk", verb="pause", page=[str(each) for each in ids])
+
+    assert "Paused 3 pages." in words_of(html)
+    assert "Undo: resume 2 pages" in words_of(html)
+    assert "Everything is paused" in html
+    assert "Resumed 2 pages." in words_of(
+        await reader.sent("/pages/bulk", verb="resume", page=[str(ids[0]), str(ids[1])])
+    )
+    assert (await reader.desk.page(C)).paused
+    assert not (await reader.desk.page(A)).paused
+
+
+async def test_all_that_match_are_asked_about_with_their_number(reader: Reader) -> None:
+    await reader.desk.watch(*[f"https://many.example/{number}" for number in range(60)], group="g")
+    await reader.desk.watch(A)
+
+    asked = await reader.send("/pages/bulk", verb="pause", scope="all", group="g")
+
+    assert "Pause 60 pages?" in words_of(asked.text)
+    assert not (await reader.desk.page("https://many.example/1")).paused
+    done = await reader.sent("/pages/bulk", verb="pause", scope="all", group="g", confirmed="yes")
+    assert "Paused 60 pages." in words_of(done)
+    assert not (await reader.desk.page(A)).paused
+
+
+async def test_a_deletion_is_asked_about_before_it_is_done(reader: Reader) -> None:
+    ids = await reader.desk.watch(A, B)
+    chosen = [str(ids[0])]
+
+    asked = await reader.send("/pages/bulk", verb="remove", page=chosen)
+    assert "Delete 1 page, with all that is stored of them?" in words_of(asked.text)
+    assert await reader.rig.store.page(A) is not None
+
+    done = await reader.sent("/pages/bulk", verb="remove", page=chosen, confirmed="yes")
+    assert "Deleted 1 page." in words_of(done)
+    assert rows_of(done) == ["one.example/b"]
+
+
+async def test_pages_are_moved_and_their_interval_is_set(reader: Reader) -> None:
+    ids = [str(each) for each in await reader.desk.watch(A, B)]
+
+    assert "Move 2 pages to the group new?" in words_of(
+        (await reader.send("/pages/bulk", verb="move", to_group="new", page=ids)).text
+    )
+    await reader.sent("/pages/bulk", verb="move", to_group="new", page=ids, confirmed="yes")
+    await reader.sent("/pages/bulk", verb="every", every="3h", page=ids, confirmed="yes")
+
+    page = await reader.desk.page(A)
+    assert (page.group, page.settings) == ("new", {"every": "3h"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"verb": "pause"}, "choose pages first"),
+        ({"verb": "explode", "page": "1"}, "choose what to do"),
+        ({"page": "1"}, "choose what to do"),
+        ({"verb": "every", "every": "now", "page": "1"}, "every"),
+        ({"verb": "move", "to_group": "", "page": "1"}, "a group's name"),
+        ({"verb": "pause", "page": ["-1", "x", "9" * 400, "²"]}, "choose pages first"),
+    ],
+)
+async def test_a_bulk_action_that_cannot_be_is_refused(reader: Reader, fields: dict[str, str], why: str) -> None:
+    await reader.desk.watch(A)
+
+    answer = await reader.send("/pages/bulk", **fields)
+
+    assert answer.status_code == 422
+    assert why in words_of(answer.text)
+
+
+async def test_a_check_is_asked_for(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+
+    assert "Asked for a check of 1 page" in words_of(await reader.sent("/pages/bulk", verb="check", page=str(page_id)))
+
+
+@pytest.mark.parametrize("path", ["/pages/add", "/pages/bulk", "/pages/import", "/demo", "/look", "/pages/1/remove"])
+async def test_a_form_that_is_not_ours_changes_nothing(reader: Reader, path: str) -> None:
+    """Counterpart: GHSA-3v57-xv5m-v7m7, actions without a token of their own."""
+    await reader.desk.watch(A)
+
+    answer = await reader.client.post(path, data={"urls": B, "verb": "remove", "page": "1", "confirmed": "yes"})
+
+    assert answer.status_code == 403
+    assert await reader.rig.store.page(A) is not None
+
+
+async def test_the_list_is_exported_and_no_spreadsheet_runs_it(reader: Reader) -> None:
+    await reader.desk.watch(A, text="=cmd|' /C calc'!A0", group="g")
+    await reader.desk.watch(B)
+
+    answer = await reader.client.get("/pages/export?group=g&format=csv")
+
+    assert answer.headers["content-disposition"] == 'attachment; filename="pages.csv"'
+    assert "'=cmd|' /C calc'!A0" in answer.text
+    assert B not in answer.text
+    assert await reader.read("/pages/export?format=list") == f"{B}\n{A}\n"
+
+
+async def test_what_a_user_wrote_is_shown_and_never_run(reader: Reader) -> None:
+    """Counterpart: the tag names of CVE-2023-24769, the search words of CVE-2025-62780."""
+    for number, text in enumerate(HOSTILE):
+        await reader.desk.watch(
+            f"https://one.example/{number}", text=text, group=text[:60].replace("\x1b", "").replace("\x07", "")
+        )
+
+    for path in ("/", "/?q=%3Cscript%3Ehit", "/?group=%22%3E%3Cscript%3E", "/?q=%22onfocus=hit()%20autofocus"):
+        html = (await reader.client.get(path)).text
+        assert "<script>" not in html
+        assert not re.search(r"<img|<[^>\"]*(\"[^\"]*\"[^>\"]*)*\son[a-z]+=", html)
+        assert "{{ 7*191 }}" in html or path != "/"
+
+
+async def test_a_banner_says_that_nothing_is_checked(reader: Reader) -> None:
+    await reader.desk.watch(A)
+    assert "Everything is off" not in await reader.read("/")
+
+    await reader.rig.store.edit_group(None, NOW, settings={"mode": "off"}, unset=())
+
+    assert "Everything is off" in await reader.read("/")
+
+
+async def test_counters_tell_what_waits(reader: Reader) -> None:
+    await reader.desk.watch(A, B)
+    await reader.desk.check(A, "2026")
+    await reader.desk.check(A, "2027")
+    await reader.desk.render(A)
+    await reader.desk.fail(B)
+    reader.desk.now += 120_000_000
+    await reader.desk.announce()
+
+    html = await reader.read("/")
+
+    assert re.search(r'Changes <span class="counter">\d', html)
+    assert 'Questions <span class="counter">1' in html
+
+
+async def test_a_job_tells_how_far_it_is(reader: Reader) -> None:
+    await reader.rig.store.save_job(JobRow("01JOB", "pages.remove", "local", NOW, done=7, total=20))
+
+    html = await reader.read("/jobs/01JOB")
+
+    assert "7" in words_of(html)
+    assert "20" in words_of(html)
+    await reader.read("/jobs/none", 404)
+
+
+async def test_the_demo_is_refused_where_there_is_none(reader: Reader) -> None:
+    answer = await reader.send("/demo")
+
+    assert answer.status_code == 422
+    assert "there is no demo site here" in answer.text
+    assert DEMO_GROUP == "demo"
+
+
+async def test_the_look_goes_back_to_where_it_was_asked_and_nowhere_else(reader: Reader) -> None:
+    answer = await reader.send("/look", look="dark", back="//evil.example/")
+
+    assert answer.headers["location"] == "/"
+    assert "tocsin-look=dark" in answer.headers["set-cookie"]
+    assert 'data-look="dark"' in await reader.read("/")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/x/../../rendering.py",
+        "/static/x/..%2f..%2frendering.py",
+        "/static/x/%252e%252e%252fa",
+        "/static/x/none",
+    ],
+)
+async def test_no_file_is_served_but_ours(reader: Reader, path: str) -> None:
+    """Counterparts: CVE-2026-25527, CVE-2022-23497."""
+    assert (await reader.client.get(path)).status_code == 404
+
+
+async def test_static_files_are_kept_for_as_long_as_they_are_the_same(reader: Reader) -> None:
+    (path,) = re.findall(r'href="(/static/[^"]+\.css)"', await reader.read("/"))
+
+    kept = await reader.client.get(path)
+    older = await reader.client.get(path.replace(path.split("/")[2], "0" * 16))
+
+    assert "immutable" in kept.headers["cache-control"]
+    assert older.headers["cache-control"] == "no-cache"
+    again = await reader.client.get(path, headers={"if-none-match": kept.headers["etag"]})
+    assert again.status_code == 304

@@ -1,0 +1,171 @@
+"""Changes, questions, activity and settings in a real browser, on a store that real checks have filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import pytest
+from playwright.async_api import expect
+
+from tests.web.looking import DESK, TELEPHONE, Window
+from tests.web.town import EVIL
+from tocsin.model import AlertQuery
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+    from tests.web.living import Living
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+EVIL_GROUP: Final = "<b>&amp;{{7*191}}"
+PATHS: Final = (
+    "/changes",
+    "/changes?show=all",
+    "/changes/{evil}",
+    "/changes?group=" + quote(EVIL_GROUP),
+    "/questions",
+    "/questions/{question}",
+    "/questions?show=rules",
+    "/activity",
+    "/activity/jobs",
+    "/settings",
+    "/settings/groups",
+    "/settings/group?name=" + quote(EVIL_GROUP),
+    "/settings/force",
+    "/settings/access",
+    "/settings/audit",
+    "/api/docs",
+)
+MOST_BYTES: Final = 50_000
+
+
+async def paths_of(living: Living) -> list[str]:
+    async with living.home.store() as store:
+        page = await store.page(watch_url(EVIL).url)
+        assert page is not None
+        alert = (await store.browse_alerts(AlertQuery(page_id=page.id))).rows[0]
+        (question, *_) = await store.questions()
+    return [path.format(evil=alert.id, question=question.id) if "{{" not in path else path for path in PATHS]
+
+
+async def test_these_pages_are_accessible_and_fit_a_desk_in_light(living: Living, browser: Browser) -> None:
+    assert await _wrong(living, browser, await paths_of(living), DESK, "light") == []
+
+
+async def test_these_pages_are_accessible_and_fit_a_telephone_in_the_dark(living: Living, browser: Browser) -> None:
+    # Those that have something of their own: lists, forms, charts, tables.
+    paths = [path for path in await paths_of(living) if path.count("/") == 1 or "/questions/" in path]
+    assert await _wrong(living, browser, [*paths, "/settings/force"], TELEPHONE, "dark") == []
+
+
+async def _wrong(living: Living, browser: Browser, paths: list[str], width: int, scheme: str) -> list[str]:
+    wrong: list[str] = []
+    async with Window.on(browser, living.url, width=width, color_scheme=scheme) as window:
+        for path in paths:
+            await window.go(path)
+            wrong += [f"{path} at {width}, {scheme}: {each}" for each in await window.complaints()]
+            if (over := await window.overflow()) > 0:
+                wrong.append(f"{path} at {width}: {over} px too wide")
+        return wrong + window.said
+
+
+async def test_whatever_a_page_says_does_nothing_in_these(living: Living, browser: Browser) -> None:
+    """Counterparts: CVE-2025-52558, CVE-2026-27645, CVE-2023-27592 (what pages and errors say ran as script),
+    CVE-2024-32651 (template braces), CVE-2023-24769 (names of groups), GHSA-4j9m-cxq4-9c36 (CSS).
+    """
+    async with Window.on(browser, living.url) as window:
+        for path in await paths_of(living):
+            await window.go(path)
+            shown = await window.page.inner_text("body")
+
+            assert await window.page.evaluate("window.hit") is None, path
+            assert await window.page.locator("img, iframe, object, embed, base, main b:has-text('amp')").count() == 0, (
+                path
+            )
+            assert "1337" not in shown.replace("7*191", ""), path
+            assert not any(ord(letter) in range(0x202A, 0x202F) or letter == "\x1b" for letter in shown), path
+        assert (window.said, window.elsewhere, window.dialogs) == ([], [], [])
+
+
+async def test_no_page_of_these_is_larger_than_50_kilobytes(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        for path in await paths_of(living):
+            answer = await window.page.request.get(living.url + path)
+
+            assert len(await answer.body()) <= MOST_BYTES, path
+
+
+async def test_all_of_these_can_be_reached_and_seen_by_keyboard(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        for path in (await paths_of(living))[0:10:3]:
+            await window.go(path)
+            places = await window.walk()
+
+            there = await window.page.locator("main a[href]:visible, main button:visible").count()
+            assert [place for place in places if not place["ring"]] == []
+            assert sum(place["tag"] in ("A", "BUTTON") for place in places) >= there
+
+
+async def test_changes_are_marked_as_seen_and_back_without_script(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go("/changes")
+        before = await page.locator(".change").count()
+        await page.locator(".change input[type=checkbox]").first.check()
+        await page.locator(".change input[type=checkbox]").nth(1).check()
+        await page.get_by_role("button", name="Mark picked as seen").click()
+
+        assert "2 alerts marked as seen." in await page.inner_text("#told")
+        await page.get_by_role("button", name="Undo").click()
+
+        assert "2 alerts marked as not seen." in await page.inner_text("#told")
+        assert await page.locator(".change").count() == before
+
+
+async def test_T60_a_question_is_answered_and_the_rule_lifted_without_script(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go("/questions")
+        await page.locator("li", has_text="closed.example").get_by_role("button", name="Never again").click()
+
+        assert "1 page: never again." in await page.inner_text("#told")
+        await page.get_by_role("link", name="See and lift rules").click()
+        await page.locator("tr", has_text="closed.example").get_by_role("button", name="Lift").click()
+        assert "lifted" in await page.inner_text("#told")
+
+
+async def test_T52_checking_is_switched_off_and_on_again_without_script(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go("/settings")
+        await page.get_by_role("button", name="Check nothing").click()
+
+        assert "check nothing" in await page.inner_text("#told")
+        await page.get_by_role("button", name="Undo").click()
+        assert await page.locator("button[aria-pressed=true]").inner_text() == "Check every page"
+
+
+async def test_a_refused_setting_says_why_beside_it_and_keeps_what_was_typed(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        page = window.page
+        await window.go("/settings")
+        await page.get_by_label("Interval", exact=True).fill("now and then")
+        await page.get_by_label("Further tries").fill("4")
+        await page.get_by_role("button", name="Save").click()
+
+        assert await page.get_by_label("Interval", exact=True).input_value() == "now and then"
+        assert await page.get_by_label("Further tries").input_value() == "4"
+        assert "such as" in await page.inner_text("#h-every")
+
+
+async def test_a_change_that_is_found_appears_by_itself(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go("/changes?show=all")
+        first = await window.page.locator(".change input").first.get_attribute("value")
+        living.town.publish(2)
+        await living.check()
+
+        await expect(window.page.locator(".change input").first).not_to_have_attribute("value", str(first))

@@ -1,0 +1,199 @@
+"""How values are written for people: every text of a foreign page harmless, times and numbers as they are said."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+import tocsin.server.pages as package
+from tests.fakes import START
+from tests.web.town import HOSTILE, TEMPLATE, TURNED
+from tocsin.model import Tally
+from tocsin.server.pages import words
+from tocsin.server.pages.rendering import _ENVIRONMENT, render
+from tocsin.server.pages.static_files import ASSETS, asset_path
+
+FOLDER = Path(package.__file__).parent
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+
+
+@given(st.text())
+def test_no_text_breaks_out_of_an_element(text: str) -> None:
+    shown = render("error.html", status=400, title=text, detail=text, mend="x" + text, request_id="")
+    plain = render("error.html", status=400, title="", detail="", mend="x", request_id="")
+
+    assert shown.count("<") == plain.count("<")
+    assert shown.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_would_hide_or_turn_text_is_replaced(text: str) -> None:
+    shown = render("error.html", status=400, title=text, detail=text, mend=None, request_id="")
+
+    assert not re.search("[\x00-\x08\x0e-\x1f\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_braces_of_a_page_are_text_and_no_template() -> None:
+    """Counterpart: CVE-2024-32651, a template in what a page or a user says was run."""
+    shown = render("error.html", status=400, title="", detail=TEMPLATE, mend=None, request_id="")
+
+    assert "{{ 7*191 }}" in shown
+    assert "1337" not in shown
+
+
+def test_autoescaping_holds_whatever_a_template_is_called() -> None:
+    """Counterpart: CVE-2026-27645, where only names that end in .html were escaped."""
+    for source in ("{{ text }}", "<feed>{{ text }}</feed>"):
+        assert "<b>" not in _ENVIRONMENT.from_string(source).render(text="<b>")
+    assert _ENVIRONMENT.autoescape is True
+
+
+def test_a_variable_that_nobody_gave_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        render("error.html", title="")
+
+
+def test_no_template_and_no_route_goes_round_the_escaping() -> None:
+    for path in (FOLDER / "templates").iterdir():
+        text = path.read_text("utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|\bstyle\s*=|\son[a-z]+\s*=|<style|javascript:", text), path.name
+    users = {path.name for path in FOLDER.glob("*.py") if "Markup(" in path.read_text("utf-8")}
+    assert users == {"words.py"}
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:hit()", "JAVASCRIPT:hit()", "data:text/html,x", "//evil.example", " http://x", ""]
+)
+def test_only_urls_of_the_web_become_links(url: str) -> None:
+    """Counterpart: GHSA-44pq-9929-f8mq, `javascript:` URLs of pages as links."""
+    assert "<a" not in words.linked(url)
+
+
+def test_an_outward_link_tells_its_target_nothing() -> None:
+    assert words.linked('https://a.example/?"><script>') == (
+        '<a class="out" href="https://a.example/?&#34;&gt;&lt;script&gt;" rel="noreferrer noopener nofollow">'
+        "a.example/?&#34;&gt;&lt;script&gt;</a>"
+    )
+
+
+def test_a_long_url_keeps_its_host_and_its_end() -> None:
+    shown = words.short_url("https://host.example/" + "very-long/" * 30 + "end.html", 60)
+
+    assert len(shown) == 60
+    assert shown.startswith("host.example/")
+    assert shown.endswith("end.html")
+
+
+def test_a_url_that_was_cut_stands_in_its_title() -> None:
+    assert 'title="https://host.example/' in words.url("https://host.example/" + "x" * 100)
+    assert words.url("https://host.example/") == "host.example"
+
+
+@pytest.mark.parametrize(
+    ("back", "goes"),
+    [
+        ("/?view=changed&group=a%20b", "/?view=changed&group=a%20b"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("javascript:hit()", "/"),
+        ("/\t/evil.example", "/"),
+        ("/\n/evil.example", "/"),
+        ("", "/"),
+        (None, "/"),
+    ],
+)
+def test_nobody_is_sent_on_to_a_place_that_is_not_ours(back: str | None, goes: str) -> None:
+    """Counterpart: the open redirects after login of others (CVE-2025-67713 among them)."""
+    assert words.local_path(back) == goes
+
+
+@pytest.mark.parametrize(
+    ("away", "said"),
+    [
+        (0, "now"),
+        (-30 * SECOND, "30 s ago"),
+        (-5 * 60 * SECOND, "5 min ago"),
+        (-3 * HOUR, "3 h ago"),
+        (-49 * HOUR, "2 d ago"),
+        (2 * HOUR, "in 2 h"),
+        (90 * SECOND, "in 1 min"),
+    ],
+)
+def test_a_time_is_said_as_how_far_it_is(away: int, said: str) -> None:
+    assert words.relative(START + away, START) == said
+
+
+def test_a_time_has_the_calendars_word_beside_it() -> None:
+    assert words.ago(START - HOUR, START) == (
+        '<time datetime="2026-11-18T10:06:40Z" title="2026-11-18 10:06:40 UTC">1 h ago</time>'
+    )
+    assert words.moment(START, words.zone_named("Europe/Berlin")) == (
+        '<time datetime="2026-11-18T11:06:40Z">2026-11-18 12:06:40 CET</time>'
+    )
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_no_instant_is_too_far_to_be_shown(at: int) -> None:
+    assert words.ago(at, START)
+    assert words.moment(at, UTC)
+
+
+def test_numbers_have_their_unit() -> None:
+    assert words.count(1, "page") == "1 page"
+    assert words.count(12_345, "page") == "12,345 pages"
+    assert words.count(Tally(10_000, is_exact=False), "page") == "10,000+ pages"
+    assert words.size(0) == "0 bytes"
+    assert words.size(53_000) == "51.8 KiB"
+    assert words.span(timedelta(hours=26, minutes=3)) == "1 d 2 h"
+    assert words.span(0.25) == "250 ms"
+
+
+def test_a_text_is_cut_to_its_letters() -> None:
+    assert words.short("a  b\n c", 80) == "a b c"
+    assert words.short("x" * 1_000_000, 10) == "x" * 9 + "…"
+    assert "\u202e" not in words.short(TURNED)
+
+
+def test_static_files_change_their_path_with_their_content() -> None:
+    assert asset_path("tocsin.css") == f"/static/{ASSETS['tocsin.css'].digest}/tocsin.css"
+
+
+def test_every_ink_is_legible_on_its_paper() -> None:
+    """WCAG 2.2, 1.4.3: 4.5 to 1."""
+    css = ASSETS["tocsin.css"].body.decode()
+    schemes = [
+        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block))
+        for block in re.findall(r"\{[^{}]*--paper:[^{}]*\}", css)
+    ]
+    assert len(schemes) == 3
+    pairs = [("ink", "paper"), ("quiet", "paper"), ("quiet", "panel"), ("link", "paper"), ("link", "panel")]
+    pairs += [("on-mark", "mark"), ("quiet", "hover"), ("link", "hover"), ("ink", "gone"), ("ink", "come")]
+    pairs += [("major", "gone"), ("good", "come"), ("major", "panel")]
+    pairs += [(each, f"{each}-paper") for each in ("major", "minor", "bad", "good")]
+    low = [
+        (ink, paper, ratio)
+        for colours in schemes
+        for ink, paper in pairs
+        if (ratio := _contrast(colours[ink], colours[paper])) < 4.5
+    ]
+    assert low == []
+
+
+def _contrast(one: str, other: str) -> float:
+    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * each for each in colour[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
