@@ -22,6 +22,8 @@ _PATIENCE_S = 900.0
 _SETTINGS = """\
 [store]
 url = "sqlite:{folder}/store.db"
+[http]
+listen = "127.0.0.1:0"
 [network]
 allow = ["127.0.0.0/8"]
 [pages]

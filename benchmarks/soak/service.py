@@ -38,6 +38,8 @@ deadlines = {{ first_byte = "2s", total = "5s" }}
 [hosts]
 concurrency = 4
 delay = "0s"
+[http]
+listen = "127.0.0.1:0"
 [network]
 allow = ["127.0.0.0/8"]
 [questions]

@@ -25,6 +25,7 @@ async def origin() -> AsyncIterator[Origin]:
 @pytest.fixture
 async def service(installation: Installation) -> AsyncIterator[subprocess.Popen[bytes]]:
     """A service on the installation's store, which has begun its work."""
+    installation.configure('[http]\nlisten = "127.0.0.1:0"\n')
     process = installation.start("run")
     try:
         await until(process, b"engine.started")
