@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.server.pages.telling import Differing
+from tocsin.server.pages.words import Room
 from tocsin.spec.differences.compare import compare_texts
 from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
 from tocsin.spec.topper.state import FIELDS
@@ -16,36 +17,54 @@ if TYPE_CHECKING:
 
     from tocsin.model import FieldValues, StateEntry
 
-_LONGEST: Final = 4000
-"""Letters of a value that are compared word by word; a longer one is shown as replaced whole."""
+_LONGEST: Final = 20_000
+"""Letters of a value that are compared word by word; what follows is not shown."""
+_LONGEST_SHOWN: Final = 600
+_MOST_RUNS: Final = 60
+_ROOM_FOR_VALUES: Final = 12_000
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200
 _MOST_LETTERS: Final = 28_000
 """Of a difference so much is shown on a page."""
 
 
+Piece: TypeAlias = tuple[str, bool]
+"""Some of a value, and whether the other state does not have it."""
+
+
 class FieldRow(Struct, frozen=True):
-    """A field in both states."""
+    """A field in both states; None where a state does not have it."""
 
-    value: Differing
+    name: str
+    older: tuple[Piece, ...] | None
+    newer: tuple[Piece, ...] | None
     is_changed: bool
-
-    @property
-    def is_by_words(self) -> bool:
-        """Whether it can be shown word by word: lists of dates can, others are replaced whole."""
-        value = self.value
-        both = (value.previous or "", value.latest or "")
-        return all(both) and any(" " in each for each in both) and sum(map(len, both)) < _LONGEST
 
 
 def field_rows(older: FieldValues | None, newer: FieldValues) -> list[FieldRow]:
-    """Compare field by field; those that neither has are left out."""
-    before = older or (None,) * len(FIELDS)
+    """Compare field by field, lists of dates word by word; fields that neither has are left out.
+
+    Values are cut where all together would make a page long to load.
+    """
+    before, room = older or (None,) * len(FIELDS), Room(_ROOM_FOR_VALUES)
     return [
-        FieldRow(Differing(name, previous, latest), previous != latest)
+        FieldRow(name, _pieces(previous, latest, room), _pieces(latest, previous, room), previous != latest)
         for name, previous, latest in zip(FIELDS, before, newer, strict=True)
         if previous is not None or latest is not None
     ]
+
+
+def _pieces(value: str | None, other: str | None, room: Room) -> tuple[Piece, ...] | None:
+    if value is None:
+        return None
+    known = set((other or "")[:_LONGEST].split())
+    words = value[:_LONGEST].split()
+    if value == other or not known.intersection(words):
+        return ((room.fit(value, _LONGEST_SHOWN) or "…", value != other),)
+    runs = [(" ".join(run), is_new) for is_new, run in groupby(words, lambda word: word not in known)]
+    shown = [(room.fit(text, _LONGEST_SHOWN), is_new) for text, is_new in runs[:_MOST_RUNS]]
+    kept = [piece for piece in shown if piece[0]]
+    return (*kept, ("…", False)) if len(kept) < len(runs) else tuple(kept)
 
 
 def choose(states: Sequence[StateEntry], older: int | None, newer: int | None) -> tuple[StateEntry | None, StateEntry]:
@@ -57,7 +76,9 @@ def choose(states: Sequence[StateEntry], older: int | None, newer: int | None) -
     new = by_id.get(newer, 0) if newer is not None else 0
     old = by_id.get(older, new + 1) if older is not None else new + 1
     new, old = min(new, old), max(new, old)
-    return (states[old] if old < len(states) and old != new else None), states[new]
+    # Of one that was named twice, what came before it is shown.
+    old = min(new + 1, len(states)) if old == new else old
+    return (states[old] if old < len(states) else None), states[new]
 
 
 class Texts(Struct, frozen=True):

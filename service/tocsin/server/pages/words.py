@@ -91,10 +91,13 @@ def is_web(text: object) -> bool:
     return isinstance(text, str) and text.lower().startswith(("http://", "https://"))
 
 
-def linked(text: str, shown: str | None = None, most: int = 72) -> Markup:
-    """Write a URL as a link that tells its target nothing of us; one that is none of the web stays text."""
+def linked(text: str, shown: str | None = None, most: int = 72, room: int = 2048) -> Markup:
+    """Write a URL as a link that tells its target nothing of us.
+
+    One that is none of the web stays text, and so does one that takes more bytes than there is room.
+    """
     words = short_url(text, most) if shown is None else clean(shown)
-    if not is_web(text):
+    if not is_web(text) or weight(text) > room:
         return escape(words)
     return Markup('<a class="out" href="{}" rel="noreferrer noopener nofollow">{}</a>').format(clean(text), words)
 
