@@ -231,7 +231,7 @@ async def test_the_log_is_told_how_we_know_of_a_change() -> None:
     await site.visit(state=stored(created="1"))
 
     (happening,) = site.telemetry.happenings
-    assert happening.values == {"url": URL, "reason": "other", "rule": "T47", "basis": "declared"}
+    assert happening.values == {"page_id": 1, "url": URL, "reason": "other", "rule": "T47", "basis": "declared"}
 
 
 async def test_the_log_is_told_once_of_what_stands_in_for_a_page() -> None:

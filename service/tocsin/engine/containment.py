@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from tocsin.ports import Telemetry
 
 
-def contained(url: str, telemetry: Telemetry) -> Containment:
+def contained(page_id: int | None, url: str, telemetry: Telemetry) -> Containment:
     """Turn an error that nobody foresaw into FetchRefused (crashed) of this page, and log where it came from.
 
+    page_id  None for what is asked for pages of others
     What Tocsin raises on purpose, and cancellation, pass through.
     """
-    return Containment(url, telemetry)
+    return Containment(page_id, url, telemetry)
 
 
 class Containment:
     """Implements `contained`; every page passes through one, and a generator would cost three times as much."""
 
-    __slots__ = ("_telemetry", "_url")
+    __slots__ = ("_page_id", "_telemetry", "_url")
 
-    def __init__(self, url: str, telemetry: Telemetry) -> None:
-        self._url, self._telemetry = url, telemetry
+    def __init__(self, page_id: int | None, url: str, telemetry: Telemetry) -> None:
+        self._page_id, self._url, self._telemetry = page_id, url, telemetry
 
     def __enter__(self) -> None:
         pass
@@ -42,5 +43,6 @@ class Containment:
         # A page that trips a parser would otherwise end the service, at every start anew.
         what = f"{type(exc).__name__}: {exc}"
         frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(trace)[-3:]]
-        self._telemetry.emit(Happening("page.crashed", "error", {"url": self._url, "error": what, "where": frames}))
+        values = {"page_id": self._page_id, "url": self._url, "error": what, "where": frames}
+        self._telemetry.emit(Happening("page.crashed", "error", values))
         raise FetchRefused(self._url, FailureKind.CRASHED, f"a fault of ours, please report it: {what}") from exc

@@ -97,5 +97,7 @@ class Differences:
             async with self._one:
                 return await asyncio.to_thread(difference_data, before, latest)
         except DamagedText as exc:
-            self._telemetry.emit(Happening("text.damaged", "warning", {"url": job.task.url, "error": str(exc)}))
+            self._telemetry.emit(
+                Happening("text.damaged", "warning", {"page_id": job.page_id, "url": job.task.url, "error": str(exc)})
+            )
             return None

@@ -139,12 +139,12 @@ class FetcherWork:
             case CheckLeg():
                 return await self._carry_on(question)
             case RenderLeg():
-                with contained(question.job.task.url, self._desk):
+                with contained(question.job.page_id, question.job.task.url, self._desk):
                     rendered = await self._renderer.render(question.job, question.so_far)
                     self._rehearse(question.job, rendered)
                     return RenderedPage(rendered)
             case Hop():
-                with contained(question.request.url, self._desk):
+                with contained(None, question.request.url, self._desk):
                     return Hopped(await self._receiver.hop(question.request, self._fetcher.shared()))
             case _:
                 raise AssertionError("only the main process answers this")

@@ -175,7 +175,9 @@ class RenderQueue:
             await self._render_once(await self._patiently(lambda: self._differences.told(job)), claim)
         except StaleClaim as exc:
             # Whoever owns the page now gives it its awareness; nothing of ours may be written.
-            self._telemetry.emit(Happening("render.lost", "warning", {"url": job.task.url, "error": str(exc)}))
+            self._telemetry.emit(
+                Happening("render.lost", "warning", {"page_id": job.page_id, "url": job.task.url, "error": str(exc)})
+            )
         finally:
             self._busy.discard(job.page_id)
             self._ended_s.pop(job.page_id, None)
@@ -191,7 +193,7 @@ class RenderQueue:
             await self._commit(job, claim, self._awareness.declined(job, began))
             return
         try:
-            with contained(job.task.url, self._telemetry):
+            with contained(job.page_id, job.task.url, self._telemetry):
                 rendered = await self._renderer.render(job)
                 result = await self._conclude(job, rendered, policy)
         except Disallowed as exc:
@@ -241,7 +243,7 @@ class RenderQueue:
 
     async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit) -> None:
         due_at = await self._patiently(lambda: self._store.commit_rendering(claim, result))
-        values: JsonObject = {"url": job.task.url, "verdicts": len(result.served)}
+        values: JsonObject = {"page_id": job.page_id, "url": job.task.url, "verdicts": len(result.served)}
         if job.copy_url is not None:
             values["copy"] = job.copy_url
         if result.rendering.error is None:

@@ -242,7 +242,9 @@ class Scheduler:
             self._lease.claim, [host_id], _EVER, per_host=1, request_id=self._request_id
         )
         self._agenda.put(host_id, None)
-        self._telemetry.emit(Happening("outage.probe", "debug", {"url": tasks[0].url if tasks else None}))
+        self._telemetry.emit(
+            Happening("outage.probe", "debug", {"page_id": tasks[0].page_id, "url": tasks[0].url} if tasks else {})
+        )
         self._set_off(tasks, read_s, probing=True)
 
     async def _put_off_requested(self) -> None:

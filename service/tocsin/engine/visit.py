@@ -216,7 +216,7 @@ class Visitor:
             if _is_too_near(task, policy, began):
                 return Ends(conclude.skipped())
             conditions = _conditions(task, policy, self._settings.unconditional_every)
-            with contained(task.url, self._telemetry):
+            with contained(task.page_id, task.url, self._telemetry):
                 came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
                 result = self._conclude(conclude, task, came, conditions, len(attempts))
         except Withdrawn:
@@ -247,7 +247,7 @@ class Visitor:
             request = self._request(task, policy, leg.conditions)
             came = await self._tries.receiver.receive(request, session, leg.so_far)
             try:
-                with contained(task.url, self._telemetry):
+                with contained(task.page_id, task.url, self._telemetry):
                     return self._conclude(conclude, task, came, leg.conditions, leg.tried)
             except FetchRefused as exc:
                 return exc
@@ -336,7 +336,7 @@ class Visitor:
         if back is not None and not self._told_of_clock:
             self._told_of_clock = True
             mend = "set the clock; if it was ahead before, changes are told again once it has caught up"
-            values: JsonObject = {"url": task.url, "by": show_span(back), "mend": mend}
+            values: JsonObject = {"page_id": task.page_id, "url": task.url, "by": show_span(back), "mend": mend}
             self._telemetry.emit(Happening("clock.back", "warning", values))
 
 
@@ -353,20 +353,23 @@ def put_off(conclude: Conclusion, url: str, now: Instant) -> CheckResult:
 
 def tell(result: CheckResult, telemetry: Telemetry) -> None:
     """Say what is worth a line in the log."""
-    url = result.report.url
     if result.verdict is not None:
         verdict = result.verdict
-        values: JsonObject = {"url": url, "reason": verdict.reason, "rule": verdict.rule, "basis": verdict.basis}
+        values = _named(result) | {"reason": verdict.reason, "rule": verdict.rule, "basis": verdict.basis}
         if result.report.signals:
             values["signals"] = list(result.report.signals)
         telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
     elif result.failure is not None:
-        values = {"url": url, "cause": result.failure.cause, "tries": len(result.failure.attempts)}
+        values = _named(result) | {"cause": result.failure.cause, "tries": len(result.failure.attempts)}
         telemetry.emit(Happening("page.unreachable", "warning", values))
     elif result.suspected and result.alerts:
-        telemetry.emit(Happening("page.suspect", "warning", {"url": url, "evidence": result.report.problem}))
+        telemetry.emit(Happening("page.suspect", "warning", _named(result) | {"evidence": result.report.problem}))
     elif result.report.problem is not None:
-        telemetry.emit(Happening("page.odd", "debug", {"url": url, "problem": result.report.problem}))
+        telemetry.emit(Happening("page.odd", "debug", _named(result) | {"problem": result.report.problem}))
+
+
+def _named(result: CheckResult) -> JsonObject:
+    return {"page_id": result.page_id, "url": result.report.url}
 
 
 def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
