@@ -48,8 +48,8 @@ def assert_inert(text: str, path: str) -> None:
     assert names.isdisjoint({"img", "iframe", "object", "embed", "base", "textarea"}), path
     assert [each.get("src") for each in page.iter("script") if not each.get("src").startswith("/static/")] == [], path
     for each in page.iter():
-        assert not any(name.startswith("on") or name in ("style", "formaction", "srcdoc") for name in each.keys()), path  # noqa: SIM118 - elements of lxml
-        for name in ("href", "src", "action"):
+        assert not any(name.startswith("on") or name in ("style", "srcdoc") for name in each.keys()), path  # noqa: SIM118 - elements of lxml
+        for name in ("href", "src", "action", "formaction"):
             target = each.get(name)
             assert target is None or target.startswith(("/", "http://", "https://", "#")), (path, target)
             assert target is None or not target.startswith("//"), (path, target)

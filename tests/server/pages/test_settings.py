@@ -175,3 +175,11 @@ async def test_the_news_page_is_called_by_the_users_words(visitor: Visitor) -> N
 
     assert page is not None
     assert page.text == "The news, which we need every morning"
+
+
+async def test_the_first_token_is_one_that_may_do_everything_unless_somebody_chooses_otherwise(
+    visitor: Visitor,
+) -> None:
+    chosen = tree(await visitor.get("/settings/access")).xpath("//select[@name='scope']/option[@selected]/@value")
+
+    assert chosen == ["admin"]

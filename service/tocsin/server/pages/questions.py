@@ -58,6 +58,17 @@ SAID: Final = {
 }
 
 
+_FIELDS: Final = {
+    "kind": "What to do",
+    "url": "For",
+    "times": "Sets of requests",
+    "when": "When",
+    "at": "Time",
+    "scope": "Remember it for",
+    "copy": "Copy",
+}
+
+
 class Group(Struct, frozen=True):
     """A question as its page shows it.
 
@@ -189,6 +200,7 @@ async def _show(
         more_copies=max(len(copies) - _SHOWN_COPIES, 0),
         typed=typed,
         wrong=wrong,
+        complaints=[f"{_FIELDS[field]}: {words}" for field, words in wrong.items()],
         scopes=[(key, words) for key, words in SCOPES.items()],
         whens=list(WHENS.items()),
         zone_name=parts.service.settings().instance.time_zone,

@@ -136,7 +136,7 @@ async def _show(
         revoked=[row for row in tokens if row.revoked_at is not None][-20:],
         may=may,
         me=caller,
-        typed=typed or {"name": "", "scope": "read", "expires": ""},
+        typed=typed or {"name": "", "scope": "read" if tokens else "admin", "expires": ""},
         wrong=wrong or {},
         scopes=list(SCOPES.items()),
         session=parts.service.settings().http.session,
