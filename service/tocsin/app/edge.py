@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.app.executing import leave_loaded_alone
 from tocsin.errors import StoreError, UsageError
 from tocsin.events import Happening
 from tocsin.model import Scope
@@ -80,10 +81,12 @@ class Edge:
             opening.cancel()
 
     async def _open(self, front: object) -> None:
-        application = await asyncio.to_thread(import_module, "tocsin.server.app")
         service, store, telemetry = await self._given
+        # The engine goes first: people can wait for the second that this takes.
+        application = await asyncio.to_thread(import_module, "tocsin.server.app")
         parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, self._stopping)
-        app = application.make_app(parts)
+        app = await asyncio.to_thread(application.make_app, parts)
+        leave_loaded_alone()
         async with application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
             await self._stopping.wait()

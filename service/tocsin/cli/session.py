@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tocsin.adapters.system import SystemClock
 from tocsin.configuration import Loaded, load
 from tocsin.errors import StoreError
 
@@ -58,6 +56,8 @@ def with_store(
     alone   hold the engine lock meanwhile; else an engine may run beside us
     Raises StoreError.
     """
+    import asyncio  # noqa: PLC0415 - a health check, every half a minute, needs none of this
+
     from tocsin.adapters.stores import open_store  # noqa: PLC0415 - the help needs no store, and this no engine
 
     settings = configuration(ctx).settings
@@ -92,4 +92,6 @@ def is_store_there(settings: Settings) -> bool:
 
 def now() -> Instant:
     """The wall clock."""
+    from tocsin.adapters.system import SystemClock  # noqa: PLC0415 - as above
+
     return SystemClock().now()

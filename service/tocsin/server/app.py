@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request
+from fastapi.routing import iter_route_contexts
 
 import tocsin
 from tocsin.server import health, metrics, problems
@@ -68,6 +69,9 @@ def make_app(parts: Parts) -> Application:
     problems.install(app)
     for router in (health.router, login.router, metrics.router, api, pages, *streams):
         app.include_router(router)
+    # What FastAPI leaves to the first request, which the engine would have to wait for.
+    for _ in iter_route_contexts(app.routes):
+        pass
     return app
 
 
