@@ -1,19 +1,16 @@
 -- What people look at, and who may: lists that are found at once, words to search by, tokens, sessions, jobs.
 
--- What is set was set by somebody: a number that grows with each edit, and with no check. Pages that nobody has edited
--- have no row; a removed page's number is not needed, for ids are never given again.
+-- A number that grows with each edit by somebody, and with no check. Pages that nobody has edited have no row.
 create table edits (
   page_id   integer primary key,
   revision  integer not null
 ) strict;
-create trigger pages_edited after update of settings, secrets, text, paused, group_id on pages begin
-  insert into edits (page_id, revision) values (old.id, 1) on conflict (page_id) do update set revision = revision + 1;
-end;
 alter table groups add column revision integer not null default 0;
 -- Of what is set for all pages; `revision` is the engine's.
 alter table store add column settings_revision integer not null default 0;
 
--- How many pages a group has, and a question: nobody can count them each time.
+-- How many pages a group has, and a question: nobody can count them each time. Those of groups are kept by whoever adds,
+-- removes and moves pages, a step at a time: a trigger for each page would cost half as much as all else of adding it.
 create index pages_of_group on pages (group_id);
 alter table groups add column pages integer not null default 0;
 update groups set pages = (select count(*) from pages where group_id = groups.id);
@@ -22,13 +19,6 @@ update questions set pages = (select count(*) from pages where question_id = que
 create index questions_by_size on questions (pages, id) where closed_at is null;
 create index questions_ended on questions (closed_at, id) where closed_at is not null;
 create index questions_waiting on questions (id) where announced_at is not null and answered_at is null and closed_at is null;
-create trigger pages_counted after insert on pages begin
-  update groups set pages = pages + 1 where id = new.group_id;
-end;
-create trigger pages_regrouped after update of group_id on pages when old.group_id <> new.group_id begin
-  update groups set pages = pages - 1 where id = old.group_id;
-  update groups set pages = pages + 1 where id = new.group_id;
-end;
 create trigger pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
   update questions set pages = pages + 1 where id = new.question_id;
@@ -49,26 +39,24 @@ update pages set flags = flags | 128
 where id in (select s.page_id from states s where s.last_at is null and is_declaring(s.fields));
 create index pages_declaring on pages (group_id) where flags & 128;
 
--- Words of URLs and of the user's own texts, for 4,096 pages by 4,096: which of them have the word, as
--- words.pack_places packs it.
+-- Words of URLs and of the user's own texts, of 4,096 pages at once when there are so many; those of the last pages are
+-- looked for in the pages themselves. Of a block at most 1,369 rows, each with the words that begin with two letters.
 create table words (
-  block  integer not null,                       -- page id / 4096
-  word   text not null,
-  pages  blob not null,
-  primary key (block, word)
-) strict, without rowid;
-insert into words (block, word, pages)
+  id       integer primary key,                  -- page id / 4096 * 1369 + words.row_of(word)
+  entries  blob not null                         -- as words.pack_block has it
+) strict;
+alter table store add column words_until integer not null default 0;  -- the first page whose words are not kept yet
+update store set words_until = coalesce((select (max(id) + 1) >> 12 << 12 from pages), 0);
+insert into words (id, entries)
 with recursive blocks (block) as (
-  select min(id) >> 12 from pages
+  select 0 from store where words_until > 0
   union all
-  select (select p.id >> 12 from pages p where p.id >= (blocks.block + 1) << 12 order by p.id limit 1) from blocks
-  where blocks.block is not null
+  select block + 1 from blocks where block + 1 < (select words_until >> 12 from store)
 )
-select b.block, w.key, unpacked_bytes(w.value) from blocks b, json_each((
+select b.block * 1369 + (w.value ->> 0), unpacked_bytes(w.value ->> 1) from blocks b, json_each((
   select words_of_block(p.id, p.url, p.given, p.text) from pages p
   where p.id >= b.block << 12 and p.id < (b.block + 1) << 12
-)) w
-where b.block is not null;
+)) w;
 
 -- What of an alert it is listed by, beside the alerts: to mark a thousand as seen rewrites none of their events.
 create table alert_marks (
@@ -165,6 +153,5 @@ create trigger pages_gone after delete on pages begin
   delete from snapshots where page_id = old.id;
   update listings set entries = null, to_do = 1 where page_id = old.id;
   delete from edits where page_id = old.id;
-  update groups set pages = pages - 1 where id = old.group_id;
   update questions set pages = pages - 1 where id = old.question_id;
 end;

@@ -104,6 +104,11 @@ BREAKS: dict[str, str] = {
     "one_storm_at_a_time": "insert into storms (host_id, key, outcome, basis, opened_at, runs_until, announce_at) "
     "values (1, x'00', 'minor', 'inferred', 1, 9, 0), (1, x'00', 'minor', 'inferred', 5, 9, 0)",
     "bytes_counted": "update pages set saved_bytes = -1 where id = 1",
+    "groups_counted": "update groups set pages = 77",
+    "questions_counted": "update questions set pages = 77",
+    "pages_declaring": "update pages set flags = flags & ~128",
+    "marks_of_alerts": "delete from alert_marks",
+    "edits_of_pages": "insert into edits values (99, 1)",
 }
 
 

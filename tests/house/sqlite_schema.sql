@@ -1,12 +1,6 @@
 CREATE TRIGGER alerts_gone after delete on alerts begin
   delete from alert_marks where position = old.position;
 end;
-CREATE TRIGGER pages_counted after insert on pages begin
-  update groups set pages = pages + 1 where id = new.group_id;
-end;
-CREATE TRIGGER pages_edited after update of settings, secrets, text, paused, group_id on pages begin
-  insert into edits (page_id, revision) values (old.id, 1) on conflict (page_id) do update set revision = revision + 1;
-end;
 CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
@@ -15,16 +9,11 @@ CREATE TRIGGER pages_gone after delete on pages begin
   delete from snapshots where page_id = old.id;
   update listings set entries = null, to_do = 1 where page_id = old.id;
   delete from edits where page_id = old.id;
-  update groups set pages = pages - 1 where id = old.group_id;
   update questions set pages = pages - 1 where id = old.question_id;
 end;
 CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
   update questions set pages = pages + 1 where id = new.question_id;
-end;
-CREATE TRIGGER pages_regrouped after update of group_id on pages when old.group_id <> new.group_id begin
-  update groups set pages = pages - 1 where id = old.group_id;
-  update groups set pages = pages + 1 where id = new.group_id;
 end;
 CREATE TRIGGER snapshots_gone after delete on snapshots begin
   delete from texts where id = old.text_id and not exists (select 1 from snapshots where text_id = old.text_id);
@@ -290,7 +279,7 @@ CREATE TABLE store (
   settings      text not null default '{}',      -- set at run time for all pages
   sinks         text not null default '[]',      -- names of the sinks that alerts are written for
   installed_at  integer not null
-, text_bytes integer not null default 0, settings_revision integer not null default 0) strict;
+, text_bytes integer not null default 0, settings_revision integer not null default 0, words_until integer not null default 0) strict;
 CREATE TABLE storms (
   id            integer primary key autoincrement,
   host_id       integer not null references hosts (id),
@@ -333,11 +322,9 @@ CREATE TABLE verdicts (
   alert_id   text                                -- the alert that was given
 , storm_id integer) strict;
 CREATE TABLE words (
-  block  integer not null,                       -- page id / 4096
-  word   text not null,
-  pages  blob not null,
-  primary key (block, word)
-) strict, without rowid;
+  id       integer primary key,                  -- page id / 4096 * 1369 + words.row_of(word)
+  entries  blob not null                         -- as words.pack_block has it
+) strict;
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 CREATE INDEX answers_by_age on answers (at);

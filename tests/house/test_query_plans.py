@@ -138,7 +138,9 @@ def test_a_hot_query_uses_its_index_and_scans_no_table(
 ALLOWED = {
     "walks along an index, in its order, and stops at its limit": {
         "alerts.last_of_outages",
+        "care.forget_activity",
         "care.forget_alerts",
+        "care.forget_audit",
         "care.oldest_alerts",
         "care.forget_questions",
         "care.forget_renderings",

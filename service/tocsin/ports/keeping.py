@@ -194,8 +194,10 @@ class StoreCare(Protocol):
         """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
-        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many.
+        """Forget history, alerts, answered questions and the audit log older than this; returns how many rows.
 
+        At most `limit` at once. Sessions that are over go, too, and what has a time of its own: answers to be given
+        once more after a day, activity after eight, jobs after thirty.
         An alert that waits for a sink is kept, unless that sink is configured no more, or disabled.
         """
 

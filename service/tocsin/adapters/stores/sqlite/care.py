@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.connection import open_lane, snapshot
 from tocsin.adapters.stores.sqlite.invariants import findings
+from tocsin.adapters.stores.sqlite.jobs import DAY_US
 from tocsin.adapters.stores.sqlite.place import is_held
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import Role
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 SQL = queries("care")
 _TELL_S = 0.1
+_ACTIVITY_DAYS, _JOB_DAYS = 8, 30
 _FORGOTTEN = (
     "states", "verdicts", "renderings", "alerts", "questions", "sightings", "storms", "requests", "hosts",
+    "audit", "sessions", "answers", "jobs", "activity",
 )  # fmt: skip
 
 
@@ -65,7 +68,13 @@ class CareRole(Role):
 
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
         """The same; returns how many of each kind."""
-        place = {"before": now - to_us(history), "now": now}
+        place = {
+            "before": now - to_us(history),
+            "now": now,
+            "day_before": now - DAY_US,
+            "week_before": now - _ACTIVITY_DAYS * DAY_US,
+            "month_before": now - _JOB_DAYS * DAY_US,
+        }
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
             forgotten: dict[str, int] = {}

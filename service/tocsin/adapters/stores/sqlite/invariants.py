@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.word_index import misplaced
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,6 +58,11 @@ SENTENCES = {
     "storms_of_verdicts": "verdict {0} of page {1}: its storm is gone",
     "one_storm_at_a_time": "host {0}: storm {1} began before the one of the same change was over",
     "bytes_counted": "page {0}: a count of its bytes is {1}",
+    "groups_counted": "group {0}: it has not {1} pages",
+    "questions_counted": "question {0}: it is not about {1} pages",
+    "pages_declaring": "page {0}: what it declares is not what it is listed by",
+    "marks_of_alerts": "alert at position {0}: it is in no list, or in one and not there",
+    "edits_of_pages": "page {0}: is gone, and its edits are counted",
 }
 
 
@@ -73,3 +79,5 @@ def findings(db: sqlite3.Connection) -> Iterator[str]:
             yield sentence.format(*row)
         if more := sum(1 for _ in rows):
             yield f"... and {more} more of this kind"
+    for first, last in misplaced(db):
+        yield f"pages {first} to {last}: they are found by other words than they have"

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.word_index import WordSearch
+from tocsin.adapters.stores.sqlite.word_search import WordSearch
 from tocsin.adapters.stores.sqlite.words import words_asked
 from tocsin.errors import UsageError
 from tocsin.model import PageQuery, Tally, View

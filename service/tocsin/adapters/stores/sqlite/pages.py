@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
@@ -11,11 +12,11 @@ from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
-from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
+from tocsin.adapters.stores.sqlite.word_index import change_words, keep_words, pages_named
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tocsin.model import Instant, NewPage
 
@@ -61,10 +62,21 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
     db.executemany(SQL["insert_host"], hosts.values())
     db.executemany(SQL["insert_group"], [{"name": name} for name in {row["group"] for row in rows}])
     db.executemany(SQL["insert_page"], rows)
-    add_words(db, [(row["id"], row["url"], row["given"], row["text"]) for row in rows])
+    keep_words(db, last)
+    count_pages(db, [row["group"] for row in rows])
     if rows:
         touch_hosts(db, [row[0] for row in db.execute(SQL["hosts_named"], {"names": ids(hosts)})])
     return added
+
+
+def groups_of(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[str]:
+    """Name the group of each of these pages."""
+    return [row[0] for row in db.execute(SQL["groups_of"], {"ids": ids(page_ids)})]
+
+
+def count_pages(db: sqlite3.Connection, groups: Iterable[str], *, sign: int = 1) -> None:
+    """Let groups have a page more, or less: one entry for each page."""
+    db.executemany(SQL["count_pages"], [(sign * pages, name) for name, pages in Counter(groups).items()])
 
 
 def remove(db: sqlite3.Connection, page_ids: Sequence[int]) -> int:
@@ -72,7 +84,8 @@ def remove(db: sqlite3.Connection, page_ids: Sequence[int]) -> int:
     place = {"ids": ids(page_ids)}
     rows = db.execute(SQL["touched"], place).fetchall()
     give_up(db, [row[3] for row in rows])
-    drop_words(db, pages_named(db, page_ids))
+    change_words(db, pages_named(db, page_ids))
+    count_pages(db, groups_of(db, page_ids), sign=-1)
     db.execute(SQL["remove"], place)
     questions = {row[2] for row in rows if row[2] is not None}
     if questions:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import read_object, to_json, to_json_or_null
-from tocsin.adapters.stores.sqlite.pages import SQL
+from tocsin.adapters.stores.sqlite.pages import SQL, count_pages, groups_of
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.results import OFF
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, to_us, window_us
-from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
+from tocsin.adapters.stores.sqlite.word_index import change_words, pages_named
 from tocsin.configuration.spans import parse_span
 
 if TYPE_CHECKING:
@@ -71,12 +71,15 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
     place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
     if edit.group is not None:
         db.execute(SQL["insert_group"], {"name": edit.group})
+        count_pages(db, groups_of(db, page_ids), sign=-1)
         db.execute(SQL["set_group"], place)
+        count_pages(db, groups_of(db, page_ids))
     if edit.text is not None or edit.clear_text:
-        drop_words(db, pages_named(db, page_ids))
+        before = pages_named(db, page_ids)
         db.execute(SQL["set_text"], {**place, "text": None if edit.clear_text else edit.text})
-        add_words(db, pages_named(db, page_ids))
+        change_words(db, before, pages_named(db, page_ids))
     rows = db.execute(SQL["settings_of"], place).fetchall()
+    db.execute(SQL["note_edits"], place)
     if edit.settings or edit.unset:
         changed = [{"id": row[0], "settings": to_json_or_null(edit.merged(row[1]))} for row in rows]
         db.executemany(SQL["set_settings"], changed)

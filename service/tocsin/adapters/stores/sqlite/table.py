@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import read_fields, write_fields
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snapshot
+from tocsin.adapters.stores.sqlite.pages import SQL as PAGES
 from tocsin.adapters.stores.sqlite.pages import insert_pages
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import Role, ids, touch_all_hosts
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.adapters.stores.sqlite.states import declares
-from tocsin.adapters.stores.sqlite.word_index import add_words, drop_words, pages_named
+from tocsin.adapters.stores.sqlite.word_index import change_words, pages_named
 from tocsin.errors import UsageError
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
@@ -87,9 +88,10 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
         db.executemany(SQL["insert_record"], records)
         shown = {record["page"]: record for record in records}.values()
         page_ids = list({pages[row.url][0] for row in step})
-        drop_words(db, pages_named(db, page_ids))
+        before = pages_named(db, page_ids)
         db.executemany(SQL["show_last"], shown)
-        add_words(db, pages_named(db, page_ids))
+        change_words(db, before, pages_named(db, page_ids))
+        db.execute(PAGES["note_edits"], {"ids": ids(page_ids)})
         db.executemany(SQL["open_last"], shown)
         taken += len(step)
     if stated and not replace:

@@ -1,132 +1,76 @@
-"""The words of pages kept as pages come, change and go, and looked through; inside a transaction."""
+"""The words of pages kept as pages come, change and go, inside a transaction."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.words import (
-    AFTER,
     BLOCK_BITS,
     BLOCK_PAGES,
-    by_word,
-    falling,
-    pack_places,
-    rising,
-    unpack_places,
+    BLOCK_ROWS,
+    pack_block,
+    repack,
+    row_of,
+    words_of_page,
 )
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    Named = tuple[int, str, str | None, str | None]
+    from tocsin.adapters.stores.sqlite.words import Named
 
 SQL = queries("words")
 
-LOOKED_AT: Final = 40_000
-"""So many words are looked at for one part of a list; what was found by then is the part."""
+
+def kept_until(db: sqlite3.Connection) -> int:
+    """Give the id of the first page whose words are not kept yet."""
+    until: int = db.execute(SQL["kept_until"]).fetchone()[0]
+    return until
+
+
+def keep_words(db: sqlite3.Connection, last_id: int) -> None:
+    """Keep the words of the pages up to this one, the last one added, as far as they fill blocks."""
+    until = kept_until(db)
+    end = last_id + 1 >> BLOCK_BITS << BLOCK_BITS
+    if until >= end:
+        return
+    for first in range(until, end, BLOCK_PAGES):
+        pages = db.execute(SQL["in_block"], {"first": first, "end": first + BLOCK_PAGES})
+        number = (first >> BLOCK_BITS) * BLOCK_ROWS
+        db.executemany(SQL["keep"], [(number + row, entries) for row, entries in pack_block(pages).items()])
+    db.execute(SQL["keep_until"], {"until": end})
+
+
+def misplaced(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
+    """Find the blocks whose words are not those of their pages: the first and last id of each."""
+    for first in range(0, kept_until(db), BLOCK_PAGES):
+        number = (first >> BLOCK_BITS) * BLOCK_ROWS
+        pages = db.execute(SQL["in_block"], {"first": first, "end": first + BLOCK_PAGES})
+        kept = db.execute(SQL["kept"], {"first": number, "last": number + BLOCK_ROWS - 1})
+        if {number + row: entries for row, entries in pack_block(pages).items()} != dict(kept.fetchall()):
+            yield first, first + BLOCK_PAGES - 1
 
 
 def pages_named(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[Named]:
-    """Read what these pages' words are made of."""
-    return db.execute(SQL["named"], {"ids": ids(page_ids)}).fetchall()
+    """Read what the words of these pages are made of; of those whose words are kept."""
+    return db.execute(SQL["named"], {"ids": ids(page_ids), "until": kept_until(db)}).fetchall()
 
 
-def add_words(db: sqlite3.Connection, pages: Iterable[Named]) -> None:
-    """Let these pages be found by their words."""
-    found = sorted((block, word, pack_places(places)) for (block, word), places in by_word(pages).items())
-    db.executemany(SQL["add"], found)
-
-
-def drop_words(db: sqlite3.Connection, pages: Iterable[Named]) -> None:
-    """Let these pages be found no longer."""
-    for (block, word), places in by_word(pages).items():
-        place = {"block": block, "word": word}
-        row = db.execute(SQL["places"], place).fetchone()
-        left = unpack_places(row[0]) & ~places if row is not None else 0
-        if left:
-            db.execute(SQL["set_places"], {**place, "pages": pack_places(left)})
-        elif row is not None:
-            db.execute(SQL["drop"], place)
-
-
-class WordSearch:
-    """Pages that have a word with each of these beginnings, from block to block, for as long as that is quick.
-
-    `looked_at` counts the words that were gone through; past `LOOKED_AT` it ends with the block that it is in.
-    """
-
-    def __init__(self, db: sqlite3.Connection, beginnings: Sequence[str]) -> None:
-        self._db = db
-        # The longest is the rarest, as a rule: where it is nowhere in a block, nothing else is looked for there.
-        self._beginnings = sorted(beginnings, key=len, reverse=True)
-        self.looked_at = 0
-
-    def before(self, page_id: int, limit: int) -> tuple[list[int], int | None]:
-        """Find at most so many pages before this id, the latest first.
-
-        Returns them, and the id that the search goes on before; None at its end.
-        """
-        found: list[int] = []
-        block = self._edge("block_before", (page_id - 1) >> BLOCK_BITS)
-        while block is not None and block >= 0:
-            first = block << BLOCK_BITS
-            for place in falling(self._in(block) & ((1 << max(0, min(page_id - first, BLOCK_PAGES))) - 1)):
-                if len(found) == limit:
-                    return found, found[-1]
-                found.append(first + place)
-            block = self._edge("block_before", block - 1)
-            if self._is_enough and block is not None:
-                return found, first
-        return found, None
-
-    def after(self, page_id: int, limit: int) -> tuple[list[int], int | None]:
-        """The same after this id, in order of id."""
-        found: list[int] = []
-        block = self._edge("block_after", (page_id + 1) >> BLOCK_BITS)
-        while block is not None:
-            first = block << BLOCK_BITS
-            for place in rising(self._in(block)):
-                if first + place <= page_id:
-                    continue
-                if len(found) == limit:
-                    return found, found[-1]
-                found.append(first + place)
-            block = self._edge("block_after", block + 1)
-            if self._is_enough and block is not None:
-                return found, first + BLOCK_PAGES - 1
-        return found, None
-
-    def count(self, most: int) -> tuple[int, bool]:
-        """Count them up to so many; says whether these are all."""
-        number, block = 0, self._edge("block_before", 1 << (63 - BLOCK_BITS))
-        while block is not None and block >= 0:
-            number += self._in(block).bit_count()
-            block = self._edge("block_before", block - 1)
-            if block is not None and (number >= most or self._is_enough):
-                return min(number, most), False
-        return min(number, most), number <= most
-
-    @property
-    def _is_enough(self) -> bool:
-        return self.looked_at >= LOOKED_AT
-
-    def _edge(self, query: str, block: int) -> int | None:
-        edge: int | None = self._db.execute(SQL[query], {"block": block}).fetchone()[0]
-        return edge
-
-    def _in(self, block: int) -> int:
-        """Give the places of a block that have all words."""
-        places = (1 << BLOCK_PAGES) - 1
-        for beginning in self._beginnings:
-            rows = self._db.execute(SQL["beginning"], (block, beginning, beginning + AFTER)).fetchall()
-            self.looked_at += len(rows) + 1
-            having = 0
-            for (packed,) in rows:
-                having |= unpack_places(packed)
-            places &= having
-            if not places:
-                break
-        return places
+def change_words(db: sqlite3.Connection, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
+    """Let pages be found by other words than before, or by none."""
+    changes: defaultdict[int, tuple[defaultdict[str, set[int]], defaultdict[str, set[int]]]] = defaultdict(
+        lambda: (defaultdict(set), defaultdict(set))
+    )
+    for place, pages in enumerate((before, after)):
+        for page_id, url, given, text in pages:
+            number = (page_id >> BLOCK_BITS) * BLOCK_ROWS
+            for word in words_of_page(url, given, text):
+                changes[number + row_of(word)][place][word].add(page_id & (BLOCK_PAGES - 1))
+    for row_id, (less, more) in changes.items():
+        row = db.execute(SQL["one"], {"id": row_id}).fetchone()
+        packed = repack(row[0] if row is not None else b"", less, more)
+        db.execute(SQL["set" if packed else "drop"], {"id": row_id, "entries": packed})

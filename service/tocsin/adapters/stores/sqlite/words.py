@@ -1,39 +1,49 @@
-"""The words that pages are found by, and which pages of a block have one: pure."""
+"""The words that pages are found by, and how they are kept: pure.
+
+All words of 4,096 pages are kept at once, in rows by a word's first two letters: one entry after the other, each a
+sign, the word, a sign, and two bytes for each page that has it. An expression finds all that begins alike.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import unicodedata
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
+
+    Named = tuple[int, str, str | None, str | None]
 
 BLOCK_BITS: Final = 12
-"""Pages are looked through 4,096 at a time: so many are one number of so many bits."""
+"""Pages are looked through 4,096 at a time: the number of one fits into two bytes of six bits."""
 
 BLOCK_PAGES: Final = 1 << BLOCK_BITS
 
-LONGEST: Final = 24
-"""Of a longer word its beginning counts."""
+BLOCK_ROWS: Final = 37 * 37
+"""So many rows a block has at most."""
 
 MOST: Final = 64
 """Of a page's words so many count, from the first on."""
 
-AFTER: Final = "\U0010ffff"
-"""A word and this lies behind all words that begin with the word."""
-
-_BITMAP_BYTES: Final = BLOCK_PAGES // 8
-_WORD: Final = re.compile(r"[^\W_]+")
+_LETTERS: Final = 37
+_WORD: Final = re.compile(r"([^\W_]{1,24})[^\W_]*")
+_ASCII_WORD: Final = re.compile(r"([a-z0-9]{1,24})[a-z0-9]*")
 _SCHEME: Final = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_BEGINS, _ENDS = b"\x02", b"\x01"
+_ENTRY: Final = re.compile(rb"\x02([^\x01]*)\x01([^\x02]*)")
+# Six bits a byte, in a range that holds neither sign.
+_PLACES: Final = [bytes((64 | place >> 6, 64 | place & 63)) for place in range(BLOCK_PAGES)]
 
 
 def words_in(text: str) -> list[str]:
-    """Give the words of a text as they are compared: runs of letters and digits, whatever their case, each once."""
-    folded = text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
-    return list(dict.fromkeys(word[:LONGEST] for word in _WORD.findall(folded)))
+    """Give the words of a text as they are compared: the first 24 of letters and digits in a row, each once."""
+    if text.isascii():
+        return list(dict.fromkeys(_ASCII_WORD.findall(text.lower())))
+    return list(dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())))
 
 
 def words_of_page(url: str, given: str | None, text: str | None) -> list[str]:
@@ -41,83 +51,90 @@ def words_of_page(url: str, given: str | None, text: str | None) -> list[str]:
 
     given  None where it is the URL
     """
-    parts = [part for part in (text, _without_scheme(given), _without_scheme(url)) if part]
-    return words_in(" ".join(parts))[:MOST]
+    if given is None and text is None:
+        return words_in(_without_scheme(url))[:MOST]
+    parts = [text, _without_scheme(given) if given else None, _without_scheme(url)]
+    return words_in(" ".join(part for part in parts if part))[:MOST]
 
 
 def words_asked(text: str) -> list[str]:
     """Give the words of a search: a URL among them counts without its scheme, as it does where it is watched."""
-    return words_in(" ".join(_without_scheme(part) or "" for part in text.split()))
+    return words_in(" ".join(_without_scheme(part) for part in text.split()))
 
 
-def _without_scheme(url: str | None) -> str | None:
-    if url is None:
-        return None
+def _without_scheme(url: str) -> str:
     _, separator, rest = url.partition("://")
     shown = rest if separator and _SCHEME.match(url) else url
     return unquote(shown, errors="ignore") if "%" in shown else shown
 
 
-def by_word(pages: Iterable[tuple[int, str, str | None, str | None]]) -> dict[tuple[int, str], int]:
-    """Give the places of these pages (id, URL, spelling, text) by block and word."""
-    found: dict[tuple[int, str], int] = {}
+def row_of(word: str) -> int:
+    """Give the number of the row of a block that keeps a word; words that begin with one letter are side by side."""
+    return ord(word[0]) % _LETTERS * _LETTERS + (ord(word[1]) % _LETTERS if len(word) > 1 else 0)
+
+
+def pack_block(pages: Iterable[Named]) -> dict[int, bytes]:
+    """Give the rows of a block, by number, that keep the words of these pages: (id, URL, spelling, text) each."""
+    words: defaultdict[str, list[bytes]] = defaultdict(list)
     for page_id, url, given, text in pages:
-        block, place = page_id >> BLOCK_BITS, 1 << (page_id & (BLOCK_PAGES - 1))
+        place = _PLACES[page_id & (BLOCK_PAGES - 1)]
         for word in words_of_page(url, given, text):
-            key = block, word
-            found[key] = found.get(key, 0) | place
-    return found
+            words[word].append(place)
+    rows: defaultdict[int, list[bytes]] = defaultdict(list)
+    for word in sorted(words):
+        rows[row_of(word)] += (_BEGINS, word.encode(), _ENDS, *words[word])
+    return {number: b"".join(rows[number]) for number in sorted(rows)}
 
 
-def pack_places(places: int) -> bytes:
-    """Write which pages of a block have a word, given as a number of a bit each: two bytes a page, or all as bits."""
-    if places.bit_count() * 2 >= _BITMAP_BYTES:
-        return places.to_bytes(_BITMAP_BYTES, "little")
-    return b"".join(place.to_bytes(2, "big") for place in rising(places))
+def repack(row: bytes, less: Mapping[str, set[int]], more: Mapping[str, set[int]]) -> bytes:
+    """Give a row with pages taken out of some words, and put to others: places by word."""
+    words = {word.decode(): set(_unpack(places)) for word, places in _ENTRY.findall(row)}
+    for word, places in less.items():
+        words.setdefault(word, set()).difference_update(places)
+    for word, places in more.items():
+        words.setdefault(word, set()).update(places)
+    return b"".join(
+        b"".join((_BEGINS, word.encode(), _ENDS, *[_PLACES[place] for place in sorted(places)]))
+        for word, places in sorted(words.items())
+        if places
+    )
 
 
-def unpack_places(packed: bytes) -> int:
-    """Read what `pack_places` wrote."""
-    if len(packed) == _BITMAP_BYTES:
-        return int.from_bytes(packed, "little")
-    places = 0
-    for start in range(0, len(packed), 2):
-        places |= 1 << (packed[start] << 8 | packed[start + 1])
-    return places
+class Beginning:
+    """What a word that is looked for begins with.
+
+    first, last  the rows of a block that may keep it
+    """
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.first = row_of(word)
+        self.last = self.first if len(word) > 1 else self.first + _LETTERS - 1
+        self._entries = re.compile(rb"\x02" + re.escape(word.encode()) + rb"[^\x01]*\x01([^\x02]*)")
+
+    def places(self, row: bytes) -> list[int]:
+        """Give the places of all words that begin so; a page that has several is there several times."""
+        return _unpack(b"".join(self._entries.findall(row)))
+
+    def is_in(self, words: Iterable[str]) -> bool:
+        """Tell whether one of these words begins so."""
+        return any(word.startswith(self.word) for word in words)
 
 
-def rising(places: int) -> Iterator[int]:
-    """Give the places of a block one after the other."""
-    while places:
-        lowest = places & -places
-        yield lowest.bit_length() - 1
-        places ^= lowest
-
-
-def falling(places: int) -> Iterator[int]:
-    """The same from the last one down."""
-    while places:
-        highest = places.bit_length() - 1
-        yield highest
-        places ^= 1 << highest
-
-
-def join_places(before: bytes, more: bytes) -> bytes:
-    """Put two of what `pack_places` wrote together."""
-    return pack_places(unpack_places(before) | unpack_places(more))
+def _unpack(places: bytes) -> list[int]:
+    return [(high & 63) << 6 | low & 63 for high, low in zip(places[::2], places[1::2], strict=True)]
 
 
 class BlockWords:
-    """All words of a block's pages, as an aggregate function of SQL: for stores made before there were any."""
+    """The rows of a block's words, as an aggregate function of SQL: for stores made before there were any."""
 
     def __init__(self) -> None:
-        self._pages: list[tuple[int, str, str | None, str | None]] = []
+        self._pages: list[Named] = []
 
     def step(self, page_id: int, url: str, given: str | None, text: str | None, /) -> None:
         """Take a page."""
         self._pages.append((page_id, url, given, text))
 
     def finalize(self) -> str:
-        """Give JSON {word: packed places, as hexadecimal digits}, in order of the words."""
-        found = {word: pack_places(places).hex() for (_, word), places in by_word(self._pages).items()}
-        return json.dumps(found, ensure_ascii=False, sort_keys=True)
+        """Give JSON [[number of the row, the row as hexadecimal digits], …]."""
+        return json.dumps([(number, row.hex()) for number, row in pack_block(self._pages).items()])

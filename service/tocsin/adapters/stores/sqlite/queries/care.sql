@@ -169,6 +169,27 @@ where v.storm_id is not null and not exists (select 1 from storms s where s.id =
 select a.host_id, b.id from storms a join storms b indexed by storms_of_host
 on b.host_id = a.host_id and b.key = a.key and b.id > a.id where b.opened_at <= a.runs_until;
 
+-- What lists and tallies go by.
+-- name: groups_counted
+select g.name, g.pages from groups g where g.pages <> (select count(*) from pages p where p.group_id = g.id);
+
+-- name: questions_counted
+select q.id, q.pages from questions q where q.pages <> (select count(*) from pages p where p.question_id = q.id);
+
+-- name: pages_declaring
+select id, flags from (
+  select p.id, p.flags, fields_json(s.fields) as shown from pages p left join states s on s.id = p.state_id
+)
+where (flags & 128 <> 0) <> (shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null);
+
+-- name: marks_of_alerts
+select a.position, a.id from alerts a where not exists (select 1 from alert_marks m where m.position = a.position)
+union all
+select m.position, m.kind from alert_marks m where not exists (select 1 from alerts a where a.position = m.position);
+
+-- name: edits_of_pages
+select e.page_id, e.revision from edits e where not exists (select 1 from pages p where p.id = e.page_id);
+
 -- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 -- name: forget_states
 delete from states where id in (
@@ -238,3 +259,25 @@ delete from hosts where id in (
     and not exists (select 1 from storms s where s.host_id = h.id)
   limit :limit
 );
+
+-- name: forget_audit
+delete from audit where id in (select id from (select * from audit order by id limit :limit) where at < :before);
+
+-- name: forget_sessions
+delete from sessions where digest in (
+  select digest from sessions indexed by sessions_by_end where until <= :now limit :limit
+);
+
+-- name: forget_answers
+delete from answers where rowid in (
+  select rowid from answers indexed by answers_by_age where at <= :day_before limit :limit
+);
+
+-- What still runs is somebody's.
+-- name: forget_jobs
+delete from jobs where id in (
+  select id from jobs indexed by jobs_by_age where started_at < :month_before and state <> 'running' limit :limit
+);
+
+-- name: forget_activity
+delete from activity where at in (select at from activity where at < :week_before limit :limit);

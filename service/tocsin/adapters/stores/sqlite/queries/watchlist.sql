@@ -21,6 +21,18 @@ insert into pages (
 values (:id, :key, :url, :given, (select id from hosts where name = :host), (select id from groups where name = :group),
   :settings, :secrets, :text, :paused, :now, :next_at, 'first check', zeroblob(64));
 
+-- Groups as pages come, go and move: (change, group's name) each.
+-- name: count_pages
+update groups set pages = pages + ? where name = ?;
+
+-- name: groups_of
+select g.name from pages p join groups g on g.id = p.group_id where p.id in (select value from json_each(:ids));
+
+-- Somebody has edited them.
+-- name: note_edits
+insert into edits (page_id, revision) select id, 1 from pages where id in (select value from json_each(:ids))
+on conflict (page_id) do update set revision = revision + 1;
+
 -- name: hosts_named
 select id from hosts where name in (select value from json_each(:names));
 
