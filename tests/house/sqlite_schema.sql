@@ -119,7 +119,7 @@ CREATE TABLE jobs (
   kind        text not null,
   who         text not null,
   started_at  integer not null,
-  state       text not null check (state in ('running', 'done', 'failed', 'interrupted')),
+  state       text not null check (state in ('running', 'done', 'failed', 'cancelled', 'interrupted')),
   done        integer not null,
   total       integer,
   ended_at    integer,

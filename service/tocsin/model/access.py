@@ -82,7 +82,7 @@ class JobRow(Struct, frozen=True):
 
     kind   as in the audit log: "pages.import", "pages.remove" …
     total  of how many, as far as it is known
-    state  "running", "done", "failed", or "interrupted" by an end of the service
+    state  "running", "done", "failed", "cancelled", or "interrupted" by an end of the service
     """
 
     id: str

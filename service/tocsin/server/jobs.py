@@ -106,8 +106,7 @@ class Job:
             self._end(parts, "failed", error=str(self._failure))
         else:
             self._end(parts, "done", result=result)
-        with suppress(StoreError):
-            await parts.store.save_job(self.row)
+        await save_row(parts, self.row)
         self._ended.set()
 
     def _end(self, parts: Parts, state: str, *, result: JsonObject | None = None, error: str | None = None) -> None:
@@ -184,11 +183,17 @@ class Jobs:
         """Write how each job stands, and let go of those that have ended."""
         for job in list(self._running.values()):
             row = job.row
-            # A store that fails just now is written to again in a second.
-            with suppress(StoreError):
-                await self._parts.store.save_job(row)
+            await save_row(self._parts, row)
             if row.state != "running":
                 del self._running[row.id]
+
+
+async def save_row(parts: Parts, row: JobRow) -> None:
+    """Write how a job stands; a store that fails just now ends no job, and is written to again."""
+    try:
+        await parts.store.save_job(row)
+    except StoreError as exc:
+        parts.telemetry.emit(Happening("job.unsaved", "error", {"job": row.id, "error": str(exc)}))
 
 
 @asynccontextmanager

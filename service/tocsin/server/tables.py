@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _PIECE_CHARACTERS: Final = 65_536
 
 
-async def write_table(store: Store) -> AsyncIterator[bytes]:
-    """Yield the table in pieces: what was stored at one instant, in order of storing."""
+async def write_table(store: Store, *, piece_characters: int = _PIECE_CHARACTERS) -> AsyncIterator[bytes]:
+    """Yield the table in pieces of about so many characters: all records of one instant, in order of storing."""
     lines, length, number = [RECORD_0], len(RECORD_0), 0
     async for row in await store.table_rows():
         number += 1
@@ -26,7 +26,7 @@ async def write_table(store: Store) -> AsyncIterator[bytes]:
         line = write_record(Record(number, row.url, PageState(row.fields), stored, row.text))
         lines.append(line)
         length += len(line)
-        if length >= _PIECE_CHARACTERS:
+        if length >= piece_characters:
             yield "".join(lines).encode()
             lines, length = [], 0
     yield "".join(lines).encode()

@@ -65,7 +65,7 @@ class Known:
         found: list[dict[str, Any]] = self._asked.get(f"/api/v1{path}").json()["items"]
         return found
 
-    def fill(self, case: Case[Any, Any, Any], chance: random.Random) -> None:
+    def fill(self, case: Case[Any], chance: random.Random) -> None:
         """Let a request be about something that there is."""
         is_used_up = case.method == "DELETE" or case.path.endswith("/answer")
         for name in case.path_parameters:
@@ -95,7 +95,7 @@ class Known:
         # What is used up by one request is no more there for the next one.
         return values.pop() if is_used_up and len(values) > 1 else chance.choice(values)
 
-    def _fill_query(self, case: Case[Any, Any, Any], chance: random.Random) -> None:
+    def _fill_query(self, case: Case[Any], chance: random.Random) -> None:
         query = case.query
         shape = case.path.removeprefix("/api/v1")
         if case.method == "GET":

@@ -1,0 +1,58 @@
+"""The API on an empty store, and on one in which much has happened."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.contract.desk import GATHER
+from tests.fakes import ManualClock
+from tests.server.api.talk import Api
+from tests.server.lived import SINKS, live
+from tests.server.rig import served
+from tocsin.adapters.stores import open_store
+from tocsin.model import Scope
+from tocsin.settings import Settings, SinkSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.server.rig import Rig
+
+
+class Lived(NamedTuple):
+    """A store in which much has happened, until then."""
+
+    folder: Path
+    until: int
+
+
+@pytest.fixture(scope="session")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
+    folder = tmp_path_factory.mktemp("lived")
+    return Lived(folder, asyncio.run(live(folder)))
+
+
+@pytest.fixture
+async def api(rig: Rig) -> AsyncIterator[Api]:
+    """On an empty store, whoever is on this machine."""
+    async with rig.asking() as asked:
+        yield Api(asked, rig)
+
+
+@pytest.fixture
+async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
+    """The same on a copy of the store in which much has happened."""
+    folder = shutil.copytree(lived.folder, tmp_path / "busy")
+    secret = {"log": "", "ops": "whsec_c2VjcmV0LW9mLXRoZS1zaW5r"}
+    sinks = {name: SinkSettings("file", path="alerts.jsonl", secret=secret[name]) for name in SINKS}
+    async with (
+        await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
+        served(store, ManualClock(lived.until), Settings(sinks=sinks)) as rig,
+    ):
+        async with rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked:
+            yield Api(asked, rig)

@@ -1,0 +1,166 @@
+"""Bulk actions and the jobs that do them: bounded, told, cancelled, and left behind with a word."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.rig import served
+from tocsin.adapters.stores import open_store
+from tocsin.model import JobRow
+from tocsin.server.jobs import MOST_AT_ONCE, Progress, running_jobs
+from tocsin.server.problems import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.api.talk import Api
+
+GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"
+
+
+async def test_all_pages_of_a_list_are_paused(busy: Api) -> None:
+    answer = await busy.call("POST", "/pages/bulk", {"pages": {"group": "news"}, "action": "pause"})
+
+    assert (answer.status_code, answer.headers["location"]) == (202, f"/api/v1/jobs/{answer.json()['id']}")
+    job = await busy.ended(answer.json())
+    assert (job["kind"], job["state"], job["done"], job["total"]) == ("pages.pause", "done", 12, 12)
+    assert job["result"] == {"pages": 12}
+    assert len(await busy.urls("?view=paused")) == 12
+    assert (await busy.audited())[0] == "pages.pause"
+
+
+@pytest.mark.parametrize(
+    ("pages", "number"),
+    [({"ids": ["1", "2", "2"]}, 2), ({"view": "problems"}, 60), ({"host": "calm.example"}, 12), ({"q": "tender"}, 12)],
+)
+async def test_which_pages_are_meant_is_said_in_many_ways(busy: Api, pages: Any, number: int) -> None:
+    job = await busy.ended(await busy.do("POST", "/pages/bulk", {"pages": pages, "action": "delete"}))
+
+    assert job["result"] == {"pages": number}
+    assert len(await busy.urls("?limit=1000")) == 85 - number
+
+
+async def test_pages_are_moved_and_set_by_the_hundred(busy: Api) -> None:
+    move = {"pages": {"group": "news"}, "action": "move", "group": "papers"}
+    await busy.ended(await busy.do("POST", "/pages/bulk", move))
+    setting = {"pages": {"group": "papers"}, "action": "set", "settings": {"every": "5m"}, "unset": ["tries"]}
+    await busy.ended(await busy.do("POST", "/pages/bulk", setting))
+
+    pages = (await busy.get("/pages?group=papers"))["items"]
+
+    assert len(pages) == 12
+    assert {page["settings"]["every"] for page in pages} == {"5m"}
+
+
+async def test_all_pages_of_a_list_are_checked_now(busy: Api) -> None:
+    job = await busy.ended(await busy.do("POST", "/pages/bulk", {"pages": {"group": "news"}, "action": "check"}))
+
+    check = await busy.get(f"/checks/{job['result']['check']}")
+    assert (check["total"], check["is_over"]) == (12, False)
+
+
+async def test_what_pauses_pages_takes_none_that_come_later(api: Api) -> None:
+    await api.add("https://a.example/")
+
+    started = await api.do("POST", "/pages/bulk", {"pages": {"view": "all"}, "action": "pause"})
+    await api.add("https://b.example/")
+    await api.ended(started)
+
+    assert (await api.get("/pages/2"))["paused"] is False
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"action": "move"},
+        {"action": "set"},
+        {"action": "pause", "group": "news"},
+        {"action": "check", "settings": {}},
+        {"action": "explode"},
+        {"action": "set", "settings": {"every": "6h"}, "unset": ["every"]},
+    ],
+)
+async def test_an_action_takes_what_belongs_to_it_and_nothing_else(api: Api, wanted: Any) -> None:
+    assert (await api.refused("POST", "/pages/bulk", {"pages": {"view": "all"}, **wanted}))["status"] == 422
+
+
+async def test_a_job_that_is_not_there_is_told_so(api: Api) -> None:
+    assert (await api.refused("GET", f"/jobs/{GONE}"))["status"] == 404
+    assert (await api.refused("POST", f"/jobs/{GONE}/cancel"))["status"] == 404
+
+
+class Held:
+    """Work that goes on until it is let go."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+
+    async def __call__(self, progress: Progress) -> dict[str, Any]:
+        progress.advance(3)
+        await self.may_end.wait()
+        return {"pages": 3}
+
+
+async def test_a_job_is_cancelled_where_it_is(api: Api) -> None:
+    job = await api.rig.app.state.jobs.start("pages.check", "me", Held(), total=9)
+    await asyncio.sleep(0)
+
+    told = await api.do("POST", f"/jobs/{job.row.id}/cancel")
+
+    assert (told["state"], told["done"], told["total"]) == ("cancelled", 3, 9)
+    stored = await api.store.job(job.row.id)
+    assert stored is not None
+    assert stored.state == "cancelled"
+    assert (await api.do("POST", f"/jobs/{job.row.id}/cancel"))["state"] == "cancelled"
+
+
+async def test_more_jobs_than_may_run_at_once_are_refused_for_now(api: Api) -> None:
+    held = Held()
+    for _ in range(MOST_AT_ONCE):
+        await api.rig.app.state.jobs.start("pages.check", "me", held)
+
+    problem = await api.refused("POST", "/pages/bulk", {"pages": {"view": "all"}, "action": "pause"})
+
+    assert (problem["status"], problem["type"]) == (429, "urn:tocsin:problem:too-many-jobs")
+    held.may_end.set()
+
+
+async def test_a_fault_of_ours_ends_one_job_and_not_the_service(api: Api) -> None:
+    async def broken(_progress: Progress) -> dict[str, Any]:
+        raise ZeroDivisionError
+
+    job = await api.rig.app.state.jobs.start("pages.check", "me", broken)
+    with pytest.raises(Problem):
+        await job.wait()
+
+    told = await api.get(f"/jobs/{job.row.id}")
+    assert told["state"] == "failed"
+    assert "ZeroDivisionError" not in told["error"]
+    crashed = [each for each in api.rig.telemetry.happenings if each.name == "job.crashed"]
+    assert [each.values["error"] for each in crashed] == ["ZeroDivisionError: "]
+
+
+async def test_what_runs_when_the_service_ends_is_marked_as_interrupted(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'tocsin.db'}"
+    async with await open_store(url, engine=True) as store, served(store) as rig:
+        job = await rig.app.state.jobs.start("pages.check", "me", Held())
+        await asyncio.sleep(0)
+
+    async with await open_store(url, engine=True) as store:
+        row = await store.job(job.row.id)
+
+    assert row is not None
+    assert (row.state, row.done) == ("interrupted", 3)
+
+
+async def test_what_a_crash_left_behind_is_marked_at_the_next_start(api: Api) -> None:
+    await api.store.save_job(JobRow(GONE, "pages.import", "me", api.rig.clock.now(), done=7))
+
+    async with running_jobs(api.rig.app.state.parts):
+        row = await api.store.job(GONE)
+
+    assert row is not None
+    assert (row.state, row.done) == ("interrupted", 7)
