@@ -35,6 +35,18 @@ URL = "https://example.org/hook"
             SinkSettings(type="webhook", url=URL, secret="x", headers={"Webhook-Id": "1"}),
             r"sinks\.ops\.headers: Webhook-Id .*leave it out",
         ),
+        (
+            SinkSettings(type="webhook", url="https://me:x@a/", secret="x", headers={"authorization": "Bearer x"}),
+            r"sinks\.ops\.headers: authorization .*leave one of them out",
+        ),
+        (
+            SinkSettings(type="webhook", url=URL, secret="x", headers={"X-Key": "a\r\nX-Other: b"}),
+            r"sinks\.ops\.headers: 'X-Key' .*control characters; mend it",
+        ),
+        (
+            SinkSettings(type="webhook", url=URL, secret="x", headers={"X Key": "a"}),
+            r"sinks\.ops\.headers: 'X Key' is no header",
+        ),
         (SinkSettings(type="file"), r"sinks\.ops\.path: .*needs the path"),
         (SinkSettings(type="file", path="/"), r"sinks\.ops\.path: / is a folder"),
         (SinkSettings(type="file", path="/dev/null"), r"sinks\.ops\.path: /dev/null is no regular file; .*'stdout'"),

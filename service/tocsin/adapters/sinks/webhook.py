@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -24,6 +25,7 @@ _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
 _GONE = 410
 _OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # The receiver is overloaded or not ready: what it says is meant for every alert, not for this one.
 _SINKS_FAULT = frozenset({408, 425, 429})
 
@@ -40,9 +42,8 @@ def open_webhook_sink(name: str, settings: SinkSettings, context: SinkContext) -
         key = read_secret(settings.secret)
     except ValueError as exc:
         raise SettingsError(f"sinks.{name}.secret: {exc}; copy it anew from the receiver") from exc
-    for header in settings.headers:
-        if header.lower() in _OURS:
-            raise SettingsError(f"sinks.{name}.headers: {header} is set by the webhook itself; leave it out")
+    for header, value in settings.headers.items():
+        _check_header(name, header, value, url)
     return WebhookSink(name, url, key, settings, context)
 
 
@@ -130,6 +131,19 @@ async def _skim(response: aiohttp.ClientResponse) -> None:
         left -= len(chunk)
         if left < 0:
             return
+
+
+def _check_header(name: str, header: str, value: str, url: URL) -> None:
+    if header.lower() in _OURS:
+        raise SettingsError(f"sinks.{name}.headers: {header} is set by the webhook itself; leave it out")
+    if header.lower() == "authorization" and (url.user or url.password):
+        raise SettingsError(
+            f"sinks.{name}.headers: {header} stands against the credentials in url; leave one of them out"
+        )
+    if not _TOKEN.fullmatch(header) or not value.replace("\t", " ").isprintable():
+        raise SettingsError(
+            f"sinks.{name}.headers: {header!r} is no header, or its value holds control characters; mend it"
+        )
 
 
 def _read_url(name: str, text: str) -> URL:
