@@ -66,11 +66,14 @@ async def test_before_the_application_is_there_the_service_says_that_it_starts()
     async with edge() as served:
         alive = await served.say(ASK.replace(b"GET /", b"GET /healthz"))
         ready = await served.say(ASK.replace(b"GET /", b"GET /readyz"))
+        person = await served.say(ASK.replace(b"Host: x", b"Host: x\r\nAccept: text/html"))
         served.front.open(hello)
         then = await served.say(ASK)
 
     assert alive.startswith(b"HTTP/1.1 200")
     assert ready.startswith(b"HTTP/1.1 503")
+    assert b"refresh: 2" in person
+    assert b"<h1>Tocsin is starting</h1>" in person
     assert then.endswith(b"hello")
 
 

@@ -24,6 +24,9 @@ GRACE_S = 4
 """How long requests under way may take at a stop; less than the engine's own grace time, which runs beside it."""
 TICK_S = 1.0
 _STARTING = b'{"status":"not ready","store":"is being opened","engine":"is starting"}'
+_STARTING_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Tocsin is starting</title>
+<meta name="viewport" content="width=device-width"><h1>Tocsin is starting</h1>
+<p>The store is being opened; this page asks again by itself."""
 
 
 class Front:
@@ -100,13 +103,20 @@ async def serve(sockets: Sequence[socket.socket], front: Front, stopping: asynci
 async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
     del receive
     is_alive = scope["path"] == "/healthz"
-    body = b'{"status":"alive"}' if is_alive else _STARTING
+    is_person = any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+    body, kind = _STARTING, b"application/json"
+    if is_alive:
+        body = b'{"status":"alive"}'
+    elif is_person:
+        body, kind = _STARTING_PAGE, b"text/html; charset=utf-8"
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
+        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
         (b"retry-after", b"1"),
+        *([(b"refresh", b"2")] if is_person and not is_alive else ()),
     ]
     await send({"type": "http.response.start", "status": 200 if is_alive else 503, "headers": headers})
     await send({"type": "http.response.body", "body": body})

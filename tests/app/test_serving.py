@@ -1,0 +1,201 @@
+"""The running service as the HTTP edge sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from tests.fakes import RecordingTelemetry
+from tests.origin import Origin, Page
+from tests.server.rig import NoDemo
+from tocsin.adapters.system import SystemClock
+from tocsin.app import assemble, open_store_for
+from tocsin.app.serving import RunningService
+from tocsin.configuration import Loaded
+from tocsin.errors import FetchError, NotWatched, SettingsError, UsageError
+from tocsin.model import NewPage
+from tocsin.settings import (
+    HostSettings,
+    NetworkSettings,
+    PageSettings,
+    RenderSettings,
+    Settings,
+    SinkSettings,
+    StoreSettings,
+)
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tocsin.app.assembly import Assembly
+    from tocsin.ports import Store
+
+
+class Running:
+    """A service whose engine is put together, and does nothing by itself."""
+
+    def __init__(self, service: RunningService, engine: Assembly, store: Store, settings: Settings) -> None:
+        self.service, self.engine, self.store, self.settings = service, engine, store, settings
+
+    async def watch(self, url: str, *, is_paused: bool = False) -> int:
+        page = watch_url(url)
+        new = NewPage(
+            url=page.url,
+            given=page.given,
+            host=page.host,
+            shard=page.shard,
+            secrets=page.credentials,
+            paused=is_paused,
+        )
+        await self.store.add_pages([new], SystemClock().now())
+        found = await self.store.page(page.url)
+        assert found is not None
+        return found.id
+
+
+@asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[Running]:
+    settings = Settings(
+        store=StoreSettings(url=f"sqlite:{folder / 'tocsin.db'}"),
+        network=NetworkSettings(allow=("127.0.0.0/8",)),
+        pages=PageSettings(min_gap=timedelta(0)),
+        hosts=HostSettings(delay=timedelta(0)),
+        sinks={"journal": SinkSettings(type="file", path=str(folder / "alerts.jsonl"))},
+    )
+    async with (
+        open_store_for(settings, engine=True) as store,
+        assemble(settings, store, RecordingTelemetry()) as engine,
+    ):
+        origins = {"pages.every": "default", "instance.name": "default"}
+        service = RunningService(Loaded(settings, origins, None), engine, store, SystemClock(), NoDemo())
+        yield Running(service, engine, store, settings)
+
+
+async def test_a_page_is_received_whole_and_nothing_is_stored_of_it(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/a"] = Page("<title>Here</title><p>text")
+        page_id = await made.watch(origin.url("/a"))
+
+        rendered = await made.service.receive(page_id)
+
+        page = await made.store.page_by_id(page_id)
+        assert (rendered.status, rendered.title, rendered.body) == (200, "Here", b"<title>Here</title><p>text")
+        assert page is not None
+        assert (page.last_checked_at, page.fields) == (None, None)
+
+
+async def test_a_page_is_received_with_its_own_credentials_and_headers(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/a"] = Page("x")
+        page_id = await made.watch(origin.url("/a").replace("://", "://me:secret@"))
+
+        await made.service.receive(page_id)
+
+        (asked,) = origin.asked("/a")
+        assert asked.headers["authorization"].startswith("Basic ")
+
+
+async def test_a_page_that_robots_txt_forbids_is_not_asked_for(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /a", headers={"Content-Type": "text/plain"})
+        page_id = await made.watch(origin.url("/a"))
+
+        with pytest.raises(UsageError, match="robots"):
+            await made.service.receive(page_id)
+
+        assert not origin.asked("/a")
+
+
+async def test_a_paused_page_is_not_asked_for(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        page_id = await made.watch(origin.url("/a"), is_paused=True)
+
+        with pytest.raises(UsageError, match="paused"):
+            await made.service.receive(page_id)
+
+        assert not origin.asked("/a")
+
+
+async def test_a_page_that_cannot_be_received_says_why(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/a"] = Page("gone", status=410)
+        page_id = await made.watch(origin.url("/a"))
+
+        with pytest.raises(FetchError, match="410"):
+            await made.service.receive(page_id)
+
+
+async def test_a_page_that_is_not_watched_is_none(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        with pytest.raises(NotWatched):
+            await made.service.receive(7)
+
+
+async def test_a_sink_is_tried_and_an_unknown_one_is_named(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        await made.service.try_sink("journal")
+        with pytest.raises(SettingsError, match=r"sinks\.nobody"):
+            await made.service.try_sink("nobody")
+
+    assert "tocsin.sink.test.v1" in (tmp_path / "alerts.jsonl").read_text("utf-8")
+
+
+async def test_an_alert_that_is_there_already_is_not_waited_for(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        await made.store.write_alert(made.engine._alerts.test_event("journal", SystemClock().now()))
+
+        async with asyncio.timeout(5):
+            await made.service.next_alert(0, timeout_s=60)
+
+
+async def test_whoever_waits_for_an_alert_is_woken_as_one_is_written(tmp_path: Path) -> None:
+    async with running(tmp_path) as made, asyncio.timeout(5), asyncio.TaskGroup() as group:
+        waiting = group.create_task(made.service.next_alert(0, timeout_s=60))
+        while not waiting.done():
+            # It may still be asking the store.
+            made.engine.bell.ring()
+            await asyncio.sleep(0)
+
+
+async def test_a_wait_for_alerts_ends_with_its_time(tmp_path: Path) -> None:
+    async with running(tmp_path) as made, asyncio.timeout(5):
+        await made.service.next_alert(0, timeout_s=0.01)
+
+
+async def test_what_is_live_costs_no_look_at_the_store(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        await made.store.close()
+
+        live = made.service.live()
+
+    assert (live.checks, live.in_flight, live.rendering, live.has_lease) == (0, 0, 0, False)
+    assert [(life.number, life.is_ready) for life in live.fetchers] == [(0, True)]
+    assert live.renders_limit == made.settings.render.limit
+
+
+async def test_another_configuration_is_in_force_as_far_as_a_running_service_takes_it_up(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        new = replace(
+            made.settings,
+            pages=PageSettings(every=timedelta(hours=7)),
+            render=RenderSettings(limit=3, resume_at=2),
+            instance=replace(made.settings.instance, name="other"),
+        )
+
+        made.service.reload(new, {"pages.every": "tocsin.toml", "instance.name": "tocsin.toml"})
+
+        settings = made.service.settings()
+        assert (settings.pages.every, settings.render.limit, made.service.live().renders_limit) == (
+            timedelta(hours=7),
+            3,
+            3,
+        )
+        assert settings.instance.name == made.settings.instance.name
+        assert made.service.origins() == {"pages.every": "tocsin.toml", "instance.name": "default"}
