@@ -1,0 +1,138 @@
+"""The reference of the configuration as a document, made from the settings and their comments."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.inspect import StructType
+
+from tocsin.configuration.convert import NotAllowed, to_json, to_setting
+from tocsin.configuration.restart import is_reloaded
+from tocsin.configuration.secrets import SECRETS
+from tocsin.configuration.template import KEYS, SECTIONS
+from tocsin.configuration.tree import Path, dotted, is_named_table, pattern, type_at
+from tocsin.settings import Settings
+
+_HEAD: Final = """\
+# Configuration
+
+<!-- Written by the program: python -m tocsin.configuration.reference > docs/configuration.md -->
+
+Every setting has a default; a service runs without any file. `config/tocsin.toml` is a commented file with all of
+them, to be copied and changed.
+
+**Where it is read from**, each over the one before it: the defaults; the file; the environment; the command line.
+The file is the first that there is of `--config FILE`, `TOCSIN_CONFIG`, `tocsin.toml` in the working folder, and
+`tocsin/tocsin.toml` in the user's configuration folder. Settings of pages may also be set at run time, for all pages, a
+group or a page (`tocsin watch set`, `tocsin apply`, the web pages): the nearest wins. `tocsin doctor` prints what is in
+force, and where each value came from.
+
+**In the environment** a setting is called `TOCSIN_SECTION__KEY`, with two underscores: `TOCSIN_PAGES__EVERY=6h`,
+`TOCSIN_SINKS__OPS__URL=https://…`. Lists are written as `a, b`.
+
+**Secrets** may stand in files of their own: `_file` behind the key, in the file (`secret_file = "ops.secret"`, from the
+configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=/run/secrets/ops`).
+
+**Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
+
+**A mistake** is refused with its place, its key and the mend; an unknown key with the nearest known one. SIGHUP reads
+the configuration again; a file that is wrong then changes nothing. Keys marked ↻ need a restart, which is said. Of keys
+marked 🔒 the value is never shown.
+"""
+_TABLE: Final = "| setting | default | allowed | what it is |\n|---|---|---|---|"
+_NAMED: Final[dict[str, dict[str, str]]] = {
+    "hosts.rules.*": {
+        "concurrency": "requests at once to this host",
+        "delay": "between the starts of two requests",
+        "retry_after_max": "a longer Retry-After counts as this",
+        "robots": '"ignore" only for hosts that are your own',
+        "certificate": "the only one that is trusted there; for one host by its name, never for many",
+    },
+    "sinks.*": {
+        "type": "webhook, file or stdout; must be given",
+        "url": "where a webhook goes; a secret, since it often has one in it",
+        "path": "of a file: one alert a line",
+        "secret": "signs what a webhook is sent; without one nothing is signed",
+        "headers": "sent with each delivery",
+        "timeout": "for one delivery",
+    },
+}
+_EXAMPLES: Final = {
+    "hosts.rules.*": '[hosts.rules."*.example.org"]\ndelay = "5s"\n',
+    "sinks.*": '[sinks.ops]\ntype = "webhook"\nurl = "https://example.org/hook"\nsecret_file = "ops.secret"\n',
+}
+
+
+def render_reference() -> str:
+    """Write the document: each section with its settings, their defaults and what is allowed."""
+    return "\n".join([_HEAD, *_sections(Settings(), ())])
+
+
+def _sections(section: Struct, path: Path) -> list[str]:
+    rows, below = [], []
+    for name in section.__struct_fields__:
+        where, value = (*path, name), getattr(section, name)
+        if isinstance(value, Struct):
+            below += _sections(value, where)
+        elif is_named_table(type_at(where)):
+            below.append(_named(where))
+        else:
+            rows.append(_row(where, to_json(where, value), KEYS[dotted(where)]))
+    if not path:
+        return below
+    head = f"## [{dotted(path)}]\n\n{SECTIONS[dotted(path)]}\n\n{_TABLE}"
+    return ["\n".join([head, *rows, ""]), *below]
+
+
+def _named(path: Path) -> str:
+    """A table whose sections have names of the user's own."""
+    here = (*path, "NAME")
+    key = pattern(here)
+    kind = type_at(here)
+    assert isinstance(kind, StructType)  # noqa: S101 - what a table of sections is made of
+    rows = [
+        _row(
+            (*here, field.name),
+            None if field.required else to_json((*here, field.name), _default(field)),
+            _NAMED[key][field.name],
+        )
+        for field in kind.fields
+    ]
+    example = f"\n```toml\n{_EXAMPLES[key]}```\n"
+    return "\n".join([f"## [{dotted(path)}.NAME]\n\n{SECTIONS[dotted(path)]}\n\n{_TABLE}", *rows, example])
+
+
+def _default(field: Any) -> Any:
+    return field.default_factory() if callable(field.default_factory) else field.default
+
+
+def _row(path: Path, default: Any, what: str) -> str:
+    marks = "" if is_reloaded(dotted(path)) else " ↻"
+    marks += " 🔒" if pattern(path) in SECRETS else ""
+    cells = (f"`{path[-1]}`{marks}", _shown(default), _allowed(path), what)
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, (list, dict)):
+        return "`[]`" if isinstance(value, list) else "`{}`"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+
+
+def _allowed(path: Path) -> str:
+    """What is allowed, in the words with which a mistake is refused."""
+    try:
+        to_setting(path, object(), written=False)
+    except NotAllowed as exc:
+        # Examples of durations stand at the top, once.
+        return str(exc).partition(', such as "10s"')[0].partition(', such as "512KiB"')[0]
+    raise AssertionError(path)
+
+
+if __name__ == "__main__":
+    print(render_reference(), end="")  # noqa: T201 - what it is run for
