@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LOOK_S = 0.01
 _PATIENCE_S = 900.0
+_OURS = {"instance.no_contact", "http.open"}
 _SETTINGS = """\
 [store]
 url = "sqlite:{folder}/store.db"
@@ -116,7 +117,7 @@ class Service:
         """What it logged as a warning or an error, but for what our settings ask for."""
         lines = [json.loads(line) for line in self.said().splitlines() if line.startswith("{")]
         bad = [line for line in lines if line.get("level") in ("warning", "error")]
-        return [json.dumps(line) for line in bad if line.get("event") != "instance.no_contact"]
+        return [json.dumps(line) for line in bad if line.get("event") not in _OURS]
 
     def demand_running(self) -> None:
         """Raise unless it runs."""
