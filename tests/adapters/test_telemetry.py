@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.adapters.telemetry import LogTelemetry
+from tocsin.adapters.telemetry import FanOut, LogTelemetry
 from tocsin.events import Happening
 from tocsin.settings import LogSettings
 
@@ -125,3 +125,37 @@ def test_any_happening_is_one_line(values: dict[str, Any], form: Literal["human"
     text = log(Happening("x.y", "info", values), form=form)
 
     assert len(text.splitlines()) == 1
+
+
+def test_a_line_names_the_request_that_it_is_about() -> None:
+    stream = io.StringIO()
+    telemetry = LogTelemetry(LogSettings(format="json"), stream, request_id=lambda: "01ABC")
+
+    telemetry.emit(Happening("page.added", "info", {"page_id": 7}))
+    telemetry.emit(Happening("http.answered", "info", {"request_id": "its own"}))
+
+    named = [json.loads(text) for text in stream.getvalue().splitlines()]
+    assert [(line["event"], line["request_id"]) for line in named] == [
+        ("page.added", "01ABC"),
+        ("http.answered", "its own"),
+    ]
+
+
+def test_outside_of_a_request_none_is_named() -> None:
+    assert "request_id" not in line(page_id=7)
+
+
+def test_each_of_several_is_told() -> None:
+    heard: list[list[Happening]] = [[], []]
+    happening = Happening("page.added")
+
+    class Ear:
+        def __init__(self, place: int) -> None:
+            self._place = place
+
+        def emit(self, happening: Happening) -> None:
+            heard[self._place].append(happening)
+
+    FanOut([Ear(0), Ear(1)]).emit(happening)
+
+    assert heard == [[happening], [happening]]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fakes import settle
 from tests.server.streams.reader import PATIENCE_S, Reader, reading
+from tocsin.errors import StoreError
 from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
 from tocsin.model import Scope
 from tocsin.server.streams import events
@@ -269,3 +270,38 @@ async def test_a_slow_reader_costs_no_memory_and_holds_up_nobody(desk: Desk) -> 
 
         # Long after: everything is still there for it, in order.
         assert [event.json["id"] for event in await lazy.events(60)] == [f"alert-{number:02}" for number in range(60)]
+
+
+async def test_a_reader_that_takes_nothing_for_long_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "STUCK_S", 0.05)
+    async with reading(desk.address, limit=1024) as reader:
+        await followed(reader)
+        # More than all buffers between the two of us hold.
+        await desk.publish(*(f"alert-{number:02}" for number in range(60)), text="x" * 200_000)
+        async with asyncio.timeout(PATIENCE_S):
+            while "stream.stuck" not in desk.rig.telemetry.names():
+                await settle(1)
+
+    # It comes back to where it was.
+    last_id = reader.last_id
+    async with reading(desk.address, last_id=last_id) as reader:
+        assert (await reader.event()).id == str(int(last_id) + 1)
+
+
+async def test_a_store_that_cannot_be_read_ends_the_stream_and_it_is_taken_up_later(desk: Desk) -> None:
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        tail: Tail = desk.rig.app.state.streams.tail
+
+        class Broken:
+            async def after(self, position: int, *, limit: int) -> object:
+                raise StoreError(f"{position}, {limit}: locked")
+
+        tail._store = Broken()  # type: ignore[assignment]  # only what is looked at here
+        await desk.publish("a")
+
+        assert await reader.ended() == []
+    tail._store = desk.store
+    assert "stream.failed" in desk.rig.telemetry.names()
+    async with reading(desk.address, last_id="0") as reader:
+        assert (await reader.event()).json["id"] == "a"
