@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+CHANGEDETECTION: Final = "changedetection"
+DISTILL: Final = "distill"
+"""Programs whose exports are read."""
+
+GROUP_LETTERS: Final = 63
+"""The longest name of a group; tags and folders of others are cut to it."""
+
 LEFT_OUT: Final = "left out"
 """A kind of Named: something that another program sets for its pages, and that has no counterpart here."""
 

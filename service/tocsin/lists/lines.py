@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.lists.entries import LEFT_OUT, Entry, Named, Refused
-from tocsin.lists.exports.values import GROUP_LETTERS
+from tocsin.lists.entries import GROUP_LETTERS, LEFT_OUT, Entry, Named, Refused
 
 if TYPE_CHECKING:
     import io

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from tocsin.errors import UsageError
-from tocsin.lists.exports import is_archive, read_archive, read_export
-from tocsin.lists.exports.reading import CHANGEDETECTION, DISTILL
+from tocsin.lists.entries import CHANGEDETECTION, DISTILL
 from tocsin.lists.lines import read_lines
 from tocsin.lists.opml import read_opml
 from tocsin.lists.separated import find_separator, read_separated
@@ -32,6 +31,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ARCHIVE: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON: Final = re.compile(r"\s*\{")
 _MARKUP: Final = re.compile(r"\s*<")
 _OPML: Final = re.compile(r"<(?:[\w.-]{1,80}:)?opml[\s/>]")
@@ -48,7 +48,9 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     """
     with _readable(name):
         source = _decompressed(stream, name)
-        if kind in {None, CHANGEDETECTION} and is_archive(source.peek(4)):
+        if kind in {None, CHANGEDETECTION} and source.peek(4).startswith(_ARCHIVE):
+            from tocsin.lists.exports.archive import read_archive  # noqa: PLC0415 - few lists are one
+
             return CHANGEDETECTION, _guarded(read_archive(source, name=name), name)
         bom, encoding = next(
             ((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8")
@@ -62,6 +64,8 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         return "sitemap", _guarded(read_sitemap(source, name=name, expected=kind), name)
     source.read(len(bom))
     if kind == DISTILL or (kind in {None, CHANGEDETECTION} and _JSON.match(beginning)):
+        from tocsin.lists.exports.reading import read_export  # noqa: PLC0415 - the same
+
         found, items = read_export(source, name=name, expected=kind)
         return found, _guarded(items, name)
     text = io.TextIOWrapper(source, encoding=encoding, errors="surrogateescape", newline="")

@@ -34,7 +34,6 @@ _HIGHEST_RATIO: Final = 200
 _SMALL: Final = 64 * 1024
 _PIECE: Final = 2**20
 
-_MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _END: Final = b"PK\x05\x06"
 _END_BYTES: Final = 22
 _LONGEST_COMMENT: Final = 65_535
@@ -44,11 +43,6 @@ _TAG: Final = re.compile(rf"({_ID})/tag\.json")
 _LEGACY: Final = "url-watches.json"
 _APPLICATION: Final = "changedetection.json"
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
-
-
-def is_archive(beginning: bytes) -> bool:
-    """Say whether these bytes begin an archive."""
-    return beginning.startswith(_MAGIC)
 
 
 def read_archive(stream: IO[bytes], *, name: str) -> Iterator[Item]:

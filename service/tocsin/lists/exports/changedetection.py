@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.lists.entries import Entry, Refused
+from tocsin.lists.entries import GROUP_LETTERS, Entry, Refused
 from tocsin.lists.exports.left_out import LeftOut
-from tocsin.lists.exports.values import GROUP_LETTERS, css, decode, seconds, span, table, texts, words
+from tocsin.lists.exports.values import css, decode, seconds, span, table, texts, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import msgspec
 
 from tocsin.errors import UsageError
+from tocsin.lists.entries import CHANGEDETECTION, DISTILL
 from tocsin.lists.exports.archive import LARGEST_LIST
 from tocsin.lists.exports.changedetection import Watches, read_application
 from tocsin.lists.exports.distill import read_monitors
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from tocsin.lists.entries import Item
 
-CHANGEDETECTION: Final = "changedetection"
-DISTILL: Final = "distill"
 _KNOWN: Final = "known are exports of changedetection.io (url-watches.json, a watch, the API's list) and of Distill"
 
 

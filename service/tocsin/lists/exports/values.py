@@ -14,7 +14,6 @@ from tocsin.configuration.limits import check_line, check_page_header, check_sel
 
 T = TypeVar("T")
 
-GROUP_LETTERS: Final = 63
 _LONGEST_TEXT: Final = 253
 _LONGEST_S: Final = 3650 * 86_400
 _NOT_CSS: Final = ("/", "xpath:", "xpath1:", "json:", "jq:", "jqraw:", "(")
