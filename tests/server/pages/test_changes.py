@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes import START
+from tests.server.pages.busy import NEWS
 from tests.server.pages.visiting import told, tree, undo_of, unseen
-from tocsin.model import AlertQuery
+from tocsin import events
+from tocsin.model import AlertDraft, AlertQuery
 
 if TYPE_CHECKING:
     from tests.server.pages.visiting import Visitor
@@ -65,6 +68,36 @@ async def test_all_of_the_minor_ones_leaves_the_major_ones(visitor: Visitor) -> 
 
     assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="minor"))).number == 0
     assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="major"))).number > 0
+
+
+async def test_all_of_a_kind_or_a_page_are_marked_and_the_others_left(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+
+    await visitor.done("/changes/seen/all", up_to=10**6, kind="disallowed")
+    less = await unseen(visitor)
+    await visitor.done("/changes/seen/all", up_to=10**6, page=page.id)
+
+    assert 0 < less < before
+    assert {row.page_id for row in (await visitor.store.browse_alerts(AlertQuery(unseen=True), limit=99)).rows} - {
+        page.id
+    }
+
+
+async def test_so_many_that_they_cannot_be_taken_back_are_asked_about_first(visitor: Visitor) -> None:
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    for number in range(250):
+        draft = AlertDraft(f"N{number:025}", events.CHANGED, page.id, START, {"data": {"outcome": "minor"}})
+        await visitor.store.write_alert(draft)
+
+    asked = await visitor.post("/changes/seen/all", up_to=10**6, show="minor")
+    assert "Mark all of this list as seen" in asked.text
+    assert await unseen(visitor) > 250
+    await visitor.done("/changes/seen/all", up_to=10**6, show="minor", confirmed="yes")
+
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="minor"))).number == 0
 
 
 async def test_a_list_goes_on_where_its_part_ends(visitor: Visitor) -> None:

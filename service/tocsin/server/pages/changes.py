@@ -17,7 +17,7 @@ from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release
 from tocsin.server.jobs import Work
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
-from tocsin.server.pages.telling import BASES, KIND_NAMES, KINDS, Told, tell
+from tocsin.server.pages.telling import BASES, KIND_NAMES, Told, tell
 from tocsin.server.pages.words import count, local_path
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
@@ -42,6 +42,8 @@ _FIRST_PART: Final = 10
 _MOST_GROUPS: Final = 200
 _UNDONE: Final = 200
 """So many can be marked as not seen again with one click; for more it is asked beforehand."""
+_LOOKED_AT: Final = 10
+"""In so many parts of a list at most it is looked for those that nobody has seen."""
 _MOST_JSON: Final = 24_000
 _SHORT_WAIT_S: Final = 2.0
 
@@ -52,10 +54,13 @@ class Wanted(Struct, frozen=True):
     show: Show = "unseen"
     kind: str = ""
     group: str = ""
+    page: int = 0
 
     @property
     def query(self) -> AlertQuery:
         """The same as the store is asked."""
+        if self.page:
+            return AlertQuery(page_id=self.page)
         if self.kind:
             return AlertQuery(kind=self.kind)
         if self.group:
@@ -63,12 +68,23 @@ class Wanted(Struct, frozen=True):
         return next(query for show, _, query in SHOWS if show == self.show)
 
     @property
+    def fields(self) -> dict[str, str]:
+        """The same as a form carries it, and its URL; only what is not as usual."""
+        if self.page:
+            return {"page": str(self.page)}
+        given = {"kind": self.kind, "group": self.group}
+        chosen = {name: value for name, value in given.items() if value}
+        return chosen or ({"show": self.show} if self.show != "unseen" else {})
+
+    @property
+    def is_filtered(self) -> bool:
+        """It is none of the lists that have tabs."""
+        return bool(self.kind or self.group or self.page)
+
+    @property
     def path(self) -> str:
         """Its URL."""
-        given = {"kind": self.kind} if self.kind else {"group": self.group} if self.group else {}
-        if not given and self.show != "unseen":
-            given = {"show": self.show}
-        return f"/changes?{urlencode(given)}" if given else "/changes"
+        return f"/changes?{urlencode(self.fields)}" if self.fields else "/changes"
 
     def path_at(self, cursor: str | None) -> str | None:
         """The URL of another part of the list; None where there is none."""
@@ -77,10 +93,12 @@ class Wanted(Struct, frozen=True):
         return f"{self.path}{'&' if '?' in self.path else '?'}{urlencode({'cursor': cursor})}"
 
 
-def wanted_of(show: str, kind: str, group: str) -> Wanted:
+def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> Wanted:
     """Read what is to be shown; what nobody offers is taken for the first list."""
     known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
-    if kind in KINDS:
+    if page_id:
+        return Wanted("all", page=page_id)
+    if kind in KIND_NAMES:
         return Wanted("all", kind=kind)
     return Wanted("all", group=group) if group else Wanted(known)
 
@@ -93,10 +111,11 @@ async def changes(
     show: str = "unseen",
     kind: str = "",
     group: str = "",
+    page_id: Annotated[int, Query(alias="page", ge=0, le=2**63 - 1)] = 0,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """List alerts."""
-    wanted, store = wanted_of(show, kind, group), parts.store
+    wanted, store = wanted_of(show, kind, group, page_id), parts.store
     if wanted == Wanted() and cursor is None:
         major = await store.browse_alerts(AlertQuery(unseen=True, outcome="major"), limit=_FIRST_PART)
         latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_PART)
@@ -121,10 +140,10 @@ async def changes(
         up_to=max(positions, default=0),
         unseen=next(tally for each, _, tally in tallies if each == "unseen"),
         tabs=[
-            (Wanted(each).path, title, tally, not wanted.kind and not wanted.group and wanted.show == each)
+            (Wanted(each).path, title, tally, not wanted.is_filtered and wanted.show == each)
             for each, title, tally in tallies
         ],
-        kinds=[(each, KIND_NAMES[each]) for each in KINDS],
+        kinds=list(KIND_NAMES.items()),
         groups=[row.name for row in await store.group_rows()][:_MOST_GROUPS],
         bases=BASES,
     )
@@ -184,37 +203,40 @@ async def mark_all(
     work: Work,
     up_to: Annotated[int, Form(ge=0, le=2**63 - 1)],
     show: Annotated[str, Form()] = "unseen",
+    kind: Annotated[str, Form()] = "",
+    group: Annotated[str, Form()] = "",
+    page_id: Annotated[int, Form(alias="page", ge=0, le=2**63 - 1)] = 0,
     confirmed: Annotated[str, Form()] = "",
 ) -> Response:
     """Mark all of a list as seen that had come when it was shown; what came meanwhile stays as it is."""
-    wanted = wanted_of(show, "", "")
-    query = wanted.query if wanted.query.unseen else AlertQuery(unseen=True)
+    wanted = wanted_of(show, kind, group, page_id)
+    query, path = wanted.query, wanted.path
     act, undo = Act(work, caller), None
     meant, is_all = await _up_to(parts.store, query, up_to)
     if is_all:
         number = await mark_seen(parts, act, meant, seen=True)
-        undo = Undo("/changes/seen", "Undo", {"id": meant, "seen": "no", "back": "/changes"}) if number else None
-        return go_on(request, "/changes", f"{count(number, 'alert')} marked as seen.", undo=undo)
+        undo = Undo("/changes/seen", "Undo", {"id": meant, "seen": "no", "back": path}) if number else None
+        return go_on(request, path, f"{count(number, 'alert')} marked as seen.", undo=undo)
     if not confirmed:
         return await page(
             request,
             "confirm.html",
             section="changes",
             title="Mark all as seen",
-            question=f"Mark {count(await parts.store.tally_alerts(query), 'alert')} as seen?",
+            question=f"Mark all of this list as seen, of {count(await parts.store.tally_alerts(query), 'alert')}?",
             detail="They stay listed under All. So many cannot be marked as not seen again with one click.",
             path="/changes/seen/all",
-            values={"up_to": str(up_to), "show": wanted.show},
+            values={"up_to": str(up_to), **wanted.fields},
             verb="Mark all as seen",
-            back=wanted.path,
+            back=path,
             danger=False,
         )
     job = await mark_all_seen(parts, act, query, up_to=up_to)
     row = await job.wait(_SHORT_WAIT_S)
     if row.state == "running":
         more = (f"/jobs/{row.id}", "See how far it is")
-        return go_on(request, "/changes", "All of them are being marked as seen.", more=more)
-    return go_on(request, "/changes", f"{count(row.done, 'alert')} marked as seen.")
+        return go_on(request, path, "All of them are being marked as seen.", more=more)
+    return go_on(request, path, f"{count(row.done, 'alert')} marked as seen.")
 
 
 @router.post("/changes/{alert_id}/deliver")
@@ -288,16 +310,16 @@ async def _tally(store: Store, show: Show, query: AlertQuery) -> Tally | None:
 
 
 async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str], bool]:
-    """The ids of a list up to a position, and whether these are all."""
+    """The ids of what nobody has seen of a list up to a position, and whether these are all."""
     ids: list[str] = []
     cursor: str | None = None
-    while len(ids) <= _UNDONE:
+    for _ in range(_LOOKED_AT):
         found = await store.browse_alerts(query, cursor=cursor, limit=100)
-        ids += [row.id for row in found.rows if row.position <= up_to]
+        ids += [row.id for row in found.rows if row.position <= up_to and row.seen_at is None]
         cursor = found.next
-        if cursor is None:
+        if cursor is None or len(ids) > _UNDONE:
             break
-    return ids[:_UNDONE], len(ids) <= _UNDONE
+    return ids[:_UNDONE], cursor is None and len(ids) <= _UNDONE
 
 
 def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[Told], str | None]:

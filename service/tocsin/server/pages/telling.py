@@ -34,8 +34,6 @@ BASES: Final = {
     "contradicted": "what the page declares and its content do not agree",
 }
 
-KINDS: Final = ("changed", "unreachable", "recovered", "disallowed", "suspect", "host", "outage")
-"""Kinds of events that can be asked for; what they are called stands in `KIND_NAMES`."""
 KIND_NAMES: Final = {
     "changed": "Changes",
     "host": "Shared changes",
@@ -44,7 +42,10 @@ KIND_NAMES: Final = {
     "disallowed": "Disallowed",
     "suspect": "Something else",
     "outage": "Our connection",
+    "unchanged": "Unchanged",
+    "too-soon": "Not due to change yet",
 }
+"""Kinds of events that can be asked for, and what they are called."""
 
 
 class Differing(Struct, frozen=True):
