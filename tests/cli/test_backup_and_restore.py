@@ -80,6 +80,17 @@ def test_where_there_is_no_store_one_is_made(tmp_path: Path, installation: Insta
     assert (store_of(other).stat().st_mode & 0o777) == 0o600
 
 
+def test_what_a_restoring_that_was_killed_left_behind_goes_with_the_next(
+    installation: Installation, copy: Path
+) -> None:
+    for name in ("tocsin.db.123.part", "tocsin.db.123.part-journal", "tocsin.db.mine.part"):
+        (installation.folder / name).touch()
+
+    installation.call("store", "restore", "--replace", "--yes", str(copy))
+
+    assert {name for name in folder_of(installation) if ".part" in name} == {"tocsin.db.mine.part"}
+
+
 def test_a_store_is_never_replaced_unasked(installation: Installation, copy: Path) -> None:
     before = store_of(installation).read_bytes()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from contextlib import closing, suppress
+from glob import escape
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final
@@ -126,6 +128,7 @@ class Restore:
             raise StoreError(f"{self._target}: there is a store already; give --replace, which keeps it aside")
         lock = EngineLock(self._target)
         try:
+            self._sweep()
             self._copy()
             self._bring_up_to_date()
             if not self._stop.is_set():
@@ -134,6 +137,13 @@ class Restore:
             for ending in ("", *_BESIDE):
                 Path(self._part + ending).unlink(missing_ok=True)
             lock.release()
+
+    def _sweep(self) -> None:
+        """Remove what a restoring left that was killed: under the lock there is no other one."""
+        store = Path(self._target)
+        for left in store.parent.glob(f"{escape(store.name)}.*.part*"):
+            if re.fullmatch(r"\d+\.part(-\w+)?", left.name.removeprefix(f"{store.name}.")):
+                left.unlink(missing_ok=True)
 
     def _copy(self) -> None:
         with translated(self._source), closing(_opened(self._source, self._busy)) as source:
