@@ -76,6 +76,17 @@ async def test_over_https_the_cookie_is_secure_and_bound_to_the_host(rig: Rig) -
     assert "strict-transport-security" in page.headers
 
 
+async def test_over_https_a_cookie_that_a_neighbour_can_have_set_is_not_believed(rig: Rig) -> None:
+    async with logged_in(rig) as browser:
+        secret = browser.cookies["tocsin"]
+    rig.service.configure(public_url="https://tocsin.example")
+    async with rig.asking(client=ELSEWHERE, base="http://tocsin.example") as other:
+        plain = await other.get("/api/openapi.json", headers={"Cookie": f"tocsin={secret}"})
+        bound = await other.get("/api/openapi.json", headers={"Cookie": f"x=1; __Host-tocsin={secret}"})
+
+    assert (plain.status_code, bound.status_code) == (401, 200)
+
+
 async def test_logging_in_makes_a_session_that_nobody_knew_before(rig: Rig) -> None:
     """Session fixation: a cookie that somebody planted is worth nothing after the login either."""
     token = await rig.token(Scope.READ)

@@ -96,6 +96,17 @@ async def test_a_body_that_is_no_json_is_said_to_be_none(rig: Rig, local: httpx.
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
 
 
+async def test_a_body_of_a_kind_that_is_not_read_is_415(rig: Rig, local: httpx.AsyncClient) -> None:
+    @rig.app.post("/api/v1/taking")
+    async def taking(_caller: Writing, given: dict[str, int]) -> int:
+        return len(given)
+
+    answer = await local.post("/api/v1/taking", content=b"<a/>", headers={"Content-Type": "application/xml"})
+
+    assert (answer.status_code, answer.json()["type"]) == (415, "urn:tocsin:problem:unsupported-media-type")
+    assert "application/json" in answer.json()["mend"]
+
+
 async def test_a_method_that_is_not_offered_names_those_that_are(local: httpx.AsyncClient) -> None:
     answer = await local.delete("/healthz")
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 PROBLEM = "application/problem+json"
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _KINDS: tuple[tuple[type[TocsinError], int, str], ...] = (
     (NotWatched, 404, "not-watched"),
     (UsageError, 422, "refused"),
@@ -110,7 +111,7 @@ def problem_of(exc: Exception) -> Problem:
 
 async def answer(request: Request, exc: Exception) -> Response:
     """Answer with an error: in JSON, or to a browser as a page."""
-    problem = problem_of(exc)
+    problem = _unread(request, exc) or problem_of(exc)
     request_id = str(request.scope.get("state", {}).get("request_id", ""))
     if wants_html(request):
         from tocsin.server.pages.errors import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
@@ -141,6 +142,23 @@ def _of_http(exc: HTTPException) -> Problem:
     detail = "" if exc.detail == phrase else str(exc.detail)
     name = phrase.lower().replace(" ", "-")
     return Problem(exc.status_code, name, phrase, detail, mend=_MENDS.get(exc.status_code, ""), headers=exc.headers)
+
+
+def _unread(request: Request, exc: Exception) -> Problem | None:
+    """Say that a body is of a kind that is not read here; a JSON that is wrong is told field by field."""
+    if not isinstance(exc, RequestValidationError) or all(tuple(found["loc"]) != ("body",) for found in exc.errors()):
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not kind or kind.endswith("json") or kind in FORMS:
+        return None
+    return Problem(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "unsupported-media-type",
+        "A body of this kind is not read here",
+        f"it came as {kind}",
+        mend="send it as application/json; /api/openapi.json says what else is read",
+        headers={"Accept-Post": "application/json"},
+    )
 
 
 def _invalid(exc: RequestValidationError) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import compare_digest
 from typing import TYPE_CHECKING
 
-from tocsin.server.problems import Problem
+from tocsin.server.problems import FORMS, Problem
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 FIELD = "csrf"
 HEADER = "x-csrf-token"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 async def check_form(request: Request, caller: Caller) -> None:
@@ -44,7 +43,7 @@ async def check_form(request: Request, caller: Caller) -> None:
 
 
 def _is_form(request: Request) -> bool:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() in _FORMS
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() in FORMS
 
 
 def _is_browser(request: Request) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NoBase64
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_network
 from math import ceil
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from tocsin.model import Scope
 from tocsin.server.access.caller import Caller, Via
 from tocsin.server.access.credentials import digest_of, is_token, new_secret
 from tocsin.server.access.forms import SAFE
-from tocsin.server.access.origins import Sender, is_cross_site, is_own_name
+from tocsin.server.access.origins import Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, unknown
 from tocsin.server.access.throttle import Throttle
 from tocsin.server.problems import Problem, answer, wants_html
@@ -30,13 +29,14 @@ if TYPE_CHECKING:
     from starlette.types import Scope as Connection
 
     from tocsin.server.parts import Parts
+    from tocsin.settings import HttpSettings
 
 PUBLIC = frozenset({"/healthz", "/readyz", "/login"})
 PUBLIC_BELOW = "/static/"
 COOKIE = "tocsin"
 SECURE_COOKIE = "__Host-tocsin"
 SENDER = "tocsin.sender"
-_SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "key", "password"})
+_SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "password"})
 _IPV6_NETWORK = 64
 
 
@@ -67,7 +67,7 @@ class Doorkeeper:
         header = request.headers.get("authorization")
         if header is not None:
             return await self._by_header(header, sender)
-        secret = session_cookie(request)
+        secret = session_cookie(request, self._parts.service.settings().http)
         if secret is not None:
             session = await self._parts.store.session_of(digest_of(secret), self._parts.clock.now())
             if session is not None:
@@ -166,16 +166,14 @@ def who_is(sender: Sender) -> str:
     return str(sender.address)
 
 
-def session_cookie(request: Request) -> str | None:
+def cookie_name(sender: Sender, settings: HttpSettings) -> str:
+    """Name the session's cookie: over HTTPS one that no other site, and no neighbour in the domain, can have set."""
+    return SECURE_COOKIE if is_secure(sender, settings) else COOKIE
+
+
+def session_cookie(request: Request, settings: HttpSettings) -> str | None:
     """Give the session's secret that a browser sends."""
-    cookies: SimpleCookie = SimpleCookie()
-    for header in request.headers.getlist("cookie"):
-        try:
-            cookies.load(header)
-        except CookieError:
-            continue
-    found = cookies.get(SECURE_COOKIE) or cookies.get(COOKIE)
-    return found.value if found is not None and found.value else None
+    return request.cookies.get(cookie_name(request.scope[SENDER], settings)) or None
 
 
 def _password(said: str) -> str:

@@ -32,6 +32,7 @@ _ALWAYS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+_ENDLESS = frozenset({"/events"})
 _A_YEAR = "max-age=31536000"
 
 
@@ -54,8 +55,9 @@ class Envelope:
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, SENDER: sender, "state": state}
         is_private = not is_public(scope["path"])
-        if scope["method"] == "HEAD":
+        if scope["method"] == "HEAD" and scope["path"] not in _ENDLESS:
             scope["method"] = "GET"  # the server leaves the body out
+            state["is_head"] = True
 
         async def dress(message: Message) -> None:
             nonlocal status

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tocsin.server.access.caller import Via
 from tocsin.server.access.credentials import digest_of, new_secret
-from tocsin.server.access.guard import COOKIE, SECURE_COOKIE, SENDER, Doorkeeper, session_cookie
+from tocsin.server.access.guard import COOKIE, SECURE_COOKIE, SENDER, Doorkeeper, cookie_name, session_cookie
 from tocsin.server.access.rights import Reading
 from tocsin.server.pages.rendering import plain_page
 from tocsin.server.pages.words import local_path
@@ -46,20 +46,20 @@ async def login(
         return page
     if caller.token_id is None:
         raise AssertionError("a token has an id")
-    now, length = parts.clock.now(), parts.service.settings().http.session
-    if (before := session_cookie(request)) is not None:
+    settings = parts.service.settings().http
+    now, length, name = parts.clock.now(), settings.session, cookie_name(sender, settings)
+    if (before := session_cookie(request, settings)) is not None:
         await parts.store.close_session(digest_of(before))
     secret = new_secret()
     until = now + round(length.total_seconds() * 1_000_000)
     await parts.store.open_session(digest_of(secret), caller.token_id, new_secret(), now, until=until)
     response = RedirectResponse(onward(next), 303)
-    is_secure = is_secure_request(request, parts.service.settings().http.public_url)
     response.set_cookie(
-        SECURE_COOKIE if is_secure else COOKIE,
+        name,
         secret,
         max_age=round(length.total_seconds()),
         path="/",
-        secure=is_secure,
+        secure=name == SECURE_COOKIE,
         httponly=True,
         samesite="lax",
     )
@@ -69,9 +69,9 @@ async def login(
 @router.post("/logout")
 async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
     """Close the session."""
-    if (secret := session_cookie(request)) is not None:
+    if (secret := session_cookie(request, parts.service.settings().http)) is not None:
         await parts.store.close_session(digest_of(secret))
-    response = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache"'})
+    response = RedirectResponse("/login", 303)
     for name in (COOKIE, SECURE_COOKIE):
         response.delete_cookie(name, path="/", secure=name == SECURE_COOKIE, httponly=True, samesite="lax")
     return response
@@ -81,14 +81,6 @@ def onward(wanted: str) -> str:
     """Give a path of this service to lead on to; whatever else is asked for leads to the first page."""
     path = local_path(wanted)
     return "/" if path.startswith(("/login", "/logout")) else path
-
-
-def is_secure_request(request: Request, public_url: str) -> bool:
-    """Say whether the browser speaks HTTPS, with us or with a proxy that is believed."""
-    origin = request.scope[SENDER].origin
-    if origin is not None and origin.scheme == "https":
-        return True
-    return public_url.startswith("https://") and origin is not None and origin.host in public_url
 
 
 def _doorkeeper(request: Request) -> Doorkeeper:

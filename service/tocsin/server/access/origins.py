@@ -108,6 +108,15 @@ def public_origin(settings: HttpSettings) -> Origin | None:
     return parse_origin(f"{parts.scheme}://{parts.netloc}")
 
 
+def is_secure(sender: Sender, settings: HttpSettings) -> bool:
+    """Say whether the browser speaks HTTPS: a proxy that is believed says so, or it came by `http.public_url`."""
+    if sender.origin is None:
+        return False
+    public = public_origin(settings)
+    is_public = public is not None and public.scheme == "https" and public.host == sender.origin.host
+    return sender.origin.scheme == "https" or is_public
+
+
 def is_own_name(origin: Origin | None, settings: HttpSettings) -> bool:
     """Say whether this machine, or whoever set `http.public_url`, calls the service so (against DNS rebinding)."""
     if origin is None:
