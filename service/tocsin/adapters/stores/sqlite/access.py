@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tocsin.adapters.stores.sqlite.codec import read_object, to_json
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.role import Role
+from tocsin.adapters.stores.sqlite.role import LAST, Role
 from tocsin.errors import UsageError
 from tocsin.model import AuditEntry, Scope, SessionRow, Slice, TokenRow
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
 
 SQL = queries("access")
-_LAST: Final = 1 << 62
 _NOTED_US: Final = 60_000_000
 """A token's use is noted so often at most."""
 
@@ -113,7 +112,7 @@ class AccessRole(Role):
     async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
         """The audit log, newest first."""
         cursors = Cursors(1, "audit")
-        (before,) = cursors.read(cursor) or (_LAST,)
+        (before,) = cursors.read(cursor) or (LAST,)
         values = {"before": before, "limit": limit + 1}
         rows = await self._view(lambda db: db.execute(SQL["audit"], values).fetchall())
         entries = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.alerts import to_alert
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
@@ -11,7 +11,7 @@ from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.lists import COUNTED
 from tocsin.adapters.stores.sqlite.outbox import SQL as ALERTS
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.role import LAST, bounded, ids
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.errors import UsageError
 from tocsin.model import Slice, Tally
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tocsin.model import AlertQuery, AlertRow, Instant
 
 SQL = queries("alert_lists")
-_LAST: Final = 1 << 62
 
 
 class AlertListRole(SteppingRole):
@@ -33,7 +32,7 @@ class AlertListRole(SteppingRole):
         """Alerts, the latest first."""
         walk, values = _walk_of(query)
         cursors = Cursors(1, "alerts", walk, *values.values())
-        (before,) = cursors.read(cursor) or (_LAST,)
+        (before,) = cursors.read(cursor) or (LAST,)
 
         def read(db: sqlite3.Connection) -> Slice[AlertRow]:
             found = db.execute(SQL[walk], {**values, "before": before, "limit": limit + 1}).fetchall()
@@ -47,7 +46,7 @@ class AlertListRole(SteppingRole):
     async def tally_alerts(self, query: AlertQuery) -> Tally:
         """How many alerts there are, counted to 10,000."""
         walk, values = _walk_of(query)
-        values.update(before=_LAST, limit=COUNTED + 1)
+        values.update(before=LAST, limit=COUNTED + 1)
         number = await self._view(lambda db: len(db.execute(SQL[walk], values).fetchall()))
         return Tally(min(number, COUNTED), is_exact=number <= COUNTED)
 
@@ -60,7 +59,7 @@ class AlertListRole(SteppingRole):
     async def mark_all_seen(self, query: AlertQuery, now: Instant, *, up_to: int) -> int:
         """Mark all alerts of a list up to this position as seen, a step at a time; returns how many."""
         walk, values = _walk_of(query)
-        marked, before = 0, min(up_to + 1, _LAST)
+        marked, before = 0, bounded(up_to + 1)
         while before:
             values.update(before=before, limit=STEP_ROWS)
             found = await self._view(lambda db: db.execute(SQL[walk], values).fetchall())
@@ -82,7 +81,8 @@ def _mark(db: sqlite3.Connection, place: dict[str, Any]) -> int:
 
 def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:
     """Find the walk that a list of alerts is; raises UsageError for what is not offered."""
-    alone = {"kind": query.kind, "group": query.group, "page": query.page_id, "dead": query.dead or None}
+    page = None if query.page_id is None else bounded(query.page_id)
+    alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None}
     given = {name: value for name, value in alone.items() if value is not None}
     if len(given) + (query.unseen or query.outcome is not None) > 1:
         raise UsageError(

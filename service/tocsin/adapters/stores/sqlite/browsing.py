@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.lists import SQL, list_of
 from tocsin.adapters.stores.sqlite.pages import SQL as PAGES
-from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.role import LAST, Role, bounded, ids
 from tocsin.adapters.stores.sqlite.watchlist import to_page
 from tocsin.model import GroupRow, RenderingEntry, Slice, StateEntry, VerdictEntry
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from tocsin.model import PageQuery, PageRow, Tally
 
 T = TypeVar("T")
-
-LAST: Final = 1 << 62
-"""Beyond every id and position."""
 
 
 class BrowseRole(Role):
@@ -52,19 +49,19 @@ class BrowseRole(Role):
         pages = list_of(query)
         cursors = _cursors_of(query, pages.size, "ids")
         place = cursors.read(cursor)
-        found, goes_on = await self._view(lambda db: pages.after(db, place, last_id, limit))
+        found, goes_on = await self._view(lambda db: pages.after(db, place, bounded(last_id), limit))
         return Slice(tuple(found), None if goes_on is None else cursors.write(goes_on))
 
     async def page_by_id(self, page_id: int) -> PageRow | None:
         """One page."""
-        if not 0 < page_id < LAST:
-            return None
-        row = await self._view(lambda db: db.execute(PAGES["row_of"], {"page": page_id}).fetchone())
+        place = {"page": bounded(page_id)}
+        row = await self._view(lambda db: db.execute(PAGES["row_of"], place).fetchone())
         return to_page(row) if row is not None else None
 
     async def page_revision(self, page_id: int) -> int | None:
         """A number that grows with each edit of the page by somebody."""
-        row = await self._view(lambda db: db.execute(SQL["revision_of_page"], {"page": page_id}).fetchone())
+        place = {"page": bounded(page_id)}
+        row = await self._view(lambda db: db.execute(SQL["revision_of_page"], place).fetchone())
         return row[0] if row is not None else None
 
     async def group_rows(self) -> list[GroupRow]:
@@ -92,7 +89,8 @@ class BrowseRole(Role):
 
     async def verdict(self, verdict_id: int) -> VerdictEntry | None:
         """One verdict."""
-        row = await self._view(lambda db: db.execute(SQL["verdict"], {"verdict": verdict_id}).fetchone())
+        place = {"verdict": bounded(verdict_id)}
+        row = await self._view(lambda db: db.execute(SQL["verdict"], place).fetchone())
         return _to_verdict(row) if row is not None else None
 
     async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
@@ -105,9 +103,9 @@ class BrowseRole(Role):
         self, query: str, page_id: int, cursor: str | None, limit: int, entry: Callable[[Sequence[Any]], T]
     ) -> Slice[T]:
         """Read a part of the records of a page, by their ids down."""
-        cursors = Cursors(1, query, page_id)
+        cursors = Cursors(1, query, bounded(page_id))
         (before,) = cursors.read(cursor) or (LAST,)
-        values = {"page": page_id, "before": before, "limit": limit + 1}
+        values = {"page": bounded(page_id), "before": before, "limit": limit + 1}
         rows = await self._view(lambda db: db.execute(SQL[query], values).fetchall())
         goes_on = cursors.write((rows[limit - 1][0],)) if len(rows) > limit else None
         return Slice(tuple(entry(row) for row in rows[:limit]), goes_on)

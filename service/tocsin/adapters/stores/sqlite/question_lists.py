@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.attention import read_questions
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.lists import COUNTED
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.role import Role, ids
+from tocsin.adapters.stores.sqlite.role import LAST, Role, ids
 from tocsin.model import Slice, Tally
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tocsin.model import QuestionRow
 
 SQL = queries("question_lists")
-_LAST: Final = 1 << 62
 
 
 class QuestionListRole(Role):
@@ -29,7 +28,7 @@ class QuestionListRole(Role):
         """Questions that are open (the most pages first), or that ended (the latest first)."""
         walk = "ended" if closed else "open"
         cursors = Cursors(2, "questions", walk)
-        pages, before = cursors.read(cursor) or (_LAST, _LAST)
+        pages, before = cursors.read(cursor) or (LAST, LAST)
         values = {"pages": pages, "before": before, "limit": limit + 1}
 
         def read(db: sqlite3.Connection) -> Slice[QuestionRow]:

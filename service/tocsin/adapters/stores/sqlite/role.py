@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 REVISIONS = queries("revisions")
+
+LAST: Final = 1 << 62
+"""Beyond every id and position."""
 
 
 class Options(Struct, frozen=True):
@@ -79,6 +82,11 @@ class Role:
     async def _view(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Read at one instant, for people: who checks goes on meanwhile, and they wait for none of that."""
         return await self._viewer.read(work)
+
+
+def bounded(number: int) -> int:
+    """Give a number that somebody typed as one that a column can hold: one beyond is as good as the last."""
+    return max(-LAST, min(number, LAST))
 
 
 def ids(values: Iterable[int | str]) -> str:

@@ -1,7 +1,8 @@
 """The words that pages are found by, and how they are kept: pure.
 
 All words of 4,096 pages are kept at once, in rows by a word's first two letters: one entry after the other, each a
-sign, the word, a sign, and two bytes for each page that has it. An expression finds all that begins alike.
+sign, the word, a sign, and two bytes for each page that has it, or for the first and the last of a run. An expression
+finds all that begins alike.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     Named = tuple[int, str, str | None, str | None]
 
@@ -33,9 +34,10 @@ _LETTERS: Final = 37
 _WORD: Final = re.compile(r"([^\W_]{1,24})[^\W_]*")
 _ASCII_WORD: Final = re.compile(r"([a-z0-9]{1,24})[a-z0-9]*")
 _SCHEME: Final = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_BEGINS, _ENDS = b"\x02", b"\x01"
+_BEGINS, _ENDS, _TO = b"\x02", b"\x01", b"="
+_RUN: Final = 4
 _ENTRY: Final = re.compile(rb"\x02([^\x01]*)\x01([^\x02]*)")
-# Six bits a byte, in a range that holds neither sign.
+# Six bits a byte, in a range that holds no sign.
 _PLACES: Final = [bytes((64 | place >> 6, 64 | place & 63)) for place in range(BLOCK_PAGES)]
 
 
@@ -75,26 +77,26 @@ def row_of(word: str) -> int:
 
 def pack_block(pages: Iterable[Named]) -> dict[int, bytes]:
     """Give the rows of a block, by number, that keep the words of these pages: (id, URL, spelling, text) each."""
-    words: defaultdict[str, list[bytes]] = defaultdict(list)
+    words: defaultdict[str, list[int]] = defaultdict(list)
     for page_id, url, given, text in pages:
-        place = _PLACES[page_id & (BLOCK_PAGES - 1)]
+        place = page_id & (BLOCK_PAGES - 1)
         for word in words_of_page(url, given, text):
             words[word].append(place)
     rows: defaultdict[int, list[bytes]] = defaultdict(list)
     for word in sorted(words):
-        rows[row_of(word)] += (_BEGINS, word.encode(), _ENDS, *words[word])
+        rows[row_of(word)] += (_BEGINS, word.encode(), _ENDS, _pack(words[word]))
     return {number: b"".join(rows[number]) for number in sorted(rows)}
 
 
 def repack(row: bytes, less: Mapping[str, set[int]], more: Mapping[str, set[int]]) -> bytes:
     """Give a row with pages taken out of some words, and put to others: places by word."""
-    words = {word.decode(): set(_unpack(places)) for word, places in _ENTRY.findall(row)}
+    words = {word.decode(): set(_unpack([places])) for word, places in _ENTRY.findall(row)}
     for word, places in less.items():
         words.setdefault(word, set()).difference_update(places)
     for word, places in more.items():
         words.setdefault(word, set()).update(places)
     return b"".join(
-        b"".join((_BEGINS, word.encode(), _ENDS, *[_PLACES[place] for place in sorted(places)]))
+        b"".join((_BEGINS, word.encode(), _ENDS, _pack(sorted(places))))
         for word, places in sorted(words.items())
         if places
     )
@@ -114,14 +116,34 @@ class Beginning:
 
     def places(self, row: bytes) -> list[int]:
         """Give the places of all words that begin so; a page that has several is there several times."""
-        return _unpack(b"".join(self._entries.findall(row)))
+        return _unpack(self._entries.findall(row))
 
     def is_in(self, words: Iterable[str]) -> bool:
         """Tell whether one of these words begins so."""
         return any(word.startswith(self.word) for word in words)
 
 
-def _unpack(places: bytes) -> list[int]:
+def _pack(places: Sequence[int]) -> bytes:
+    first, last = places[0], places[-1]
+    if len(places) >= _RUN and last - first == len(places) - 1:
+        return b"".join((_PLACES[first], _TO, _PLACES[last]))
+    return b"".join([_PLACES[place] for place in places])
+
+
+def _unpack(entries: Iterable[bytes]) -> list[int]:
+    found: list[int] = []
+    single: list[bytes] = []
+    for entry in entries:
+        if entry[2:3] == _TO:
+            first, last = _numbers(entry[:2] + entry[3:])
+            found.extend(range(first, last + 1))
+        else:
+            single.append(entry)
+    found.extend(_numbers(b"".join(single)))
+    return found
+
+
+def _numbers(places: bytes) -> list[int]:
     return [(high & 63) << 6 | low & 63 for high, low in zip(places[::2], places[1::2], strict=True)]
 
 

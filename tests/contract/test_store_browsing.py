@@ -1,0 +1,278 @@
+"""Lists of pages for people: each page once and in order, whatever is added meanwhile, and tallies that are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page
+from tocsin.adapters.stores.sqlite.lists import COUNTED
+from tocsin.errors import UsageError
+from tocsin.model import PageQuery, PageRow, Tally, View
+
+if TYPE_CHECKING:
+    from tocsin.adapters.stores.sqlite import SqliteStore
+
+SOME = 5
+
+
+async def walk(store: SqliteStore, query: PageQuery, limit: int = SOME) -> list[PageRow]:
+    """All pages of a list, a part at a time."""
+    rows: list[PageRow] = []
+    cursor: str | None = None
+    while True:
+        part = await store.browse_pages(query, cursor=cursor, limit=limit)
+        assert len(part.rows) <= limit
+        rows += part.rows
+        cursor = part.next
+        if cursor is None:
+            return rows
+
+
+async def ids_of(store: SqliteStore, query: PageQuery) -> list[int]:
+    """The ids of a list, as a job walks it."""
+    ids: list[int] = []
+    cursor: str | None = None
+    while True:
+        part = await store.browse_ids(query, cursor=cursor, limit=SOME, last_id=1 << 70)
+        ids += part.rows
+        cursor = part.next
+        if cursor is None:
+            return ids
+
+
+async def urls(desk: Desk, **query: object) -> list[str]:
+    """The URLs of a list."""
+    return [row.url for row in await walk(desk.store, PageQuery(**query))]  # type: ignore[arg-type]  # as each test has it
+
+
+@pytest.mark.parametrize("view", View)
+async def test_every_view_is_empty_where_nothing_is_watched(desk: Desk, view: View) -> None:
+    assert await desk.store.browse_pages(PageQuery(view)) == await desk.store.browse_pages(PageQuery(view, "main"))
+    assert await desk.store.tally_pages(PageQuery(view)) == Tally(0)
+
+
+async def test_the_page_added_last_comes_first(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+
+    assert await urls(desk) == [C, B, A]
+
+
+async def test_what_changed_last_comes_first_of_what_has_changed(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    for url in (B, A):
+        await desk.check(url, "1")
+        desk.now += MINUTE
+        await desk.check(url, "2")
+
+    assert await urls(desk, view=View.CHANGED) == [A, B]
+    assert await urls(desk, view=View.CHANGED, group="main") == [A, B]
+
+
+async def test_T53_a_page_that_declares_something_is_listed_as_long_as_it_does(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.check(A, "1")
+    await desk.check(B)
+    declaring = await urls(desk, view=View.DECLARING)
+    desk.now += DAY
+    await desk.check(A)
+
+    assert (declaring, await urls(desk, view=View.DECLARING)) == ([A], [])
+
+
+async def test_T53_a_failed_check_takes_no_declaration_back(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+    desk.now += DAY
+    await desk.fail(A)
+
+    assert await urls(desk, view=View.DECLARING) == [A]
+
+
+async def test_T60_what_was_not_received_is_a_problem_and_asked_about_until_it_is(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await desk.fail(A)
+    before = await urls(desk, view=View.PROBLEMS), await urls(desk, view=View.ASKED), await urls(desk, view=View.NEW)
+    desk.now += DAY
+    await desk.check(A)
+
+    assert before == ([A], [A], [B])
+    assert await urls(desk, view=View.PROBLEMS) == await urls(desk, view=View.ASKED) == []
+
+
+async def test_T52_pages_that_are_paused_or_off_are_lists(desk: Desk) -> None:
+    first, second, _ = await desk.watch(A, B, C)
+    await desk.edit(first, paused=True)
+    await desk.edit(second, settings={"mode": "off"})
+
+    assert (await urls(desk, view=View.PAUSED), await urls(desk, view=View.OFF)) == ([A], [B])
+
+
+async def test_a_page_moves_from_the_list_of_its_group_to_that_of_another(desk: Desk) -> None:
+    first, _ = await desk.watch(A, B)
+    await desk.edit(first, group="mine")
+
+    assert (await urls(desk, group="mine"), await urls(desk, group="main")) == ([A], [B])
+    assert [(row.name, row.pages) for row in await desk.store.group_rows()] == [("main", 1), ("mine", 1)]
+
+
+async def test_a_host_has_a_list_of_its_own(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+
+    assert await urls(desk, host="one.example") == [B, A]
+    assert await urls(desk, host="nowhere.example") == []
+    assert await desk.store.tally_pages(PageQuery(host="one.example")) == Tally(2)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        PageQuery(View.NEW, host="one.example"),
+        PageQuery(group="main", words="one"),
+        PageQuery(host="one.example", words="one"),
+        PageQuery(words="  --  "),
+        PageQuery(words="a b c d e f g h i"),
+    ],
+)
+async def test_what_cannot_be_fast_is_refused_with_what_is_offered(desk: Desk, query: PageQuery) -> None:
+    for asked in (desk.store.browse_pages(query), desk.store.tally_pages(query)):
+        with pytest.raises(UsageError, match=r"leave one of them out|give"):
+            await asked
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "AAAA", "a" * 4000, "bnVsbA", "////", "=", "gqFh"])
+async def test_a_cursor_that_was_made_up_is_refused(desk: Desk, cursor: str) -> None:
+    with pytest.raises(UsageError, match="cursor: not one of this list"):
+        await desk.store.browse_pages(PageQuery(), cursor=cursor)
+
+
+async def test_a_cursor_of_another_list_is_refused(desk: Desk) -> None:
+    await desk.watch(A, B)
+    cursor = (await desk.store.browse_pages(PageQuery(), limit=1)).next
+
+    for other in (PageQuery(View.NEW), PageQuery(group="main"), PageQuery(host="one.example")):
+        with pytest.raises(UsageError, match="cursor"):
+            await desk.store.browse_pages(other, cursor=cursor)
+
+
+async def test_a_tally_ends_where_counting_on_would_take_too_long(desk: Desk) -> None:
+    await desk.store.add_pages([new_page(f"https://one.example/{n}") for n in range(COUNTED + 1)], NOW)
+
+    tallies = [
+        await desk.store.tally_pages(query)
+        for query in (PageQuery(), PageQuery(group="main"), PageQuery(View.NEW), PageQuery(host="one.example"))
+    ]
+
+    exact, counted = Tally(COUNTED + 1), Tally(COUNTED, is_exact=False)
+    assert tallies == [exact, exact, counted, counted]
+
+
+async def test_one_page_and_its_revision_are_found_by_id(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    before = await desk.store.page_revision(page_id)
+    await desk.check(A, "1")
+    checked = await desk.store.page_revision(page_id)
+    await desk.edit(page_id, text="mine")
+
+    page = await desk.store.page_by_id(page_id)
+    assert page == await desk.store.page(A)
+    assert (before, checked, await desk.store.page_revision(page_id)) == (0, 0, 1)
+    for nobody in (0, -1, 99, 1 << 70):
+        assert await desk.store.page_by_id(nobody) is None
+        assert await desk.store.page_revision(nobody) is None
+
+
+async def test_an_edit_of_a_group_or_of_all_pages_moves_its_own_revision(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.store.edit_group("main", NOW, settings={"tell": "major"}, unset=())
+    await desk.store.edit_group(None, NOW, settings={"tell": "any"}, unset=())
+    await desk.check(A, "1")
+
+    assert [(row.name, row.revision) for row in await desk.store.group_rows()] == [("main", 1)]
+    assert await desk.store.revision_for_all() == 1
+
+
+GROUPS = ("main", "a", "b")
+Step = tuple[str, int, str]
+
+
+def steps() -> st.SearchStrategy[list[Step]]:
+    """What is done between two looks at a list: something, to a page, with a group."""
+    kinds = st.sampled_from(("add", "remove", "pause", "move", "check", "fail", "change"))
+    return st.lists(st.tuples(kinds, st.integers(0, 30), st.sampled_from(GROUPS)), max_size=12)
+
+
+async def do(desk: Desk, step: Step, known: dict[int, str]) -> None:
+    """Do it."""
+    kind, number, group = step
+    if kind == "add":
+        url = f"https://h{number % 3}.example/{len(known)}-{number}"
+        known.update(dict.fromkeys(await desk.watch(url, group=group), url))
+        return
+    page_id = sorted(known)[number % len(known)] if known else None
+    if page_id is None:
+        return
+    if kind == "remove":
+        await desk.store.remove_pages([page_id])
+        del known[page_id]
+    elif kind == "pause":
+        await desk.edit(page_id, paused=bool(number % 2))
+    elif kind == "move":
+        await desk.edit(page_id, group=group)
+    else:
+        desk.now += MINUTE
+        task = next((task for task in await desk.due() if task.page_id == page_id), None)
+        if task is not None:
+            result = desk.failed(task, "connect") if kind == "fail" else desk.result(task, str(number))
+            await desk.store.commit(desk.claim, [result])
+
+
+@settings(max_examples=8, deadline=None)
+@given(before=steps(), meanwhile=steps(), view=st.sampled_from(View), group=st.sampled_from((None, *GROUPS)))
+async def test_a_list_that_is_walked_gives_each_page_once_and_in_order(
+    before: list[Step], meanwhile: list[Step], view: View, group: str | None
+) -> None:
+    with TemporaryDirectory() as folder:
+        desk, known = await Desk.at(Path(folder)), dict[int, str]()
+        query = PageQuery(view, group)
+        async with desk.store as store:
+            for number in range(8):
+                await do(desk, ("add", number, GROUPS[number % 3]), known)
+            for step in before:
+                await do(desk, step, known)
+
+            whole = await walk(store, query, limit=100)
+            walked = await walk(store, query, limit=2)
+            assert walked == whole
+            assert await store.tally_pages(query) == Tally(len(whole))
+            assert {row.id for row in whole} == set(await ids_of(store, query))
+
+            first = await store.browse_pages(query, limit=2)
+            for step in meanwhile:
+                await do(desk, ("add", *step[1:]), known)
+            rest = first.next and await store.browse_pages(query, cursor=first.next, limit=100)
+            # What comes while a list is walked stands before what was seen of it.
+            assert [*first.rows, *(rest.rows if rest else ())] == whole
+            assert await store.check() == []
+
+
+@settings(max_examples=6, deadline=None)
+@given(before=steps())
+async def test_the_lists_of_all_groups_are_the_list_of_all(before: list[Step]) -> None:
+    with TemporaryDirectory() as folder:
+        desk, known = await Desk.at(Path(folder)), dict[int, str]()
+        async with desk.store as store:
+            for step in before:
+                await do(desk, step, known)
+            for view in View:
+                all_of_them = [row.id for row in await walk(store, PageQuery(view))]
+                by_group = [row.id for group in GROUPS for row in await walk(store, PageQuery(view, group))]
+
+                assert Counter(all_of_them) == Counter(by_group)
+            assert {row.id for row in await walk(store, PageQuery())} == set(known)
