@@ -117,6 +117,17 @@ def test_prune_on_the_command_line_is_the_same_as_in_the_file(installation: Inst
     assert list(pages(installation)) == [B]
 
 
+@pytest.mark.parametrize("text", ["prune = true\n", '[all]\nevery = "1h"\n', ""])
+def test_a_file_without_pages_never_empties_the_list(installation: Installation, text: str) -> None:
+    installation.call("apply", installation.write("pages.toml", FILE))
+
+    answer = installation.call("apply", "--prune", "--yes", installation.write("empty.toml", text))
+
+    assert answer.status == 2
+    assert "all would go; to empty the list: tocsin watch clear" in answer.err
+    assert len(pages(installation)) == 2
+
+
 def test_a_dry_run_is_a_plan(installation: Installation) -> None:
     file = installation.write("pages.toml", FILE)
 

@@ -17,6 +17,7 @@ from tocsin.cli.sources import open_lines
 from tocsin.cli.watch.choosing import BATCH, batches
 from tocsin.configuration import mask
 from tocsin.configuration.secrets import read_secret
+from tocsin.errors import UsageError
 from tocsin.lists.declared import Change, Declared, compare_group, compare_page, read_declared, to_new
 from tocsin.lists.declared.tree import FORMATS, LARGEST_BYTES
 from tocsin.model import PageFilter
@@ -78,6 +79,8 @@ def read_file(name: str, kind: str | None, *, prune: bool | None) -> Declared:
         return read_secret(folder / file, key=key, source=source)
 
     declared = read_declared(body, name=name, kind=kind, read_secret=secret)
+    if prune and not declared.pages:
+        raise UsageError(f"--prune: {name} names no page, and all would go; to empty the list: tocsin watch clear")
     return declared if prune is None else msgspec.structs.replace(declared, prune=prune)
 
 
