@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
+import httpx
+
+from tests.conftest import ROOT
 from tests.journey.running import Home, Service, until
 from tests.web.town import EDITIONS, EVIL, GROUPS, HOSTILE, WORDS, Town
 from tocsin.adapters.system import SystemClock
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from tocsin.model import NewPage
+    from tocsin.model import Instant, NewPage
 
 CONFIGURATION = """\
 [instance]
@@ -41,22 +47,45 @@ listen = "127.0.0.1:0"
 """
 
 
+class LateHome(Home):
+    """A home whose clock is slow by so many seconds."""
+
+    late_s = 0
+
+    async def _spawn(self, *arguments: str, logged: bool = False) -> asyncio.subprocess.Process:
+        late = ("-m", "tests.web.backdated", str(self.late_s), *arguments)
+        with self.log.open("ab") as log:
+            return await asyncio.create_subprocess_exec(
+                sys.executable,
+                *late,
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log if logged else asyncio.subprocess.PIPE,
+                stderr=log if logged else asyncio.subprocess.PIPE,
+            )
+
+
 class Living:
     """A service that watches the town.
 
     url    where its pages are, without a slash at the end
     """
 
-    def __init__(self, home: Home, town: Town) -> None:
+    def __init__(self, home: LateHome, town: Town) -> None:
         self.home, self.town, self.url = home, town, ""
-        self._service: Service | None = None
+        self.service: Service | None = None
+
+    def now(self) -> Instant:
+        """What the service takes to be now."""
+        return SystemClock().now() - self.home.late_s * 1_000_000
 
     @classmethod
     @asynccontextmanager
     async def at(cls, folder: Path) -> AsyncIterator[Self]:
         """Keep a service going inside; nothing is watched yet."""
         async with Town() as town:
-            home = Home(folder)
+            home = LateHome(folder)
             home.configure(CONFIGURATION.format(proxy=town.port))
             living = cls(home, town)
             await living.start()
@@ -68,18 +97,30 @@ class Living:
 
     async def start(self) -> None:
         """Run it, and find out where it listens."""
-        self._service = await self.home.start()
+        self.home.log.write_text("")
+        self.service = await self.home.start()
         self.url = str((await self.home.hears("http.listening"))["url"]).rstrip("/")
+        async with httpx.AsyncClient() as client:
+
+            async def is_ready() -> bool:
+                return (await client.get(f"{self.url}/readyz")).is_success
+
+            await until(is_ready, what="a service that is ready")
+
+    async def stop(self) -> None:
+        """End it; its store stays."""
+        assert self.service is not None
+        await self.service.stop()
 
     async def watch(self, pages: Sequence[NewPage]) -> None:
         """Put pages on the list."""
         async with self.home.store() as store:
-            await store.add_pages(pages, SystemClock().now())
+            await store.add_pages(pages, self.now())
 
     async def check(self) -> None:
         """Have all pages checked, and wait until their alerts are there."""
         async with self.home.store() as store:
-            begun = SystemClock().now()
+            begun = self.now()
             await store.request_check(None, begun)
 
             async def all_checked() -> bool:

@@ -294,4 +294,5 @@ async def test_what_a_page_declares_and_how_it_failed_is_shown_and_never_run(rea
 
 
 def _revision(html: str) -> str:
-    return re.findall(r'name="revision" value="(\d+)"', html)[0]
+    (found,) = re.findall(r'name="revision" value="(\d+)"', html)
+    return str(found)
