@@ -305,3 +305,11 @@ async def test_a_store_that_cannot_be_read_ends_the_stream_and_it_is_taken_up_la
     assert "stream.failed" in desk.rig.telemetry.names()
     async with reading(desk.address, last_id="0") as reader:
         assert (await reader.event()).json["id"] == "a"
+
+
+async def test_a_head_alone_takes_up_no_place(desk: Desk) -> None:
+    async with desk.rig.asking() as asked:
+        assert (await asked.head("/events")).status_code == 405
+
+    assert desk.rig.telemetry.names()[-1] == "http.answered"
+    assert "stream.opened" not in desk.rig.telemetry.names()

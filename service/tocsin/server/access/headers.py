@@ -57,7 +57,6 @@ class Envelope:
         is_private = not is_public(scope["path"])
         if scope["method"] == "HEAD" and scope["path"] not in _ENDLESS:
             scope["method"] = "GET"  # the server leaves the body out
-            state["is_head"] = True
 
         async def dress(message: Message) -> None:
             nonlocal status

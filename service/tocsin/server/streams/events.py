@@ -32,6 +32,7 @@ HEARTBEAT_S: Final = 15.0
 STUCK_S: Final = 120.0
 """A reader that takes nothing for so long is gone, whatever its connection says."""
 _END_S: Final = 1.0
+_MEDIA_TYPE: Final = "text/event-stream"
 _LARGEST: Final = 2**63 - 1
 _TYPES: Final = {
     value: value.removeprefix("tocsin.").removesuffix(".v1")
@@ -131,7 +132,7 @@ class Following(Response):
         self, parts: Parts, shared: Streams, caller: Caller, wanted: Wanted, position: int | None, *, has_counters: bool
     ) -> None:
         super().__init__(
-            media_type="text/event-stream",
+            media_type=_MEDIA_TYPE,
             headers={"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"},
         )
         del self.headers["content-length"]
