@@ -42,8 +42,11 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served_in_thread(lived: Path, until: int, folder: Path) -> Iterator[Served]:
-    """Serve a copy of this store, made in `folder`, for as long as the context lasts."""
+def served_in_thread(lived: Path, until: int, folder: Path, *, name: str = "tester") -> Iterator[Served]:
+    """Serve a copy of this store, made in `folder`, for as long as the context lasts.
+
+    name  of the token that is made
+    """
     for part in lived.glob("tocsin.db*"):
         shutil.copy(part, folder / part.name)
     bound = socket.create_server(("127.0.0.1", 0))
@@ -51,7 +54,7 @@ def served_in_thread(lived: Path, until: int, folder: Path) -> Iterator[Served]:
     found: list[Served] = []
 
     def run() -> None:
-        asyncio.run(_serve(bound, folder, until, found, ready, stop))
+        asyncio.run(_serve(bound, folder, until, name, found, ready, stop))
 
     thread = threading.Thread(target=run, name="served")
     thread.start()
@@ -67,6 +70,7 @@ async def _serve(
     bound: socket.socket,
     folder: Path,
     until: int,
+    name: str,
     found: list[Served],
     ready: threading.Event,
     stop: threading.Event,
@@ -76,8 +80,8 @@ async def _serve(
             await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
             served(store, ManualClock(until), _settings(folder)) as rig,
         ):
-            await _furnish(rig)
-            token = await rig.token(Scope.ADMIN, "tester")
+            await furnish(rig)
+            token = await rig.token(Scope.ADMIN, name)
             stopping, front = asyncio.Event(), Front()
             front.open(rig.app)
             async with asyncio.TaskGroup() as group:
@@ -95,7 +99,7 @@ def _settings(folder: Path) -> Settings:
     return replace(Settings(), sinks=sinks)
 
 
-async def _furnish(rig: Rig) -> None:
+async def furnish(rig: Rig) -> None:
     """Let every page be received."""
     at = rig.clock.now()
     last = await rig.store.last_page_id()

@@ -53,6 +53,6 @@ async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
     async with (
         await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
         served(store, ManualClock(lived.until), Settings(sinks=sinks)) as rig,
+        rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked,
     ):
-        async with rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked:
-            yield Api(asked, rig)
+        yield Api(asked, rig)

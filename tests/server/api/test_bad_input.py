@@ -25,7 +25,7 @@ LISTS = (
 )
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "1001", "99999999999999999999", "", "ten", "1e3", "0x10", "١"])
+@pytest.mark.parametrize("limit", ["0", "-1", "1001", "99999999999999999999", "", "ten", "1e3", "0x10", "\u0661"])
 async def test_a_limit_is_a_whole_number_within_bounds(api: Api, limit: str) -> None:
     await api.add(A)
 
@@ -87,7 +87,9 @@ async def test_what_is_ours_cannot_be_set(api: Api, field: str) -> None:
     ],
 )
 async def test_a_page_that_is_not_as_described_is_refused(api: Api, body: object) -> None:
-    answer = await api.asked.post("/api/v1/pages", content=json.dumps(body), headers={"content-type": "application/json"})
+    answer = await api.asked.post(
+        "/api/v1/pages", content=json.dumps(body), headers={"content-type": "application/json"}
+    )
 
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json"), answer.text
     assert await api.urls() == []
@@ -160,7 +162,10 @@ async def test_a_batch_of_a_million_is_refused_before_any_of_it_is_taken(api: Ap
     ids = [str(number) for number in range(1, 1_000_001)]
 
     assert (await api.refused("POST", "/checks", {"ids": ids}))["status"] in {413, 422}
-    assert (await api.refused("POST", "/pages/bulk", {"pages": {"ids": ids}, "action": "delete"}))["status"] in {413, 422}
+    assert (await api.refused("POST", "/pages/bulk", {"pages": {"ids": ids}, "action": "delete"}))["status"] in {
+        413,
+        422,
+    }
     assert await api.urls() == []
 
 
