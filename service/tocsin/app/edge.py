@@ -29,8 +29,8 @@ class Edge:
 
     def __init__(self, settings: HttpSettings, stopping: asyncio.Event, telemetry: Telemetry) -> None:
         self._settings, self._stopping, self._telemetry = settings, stopping, telemetry
-        self._host, self._port = parse_listen(settings.listen)
-        self._sockets = bind(self._host, self._port)
+        self._host, port = parse_listen(settings.listen)
+        self._sockets = bind(self._host, port)
         self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
         self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
         if is_loopback(self._host) or settings.first_token:
@@ -59,6 +59,8 @@ class Edge:
         if not has_tokens and self._settings.first_token:
             await self._make_first_token(store, now)
             has_tokens = True
+        if self._has_ended.is_set():
+            return  # told to stop before it had begun
         if not has_tokens:
             self._keep_to_this_machine()
         url = url_of(self._sockets, self._host)
@@ -120,9 +122,10 @@ class Edge:
             "mend": "`tocsin token add NAME --scope admin` makes a token; from then on everybody needs one",
         }
         if not is_loopback(self._host):
+            port = self._sockets[0].getsockname()[1]
             for each in self._sockets:
                 each.close()
-            self._sockets = bind(LOOPBACK, self._port)
+            self._sockets = bind(LOOPBACK, port)
             values["instead_of"] = self._settings.listen
             values["mend"] = "`tocsin token add NAME --scope admin` makes a token; then start again, to listen there"
             self._host = LOOPBACK

@@ -1,0 +1,129 @@
+"""Who is let in first, and a stop at any moment of the start."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes import RecordingTelemetry
+from tocsin.adapters.stores import open_store
+from tocsin.app.edge import Edge
+from tocsin.errors import StoreError
+from tocsin.model import Scope
+from tocsin.server.access.credentials import digest_of, is_token, new_token
+from tocsin.settings import HttpSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tocsin.ports import Store
+
+NOW = 1_800_000_000_000_000
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as opened:
+        yield opened
+
+
+async def settle(store: Store, settings: HttpSettings) -> RecordingTelemetry:
+    """Settle who is let in, and stop."""
+    stopping, telemetry = asyncio.Event(), RecordingTelemetry()
+    edge = Edge(settings, stopping, telemetry)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(edge.run())
+        await edge.settle(store, NOW)
+        stopping.set()
+        await edge.ended()
+    return telemetry
+
+
+async def test_a_first_token_is_made_where_there_was_none_and_shown_on_a_line_of_its_own(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    telemetry = await settle(store, HttpSettings(listen="127.0.0.1:0", first_token=True))
+
+    shown = capsys.readouterr().out
+    token = shown.removeprefix("token: ").rstrip("\n")
+    found = await store.token_of(digest_of(token), NOW)
+    assert is_token(token)
+    assert found is not None
+    assert found.scope is Scope.ADMIN
+    assert token not in repr(telemetry.happenings)
+    assert telemetry.happenings[-1].values["guarded"] is True
+
+
+async def test_where_there_is_a_token_or_was_one_no_first_one_is_made(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await store.add_token("ops", Scope.READ, digest_of(new_token()), NOW)
+    await store.revoke_token("ops", NOW)
+
+    await settle(store, HttpSettings(listen="127.0.0.1:0", first_token=True))
+
+    assert capsys.readouterr().out == ""
+    assert [row.name for row in await store.tokens()] == ["ops"]
+
+
+async def test_a_second_start_makes_no_second_first_token(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        await settle(store, HttpSettings(listen="127.0.0.1:0", first_token=True))
+
+    assert capsys.readouterr().out.count("token: ") == 1
+    assert len(await store.tokens()) == 1
+
+
+class GoneReader(io.StringIO):
+    """An output whose reader is gone."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+async def test_a_first_token_that_cannot_be_shown_ends_the_start_with_the_mend(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", GoneReader())
+    edge = Edge(HttpSettings(listen="127.0.0.1:0", first_token=True), asyncio.Event(), RecordingTelemetry())
+
+    with pytest.raises(StoreError, match="tocsin token add"):
+        await edge.settle(store, NOW)
+
+    for each in edge._sockets:
+        each.close()
+
+
+async def test_without_a_token_it_keeps_to_this_machine_on_the_same_port_and_says_so(store: Store) -> None:
+    telemetry = await settle(store, HttpSettings(listen="0.0.0.0:0"))
+
+    told = {each.name: each.values for each in telemetry.happenings}
+    assert told["http.listening"]["url"].startswith("http://127.0.0.1:")
+    assert told["http.open"]["instead_of"] == "0.0.0.0:0"
+    assert "start again" in told["http.open"]["mend"]
+
+
+async def test_with_a_token_it_listens_where_it_was_told_to(store: Store) -> None:
+    await store.add_token("ops", Scope.READ, digest_of(new_token()), NOW)
+
+    telemetry = await settle(store, HttpSettings(listen="0.0.0.0:0"))
+
+    assert telemetry.names() == ["http.listening"]
+
+
+async def test_a_stop_before_anything_was_settled_ends_it_in_order(store: Store) -> None:
+    stopping, telemetry = asyncio.Event(), RecordingTelemetry()
+    edge = Edge(HttpSettings(listen="0.0.0.0:0"), stopping, telemetry)
+    stopping.set()
+
+    async with asyncio.timeout(20):
+        await edge.run()
+        await edge.settle(store, NOW)
+        await edge.ended()
+
+    assert telemetry.names() == []
