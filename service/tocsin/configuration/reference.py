@@ -37,8 +37,8 @@ configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=
 **Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
 
 **A mistake** is refused with its place, its key and the mend; an unknown key with the nearest known one. SIGHUP reads
-the configuration again; a file that is wrong then changes nothing. Keys marked ↻ need a restart, which is said. Of keys
-marked 🔒 the value is never shown.
+the configuration again; a file that is wrong then changes nothing. A key marked ↻ takes effect with the next start, and
+the log says so; the value of one marked *secret* is never shown.
 """
 _TABLE: Final = "| setting | default | allowed | what it is |\n|---|---|---|---|"
 _NAMED: Final[dict[str, dict[str, str]]] = {
@@ -109,7 +109,7 @@ def _default(field: Any) -> Any:
 
 def _row(path: Path, default: Any, what: str) -> str:
     marks = "" if is_reloaded(dotted(path)) else " ↻"
-    marks += " 🔒" if pattern(path) in SECRETS else ""
+    marks += " *secret*" if pattern(path) in SECRETS else ""
     cells = (f"`{path[-1]}`{marks}", _shown(default), _allowed(path), what)
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
