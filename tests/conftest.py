@@ -15,6 +15,8 @@ INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"
 
 # No deadline: how long an example takes says more about the machine's other work than about ours.
 settings.register_profile("tocsin", deadline=None, print_blob=True)
+# The second run of all tests, on the wheel, is about what was packed: its laws are tried with fewer examples.
+settings.register_profile("again", parent=settings.get_profile("tocsin"), max_examples=15)
 settings.load_profile("tocsin")
 
 

@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
         rows |= of_a_folder
         options.rows = [name for name in options.rows if name in of_a_folder] or ["pages"]
-    whole = [name for name, row in ROWS.items() if options.tiny or row.budget(size=options.size) is not None]
+    meant = {name: row for name, row in ROWS.items() if not (options.others and row.is_own)}
+    whole = [name for name, row in meant.items() if options.tiny or row.budget(size=options.size) is not None]
     chosen = options.rows or whole
     told = report.Report(as_json=options.json, verbose=options.verbose)
     for missing in tools.missing():
@@ -75,6 +76,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--tiny", action="store_true", help="just enough of every row to see that it works; the figures mean nothing"
+    )
+    parser.add_argument(
+        "--others", action="store_true", help="the rows that need programs of others; each of the rest is a test"
     )
     options = parser.parse_args(arguments)
     if unknown := set(options.rows) - set(ROWS):
