@@ -81,6 +81,12 @@ def test_a_list_of_urls_with_tags_behind_them_is_taken_over() -> None:
     assert named == ["further tags (Other): there is no counterpart here; left out"]
 
 
+def test_a_comment_behind_a_url_is_no_tag() -> None:
+    _, (entry,), refused, named = items(f"{A}   # the news, mostly\n".encode())
+
+    assert (entry.url, entry.group, refused, named) == (A, None, [], [])
+
+
 MONITOR = {
     "name": "Prices",
     "uri": A,

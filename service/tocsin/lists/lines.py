@@ -35,9 +35,9 @@ def read_lines(text: io.TextIOWrapper) -> Iterator[Item]:
         if is_broken(url):
             yield Refused(number, "not UTF-8; save the list as UTF-8")
             continue
-        # No URL has a blank in it: behind one, changedetection.io writes tags.
+        # No URL has a blank in it: behind one people write comments, and changedetection.io tags, or ids of tags.
         url, *rest = url.split(None, 1)
-        tags = [tag.strip() for tag in rest[0].split(",")] if rest and not rest[0].startswith(("[", "{")) else []
+        tags = [tag.strip() for tag in rest[0].split(",")] if rest and not rest[0].startswith(("#", "[", "{")) else []
         yield Entry(number, url, tags[0][:GROUP_LETTERS] if tags else None)
         if len(tags) > 1:
             yield Named(number, LEFT_OUT, f"further tags ({', '.join(tags[1:])[:80]})")
