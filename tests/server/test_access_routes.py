@@ -119,7 +119,10 @@ def test_every_route_is_of_the_kind_that_is_checked(rig: Rig) -> None:
 
 
 def test_no_static_path_leads_out_of_the_static_files() -> None:
-    """Of CVE-2026-25527 the counterpart: paths that only look as if they were static."""
+    """Paths that only look public: CVE-2026-25527 went out of the folder, GHSA-vwgh-2hvh-4xm5 matched a part of them."""
+    assert not is_public("/api/v1/pages/static/x")
+    assert not is_public("/pages/login")
+    assert not is_public("/loginx")
     assert not is_public("/static/../api/v1/pages")
     assert not is_public("/static")
     assert not is_public("/staticky/x")

@@ -175,6 +175,7 @@ async def test_failed_logins_are_limited(rig: Rig) -> None:
     ],
 )
 async def test_a_login_leads_nowhere_else(wanted: str) -> None:
+    """CVE-2025-67713: what looks like a path, and is an address for browsers."""
     assert onward(wanted) == "/"
 
 

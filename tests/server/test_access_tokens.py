@@ -125,6 +125,7 @@ async def test_a_token_in_a_url_is_refused_and_stands_in_no_log(rig: Rig, name: 
 
 
 async def test_no_answer_and_no_log_line_repeats_a_wrong_token(rig: Rig) -> None:
+    """CVE-2023-22481: what somebody typed for a secret was written to the log."""
     await rig.token(Scope.ADMIN)
     wrong = new_token()
     async with rig.asking(wrong) as asked:
