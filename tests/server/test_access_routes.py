@@ -119,7 +119,7 @@ def test_every_route_is_of_the_kind_that_is_checked(rig: Rig) -> None:
 
 
 def test_no_static_path_leads_out_of_the_static_files() -> None:
-    """Paths that only look public: CVE-2026-25527 went out of the folder, GHSA-vwgh-2hvh-4xm5 matched a part of them."""
+    """What only looks public: CVE-2026-25527 left the folder, GHSA-vwgh-2hvh-4xm5 matched a part of a path."""
     assert not is_public("/api/v1/pages/static/x")
     assert not is_public("/pages/login")
     assert not is_public("/loginx")
