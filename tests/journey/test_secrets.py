@@ -113,6 +113,9 @@ async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Sta
 
     leaks = {(what, where) for what, secret in secrets.items() for where, text in told.items() if secret in text}
     assert leaks == set()
+    about_pages = [line for line in home.said() if line["event"].startswith("page.")]
+    assert {"page.major", "page.rendered", "page.unreachable"} <= {line["event"] for line in about_pages}
+    assert {line.get("page_id") for line in about_pages} <= {1, 2, 3}
 
 
 async def test_every_line_about_a_request_bears_its_id(home: Home, start: Start) -> None:

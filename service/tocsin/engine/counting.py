@@ -60,7 +60,7 @@ class Counts:
         self.checks_took, self.commits_took = Spread(CHECK_MS), Spread(COMMIT_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
         self.fetcher_restarts = self.store_failures = 0
-        self.hosts_crowded = self.streams = 0
+        self.streams = 0
 
     def committed(self, results: Sequence[CheckResult]) -> None:
         """Count a batch that was written."""
@@ -115,10 +115,6 @@ def _committed(counts: Counts, values: dict[str, Any]) -> None:
     counts.commits_took.add(values["took_ms"])
 
 
-def _crowded(counts: Counts, values: dict[str, Any]) -> None:
-    counts.hosts_crowded = values["hosts"]
-
-
 def _rendered(result: str) -> Callable[[Counts, dict[str, Any]], None]:
     def count(counts: Counts, _values: dict[str, Any]) -> None:
         counts.renderings[result] += 1
@@ -135,7 +131,6 @@ def _one_more(name: str, by: int = 1) -> Callable[[Counts, dict[str, Any]], None
 
 _KNOWN: Final[dict[str, Callable[[Counts, dict[str, Any]], None]]] = {
     "fetcher.replaced": _one_more("fetcher_restarts"),
-    "hosts.crowded": _crowded,
     "http.answered": _answered,
     "page.rendered": _rendered("given"),
     "page.unrendered": _rendered("failed"),
