@@ -186,6 +186,20 @@ def test_an_interval_that_is_none_breaks_nothing(interval: Any) -> None:
     assert entry.settings.get("every", "3650d") == "3650d"
 
 
+def test_an_archive_of_nothing_but_hostile_names_is_given_up() -> None:
+    with pytest.raises(UsageError, match="100 files that no backup has, and more"):
+        taken(archive({f"../{number}": b"" for number in range(101)}))
+
+
+def test_selectors_and_headers_without_end_are_left_out() -> None:
+    endless = watch(include_filters=["a" * 5000], subtractive_selectors=["b"] * 3000, headers={"X-A": "c" * 5000})
+
+    _, (entry,), _, named = items({ONE: endless})
+
+    assert entry.settings == {}
+    assert [told.partition(" of ")[0] for told in named] == ["include_filters", "subtractive_selectors"]
+
+
 def test_json_that_is_nested_without_end_is_refused() -> None:
     with pytest.raises(UsageError, match="not JSON, or cut off"):
         items(b'{"a":' * 200_000)

@@ -31,6 +31,7 @@ LARGEST_LIST: Final = 64 * 2**20
 LARGEST_TOTAL: Final = 256 * 2**20
 _LARGEST_INDEX: Final = 16 * 2**20
 _HIGHEST_RATIO: Final = 200
+_MOST_REFUSED: Final = 100
 _SMALL: Final = 64 * 1024
 _PIECE: Final = 2**20
 
@@ -129,6 +130,8 @@ class _Archive:
         return dict(sorted(found.items(), key=lambda item: rank.get(item[0], 2 if _TAG.fullmatch(item[0]) else 3)))
 
     def _refuse(self, number: int, member: str, reason: str) -> None:
+        if len(self._refused) == _MOST_REFUSED:
+            raise UsageError(f"{self._name}: {_MOST_REFUSED} files that no backup has, and more; nothing of it is read")
         self._refused.append(Refused(number, f"{member[:120]!a}: {reason}"))
 
     def _content(self, info: zipfile.ZipInfo, largest: int) -> bytes | str:

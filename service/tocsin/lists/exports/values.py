@@ -15,6 +15,7 @@ from tocsin.configuration.limits import check_line, check_page_header, check_sel
 T = TypeVar("T")
 
 _LONGEST_TEXT: Final = 253
+_LONGEST_SETTING: Final = 4096
 _LONGEST_S: Final = 3650 * 86_400
 _NOT_CSS: Final = ("/", "xpath:", "xpath1:", "json:", "jq:", "jqraw:", "(")
 
@@ -56,6 +57,8 @@ def span(length_s: int) -> str:
 def css(selectors: list[str]) -> str | None:
     """Give CSS selectors as one setting; None if any of them is of another language, or none that we can use."""
     joined = ", ".join(selectors)
+    if len(joined) > _LONGEST_SETTING:
+        return None
     if any(selector.lower().startswith(_NOT_CSS) for selector in selectors) or check_selectors(joined) is not None:
         return None
     return joined
@@ -70,4 +73,5 @@ def table(value: Any) -> str:
         for name, text in value.items()
         if isinstance(text, str) and check_page_header(name) is None and check_line(text) is None and text.isprintable()
     ]
-    return "{" + ", ".join(pairs) + "}" if pairs else ""
+    joined = ", ".join(pairs)
+    return f"{{{joined}}}" if pairs and len(joined) <= _LONGEST_SETTING else ""
