@@ -15,6 +15,7 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
 from tocsin.server.jobs import Work
+from tocsin.server.pages.fitting import cut, fitting
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.telling import BASES, KIND_NAMES, Told, tell
@@ -36,15 +37,19 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
     ("all", "All", AlertQuery()),
     ("dead", "Not delivered", AlertQuery(dead=True)),
 )
-_PART: Final = 20
-_FIRST_PART: Final = 10
+_PART: Final = 18
+_FIRST_PART: Final = 8
 """Of the major ones on the first page, which shows all others besides."""
-_MOST_GROUPS: Final = 200
 _UNDONE: Final = 200
 """So many can be marked as not seen again with one click; for more it is asked beforehand."""
 _LOOKED_AT: Final = 10
 """In so many parts of a list at most it is looked for those that nobody has seen."""
-_MOST_JSON: Final = 24_000
+_MOST_OF_AN_EVENT: Final = 14_000
+_MOST_OF_A_SAMPLE: Final = 3_000
+_ROOM_FOR_GROUPS: Final = 2_500
+_ROOM_FOR_ENTRIES: Final = 43_000
+_MARKUP_OF_AN_ENTRY: Final = 1_250
+"""Bytes, as all of these: whatever alerts say, a page of ours is below 50 KB."""
 _SHORT_WAIT_S: Final = 2.0
 
 
@@ -144,7 +149,8 @@ async def changes(
             for each, title, tally in tallies
         ],
         kinds=list(KIND_NAMES.items()),
-        groups=[row.name for row in await store.group_rows()][:_MOST_GROUPS],
+        groups=fitting([row.name for row in await store.group_rows()], _ROOM_FOR_GROUPS),
+        room_each=max(_ROOM_FOR_ENTRIES // max(len(positions), 1) - _MARKUP_OF_AN_ENTRY, 0),
         bases=BASES,
     )
 
@@ -155,14 +161,16 @@ async def change(request: Request, _caller: Reading, parts: Given, alert_id: str
     alert = await _demand(parts.store, alert_id)
     told = tell(alert)
     written = json.dumps(alert.event, ensure_ascii=False, indent=2)
+    shown = cut(written, _MOST_OF_AN_EVENT)
     storm = await parts.store.storm(told.storm_id) if told.storm_id is not None else None
     return await page(
         request,
         "change.html",
         change=told,
         alert=alert,
-        event=written[:_MOST_JSON],
-        is_cut=len(written) > _MOST_JSON,
+        event=shown,
+        is_cut=len(shown) < len(written),
+        sample=fitting(storm.sample, _MOST_OF_A_SAMPLE) if storm is not None else [],
         bases=BASES,
         storm=storm,
         withheld=await parts.store.count_withheld(storm.id) if storm is not None else 0,

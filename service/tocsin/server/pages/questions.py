@@ -14,10 +14,11 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import answer_question, lift_rule
 from tocsin.server.jobs import Work
+from tocsin.server.pages.fitting import fitting, fitting_by
 from tocsin.server.pages.instructing import SCOPES, WHENS, Answer, read_answer
 from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.rendering import page
-from tocsin.server.pages.words import count, local_path, zone_named
+from tocsin.server.pages.words import count, local_path, weight, zone_named
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 
@@ -31,7 +32,9 @@ router = APIRouter(include_in_schema=False)
 _PART: Final = 12
 _SHOWN_PAGES: Final = 50
 _SHOWN_COPIES: Final = 20
-_SHOWN_RULES: Final = 100
+_SHOWN_RULES: Final = 50
+_ROOM_FOR_URLS: Final = 9_000
+_ROOM_FOR_COPIES: Final = 9_000
 _SHORT_WAIT_S: Final = 2.0
 
 CAUSES: Final = {
@@ -189,7 +192,7 @@ async def _show(
     status: int = 200,
 ) -> Response:
     copies = await parts.store.question_copies(row.id) if row.closed_at is None else []
-    urls = await parts.store.question_pages(row.id, limit=_SHOWN_PAGES)
+    urls = fitting(await parts.store.question_pages(row.id, limit=_SHOWN_PAGES), _ROOM_FOR_URLS, times=2)
     return await page(
         request,
         "question.html",
@@ -197,7 +200,7 @@ async def _show(
         question=grouped(row),
         urls=urls,
         copies=_offered(copies, typed.get("copy", "")),
-        more_copies=max(len(copies) - _SHOWN_COPIES, 0),
+        more_copies=max(len(copies) - len(_offered(copies, "")), 0),
         typed=typed,
         wrong=wrong,
         complaints=[f"{_FIELDS[field]}: {words}" for field, words in wrong.items()],
@@ -210,8 +213,12 @@ async def _show(
 
 
 def _offered(copies: list[KnownCopy], chosen: str) -> list[KnownCopy]:
-    shown = copies[:_SHOWN_COPIES]
-    return shown + [copy for copy in copies[_SHOWN_COPIES:] if copy.url == chosen]
+    shown = fitting_by(copies[:_SHOWN_COPIES], _ROOM_FOR_COPIES, _weight_of)
+    return shown + [copy for copy in copies[len(shown) :] if copy.url == chosen]
+
+
+def _weight_of(copy: KnownCopy) -> int:
+    return sum(weight(text[:200]) for text in (copy.of, copy.seen_on)) + 3 * weight(copy.url)
 
 
 async def _is_of(parts: Parts, question_id: int, url: str) -> bool:

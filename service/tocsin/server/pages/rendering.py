@@ -7,6 +7,7 @@ error, and no template is made of what somebody wrote.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -61,6 +62,11 @@ def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
 
 
 @pass_context
+def _due(context: Context, at: Instant | None, never: str = "not planned") -> Markup:
+    return words.due(at, context["now"], context["zone"], never)
+
+
+@pass_context
 def _moment(context: Context, at: Instant | None, never: str = "never") -> Markup:
     return words.moment(at, context["zone"], never)
 
@@ -78,6 +84,7 @@ def _environment() -> Environment:
     )
     made.filters.update(
         ago=_ago,
+        due=_due,
         moment=_moment,
         span=words.span,
         count=words.count,
@@ -89,10 +96,17 @@ def _environment() -> Environment:
     )
     made.tests["web"] = words.is_web
     made.globals["asset"] = asset_path
+    made.globals["Room"] = words.Room
     return made
 
 
 _ENVIRONMENT: Final = _environment()
+
+
+async def warm() -> None:
+    """Compile every template, off the loop, so that nobody's first page waits for that."""
+    for name in _ENVIRONMENT.list_templates():
+        await asyncio.to_thread(_ENVIRONMENT.get_template, name)
 
 
 def render(template: str, **context: Any) -> str:

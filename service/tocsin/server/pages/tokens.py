@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from tocsin.errors import UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 
 _LONGEST_NAME: Final = 64
+_PART: Final = 25
 _PATH: Final = "/settings/access"
 SCOPES: Final[Mapping[str, str]] = {
     "read": "look at everything",
@@ -37,9 +38,11 @@ SCOPES: Final[Mapping[str, str]] = {
 
 
 @router.get(_PATH)
-async def access(request: Request, caller: Reading, parts: Given) -> Response:
+async def access(
+    request: Request, caller: Reading, parts: Given, begin: Annotated[int, Query(alias="from", ge=0, le=10**6)] = 0
+) -> Response:
     """Show who is let in."""
-    return await _show(request, parts, caller)
+    return await _show(request, parts, caller, begin=begin)
 
 
 @router.post("/settings/access/tokens")
@@ -124,15 +127,20 @@ async def _show(
     wrong: Mapping[str, str] | None = None,
     *,
     status: int = 200,
+    begin: int = 0,
 ) -> Response:
     may = caller.may(Scope.ADMIN)
     tokens = await parts.store.tokens() if may else []
+    in_force = [row for row in tokens if row.revoked_at is None]
+    end = begin + _PART
     return await page(
         request,
         "access.html",
         status=status,
         tabs=tabs_at(_PATH),
-        tokens=[row for row in tokens if row.revoked_at is None],
+        tokens=in_force[begin:end],
+        following=f"{_PATH}?from={end}" if end < len(in_force) else None,
+        first=_PATH if begin else None,
         revoked=[row for row in tokens if row.revoked_at is not None][-20:],
         may=may,
         me=caller,
