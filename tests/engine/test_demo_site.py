@@ -1,4 +1,4 @@
-"""A redirect is a way to where a page's author may not go: the demo site is none of their business."""
+"""The demo site among other pages: no redirect leads there, and what it answers says nothing of our own connection."""
 
 from __future__ import annotations
 
@@ -45,3 +45,16 @@ async def test_its_own_pages_may_lead_to_one_another() -> None:
     web.page(f"{SITE}/news", "<p>news")
 
     assert await received(web, f"{SITE}/old", DEMO_HOST) == f"{SITE}/news"
+
+
+async def test_that_the_demo_site_answers_does_not_hide_an_outage_of_our_own() -> None:
+    web, clock = ScriptedFetcher(), EagerClock()
+    gates, outage = Gates(HostSettings(delay=timedelta(0)), clock), OutageWatch(clock)
+    receiver = Receiver(gates, None, outage, InFlight(10), FetchSettings(), clock)
+    web.page(f"{SITE}/news", "<p>news")
+
+    for number in range(3):
+        outage.note(f"host{number}.example", ok=False, kind=FailureKind.CONNECT)
+        await receiver.receive(PageRequest(f"{SITE}/news", DEMO_HOST, PageSettings()), web)
+
+    assert outage.is_outage()
