@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
+
+from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
     from fastapi import Request
+
+    from tocsin.server.parts import Parts
 
 IN_MEMORY: Final = 2**20
 
 
 async def spool(request: Request) -> IO[bytes]:
-    """Read a request's body into a file without a name, which is gone once it is closed."""
-    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - whoever reads it closes it
+    """Read a request's body into a file without a name, which is gone once it is closed.
+
+    The file lies beside the store: where the rest of the disk may not be written to, that may. Raises Problem where
+    there is no room for it.
+    """
+    parts: Parts = request.app.state.parts
+    folder = Path(parts.service.settings().store.url.partition(":")[2]).parent
+    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(folder))  # noqa: SIM115 - whoever reads it closes it
     size = 0
     try:
         async for piece in request.stream():
@@ -23,8 +34,18 @@ async def spool(request: Request) -> IO[bytes]:
                 await asyncio.to_thread(file.write, piece)
             else:
                 file.write(piece)
+        file.seek(0)
+    except OSError as exc:
+        file.close()
+        raise Problem(
+            503,
+            "no-room",
+            "There is no room for the body",
+            f"beside the store: {exc.strerror or exc}",
+            mend="free room on the volume, or send it in smaller parts",
+            headers={"Retry-After": "60"},
+        ) from exc
     except BaseException:
         file.close()
         raise
-    file.seek(0)
     return file

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from tocsin.model import PageQuery, View
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access import Reading, Writing, audit
 from tocsin.server.actions import Act, Meant, check_pages, read_deed, start_deed
 from tocsin.server.api.given import NumberInPath, Once, UlidInPath, make_router, number, numbers, problems
 from tocsin.server.api.pages import demand_page
@@ -68,6 +68,8 @@ def meant_by(chosen: Chosen) -> Meant:
 
 class Wanted(Model):
     """Which pages are to be checked now."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["42", "43"]}]})
 
     ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 
@@ -165,9 +167,10 @@ async def show_job(_: Reading, jobs: Work, job_id: UlidInPath) -> Job:
     responses=problems(404),
     dependencies=Once,
 )
-async def cancel_job(_: Writing, jobs: Work, job_id: UlidInPath) -> Job:
+async def cancel_job(caller: Writing, parts: Given, jobs: Work, job_id: UlidInPath) -> Job:
     """End a job where it is; the steps that are done stay done. One that has ended stays as it is."""
     row = await jobs.cancel(job_id)
     if row is None:
         raise missing("job", job_id, "GET /api/v1/jobs")
+    await audit(parts, caller, "job.cancel", job=job_id)
     return job_of(row)

@@ -41,6 +41,8 @@ progress is.
 _REFUSALS: Final = {
     "400": "The request cannot be read.",
     "401": "A token is needed.",
+    "408": "Its body came too slowly.",
+    "421": "Without a token the service is not known by this name.",
     "403": "The token does not allow this, or the request comes from another site.",
     "422": "The request is not as described, or cannot be done; `errors` or `detail` says why.",
     "429": "Too many requests, failures or jobs; Retry-After says when.",
@@ -49,6 +51,7 @@ _REFUSALS: Final = {
 _OF_WRITES: Final = {
     "409": "It does not go with what is there, or the same request is being worked on.",
     "413": "The body is too large.",
+    "415": "The body is of a type that is not read here.",
 }
 
 _MADE: Final = frozenset({"201", "202"})

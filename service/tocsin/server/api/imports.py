@@ -18,6 +18,7 @@ from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
 from tocsin.server.tables import write_table
 from tocsin.server.uploads import spool
+from tocsin.spec.topper.table import RECORD_0
 
 if TYPE_CHECKING:
     from tocsin.server.jobs import Job as Running
@@ -42,7 +43,7 @@ _TABLE: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
         "description": "A table as GET gives it, whole.",
-        "content": {"text/plain": _TEXT},
+        "content": {"text/plain": {**_TEXT, "example": RECORD_0}},
     }
 }
 

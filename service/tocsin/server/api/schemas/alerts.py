@@ -43,6 +43,8 @@ class Alerts(Part[Alert]):
 class Redelivery(Model):
     """To whom an alert goes again."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"sink": "ops"}, {}]})
+
     sink: Annotated[SinkName | None, Field(description="only to this one, also where it is newer; else to all")] = None
 
 
