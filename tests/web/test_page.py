@@ -158,8 +158,8 @@ async def test_a_page_without_two_texts_says_why(reader: Reader) -> None:
 
 async def test_a_long_difference_is_cut_and_below_50_KB(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
-    await keep_text(reader, A, "".join(f"<before> & {number} \"'\n" * 2 for number in range(3000)))
-    await keep_text(reader, A, "".join(f"<after> & {number} \"'\n" * 2 for number in range(3000)))
+    await keep_text(reader, A, "".join(f"<before> & {number} \"'\n" * 2 for number in range(3000)) + "'" * 9000)
+    await keep_text(reader, A, '"' * 5000 + "".join(f"<after> & {number} \"'\n" * 2 for number in range(3000)))
 
     html = await reader.read(f"/pages/{page_id}/text")
 

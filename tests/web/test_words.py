@@ -140,6 +140,12 @@ def test_a_time_has_the_calendars_word_beside_it() -> None:
     )
 
 
+def test_what_should_have_been_checked_by_now_is_due() -> None:
+    assert "due now" in words.due(START - HOUR, START)
+    assert "in 1 h" in words.due(START + HOUR, START)
+    assert words.due(None, START) == "not planned"
+
+
 @given(st.integers(-(2**70), 2**70))
 def test_no_instant_is_too_far_to_be_shown(at: int) -> None:
     assert words.ago(at, START)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tocsin.server.access.rights import wanted_of
 from tocsin.server.api import router as api
 from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
+from tocsin.server.pages.rendering import warm
 from tocsin.server.pages.routes import router as pages
 from tocsin.server.parts import Parts
 from tocsin.server.streams import routers as streams
@@ -78,6 +80,8 @@ def make_app(parts: Parts) -> Application:
 @asynccontextmanager
 async def at_work(app: Application) -> AsyncIterator[None]:
     """Keep going what works on after a request was answered."""
-    async with running_jobs(app.state.parts) as jobs:
+    async with running_jobs(app.state.parts) as jobs, asyncio.TaskGroup() as group:
         app.state.jobs = jobs
+        warming = group.create_task(warm(), name="templates")
         yield
+        warming.cancel()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.server.pages.words import Room
+from tocsin.server.pages.words import Room, weight
 from tocsin.spec.differences.compare import compare_texts
 from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
 from tocsin.spec.topper.state import FIELDS
@@ -24,8 +24,8 @@ _MOST_RUNS: Final = 60
 _ROOM_FOR_VALUES: Final = 12_000
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200
-_MOST_LETTERS: Final = 28_000
-"""Of a difference so much is shown on a page."""
+_MOST_SHOWN: Final = 26_000
+"""Bytes of a difference that are shown on a page, once they are escaped."""
 
 
 Piece: TypeAlias = tuple[str, bool]
@@ -104,16 +104,16 @@ def compare_kept(older: str, newer: str) -> Texts:
     rows = to_rows(compare_texts(_ended(older), _ended(newer), by="words"))
     kinds = [row.kind for row in rows]
     shown: list[Row | int] = []
-    letters, is_cut = 0, False
+    size, is_cut = 0, False
     for item in folded(rows):
-        if len(shown) >= MOST_ROWS or letters > _MOST_LETTERS:
+        if len(shown) >= MOST_ROWS or size > _MOST_SHOWN:
             is_cut = True
             break
         if isinstance(item, Gap):
             shown.append(len(item.rows))
             continue
         row = _cut(item)
-        letters += sum(len(text) + 12 for _, text in row.pieces) + 24
+        size += sum(weight(text) + 12 for _, text in row.pieces) + 60
         shown.append(row)
     return Texts(tuple(shown), kinds.count("removed"), kinds.count("added"), kinds.count(None), is_cut)
 

@@ -19,13 +19,11 @@ from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.telling import BASES, Told, tell
 from tocsin.server.pages.timeline import draw
-from tocsin.server.pages.words import short_url, weight, zone_named
+from tocsin.server.pages.words import short_url, zone_named
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tocsin.model import PageRow, StateEntry, VerdictEntry
 
 router = APIRouter(include_in_schema=False)
@@ -35,7 +33,6 @@ _DRAWN: Final = 40
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
-_ROOM_FOR_VERDICTS: Final = 12_000
 EXTRACTS: Final = (
     "meta",
     "links",
@@ -93,7 +90,7 @@ async def show(
         more_states=len(states) > _STATES,
         pair=pair,
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
-        verdicts=_told_within(row, verdicts[:_VERDICTS]),
+        verdicts=[(each, told(row, each)) for each in verdicts[:_VERDICTS]],
         more_verdicts=len(verdicts) > _VERDICTS,
         renderings=renderings.rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
@@ -112,23 +109,6 @@ def told(row: PageRow, verdict: VerdictEntry) -> Told:
     """Put a verdict into the words of its alert."""
     event = {"data": verdict.data}
     return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))
-
-
-def _told_within(row: PageRow, verdicts: Sequence[VerdictEntry]) -> list[tuple[VerdictEntry, Told, bool]]:
-    """Put verdicts into words, those that would make the page long to load without their values."""
-    room, found = _ROOM_FOR_VERDICTS, []
-    for verdict in verdicts:
-        said = told(row, verdict)
-        values = [
-            text for each in (*said.fields[:4], *said.signals[:8]) for text in (each.previous, each.latest) if text
-        ]
-        lines = [*said.added[:3], *said.removed[:3], *(why for _, _, why in said.trace[:30])]
-        # Word by word, each has its marks around it.
-        size = sum(weight(text[:3000]) + 55 * len(text[:3000].split()) for text in values) + sum(map(weight, lines))
-        is_whole = size <= room
-        room -= size if is_whole else 0
-        found.append((verdict, said, is_whole))
-    return found
 
 
 @router.post("/pages/{page_id:int}/check")

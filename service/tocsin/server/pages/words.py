@@ -23,7 +23,7 @@ _UNSAFE: Final = re.compile(
 )
 _STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
-_WEEK_S: Final = 7 * 86_400
+_YEAR_US: Final = 365 * 86_400 * 1_000_000
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
 _FEWEST: Final = 8
@@ -170,13 +170,24 @@ def absolute(at: Instant, zone: tzinfo = UTC) -> str:
 
 def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
     """Write an instant as how long ago it was, with the calendar's word for whoever points at it."""
-    there = None if at is None else to_datetime(at)
-    if at is None or there is None:
-        return escape(never if at is None else absolute(at))
+    if at is not None and abs(now - at) > _YEAR_US:
+        return _timed(at, zone, absolute(at, zone)[:10])
+    return escape(never) if at is None else _timed(at, zone, relative(at, now))
+
+
+def due(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "not planned") -> Markup:
+    """Write when something is due: how far that is off, or that it is due now."""
+    if at is not None and at <= now:
+        return _timed(at, zone, "due now")
+    return ago(at, now, zone, never)
+
+
+def _timed(at: Instant, zone: tzinfo, said: str) -> Markup:
+    there = to_datetime(at)
+    if there is None:
+        return escape(absolute(at))
     stamp = f"{there:%Y-%m-%dT%H:%M:%SZ}"
-    if abs(now - at) > _WEEK_S * 52 * 1_000_000:
-        return Markup('<time datetime="{}">{}</time>').format(stamp, absolute(at, zone)[:10])
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, absolute(at, zone), relative(at, now))
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, absolute(at, zone), said)
 
 
 def moment(at: Instant | None, zone: tzinfo = UTC, never: str = "never") -> Markup:
