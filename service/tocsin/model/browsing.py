@@ -16,6 +16,7 @@ class View(StrEnum):
     """The lists of pages that are offered; each is as fast on a million pages as on ten.
 
     problems   the last check did not receive it, or found something else in its place
+    new        it was not checked yet
     asked      an open question is about it
     declaring  its state has a topper element (T53)
     changed    it has changed at least once; the latest change first, where all others begin with the page added last
@@ -36,7 +37,9 @@ class PageQuery(Struct, frozen=True):
 
     group  only of this group
     host   only of this host
-    words  each begins a word of the URL or of the user's own text
+    words  each begins a word of the URL (but its scheme), of that as it was typed, or of the user's own text: letters and
+           digits, whatever their case, of which the first 24 count; at most 16. A part of such a list may be shorter than
+           asked for, or empty, although it goes on
     What cannot be combined and stay fast is refused with UsageError: `view` goes with `group` and with nothing else;
     `host` and `words` each stand alone.
     """
@@ -52,7 +55,9 @@ class AlertQuery(Struct, frozen=True):
 
     unseen   nobody has marked them as seen
     outcome  of the change
-    kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "host", "outage" …
+    kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
+             "host", "outage"
+    group    that the page was in when it was told
     dead     a sink did not take it in time
     `unseen` goes with `outcome`; `group`, `page_id`, `kind` and `dead` each stand alone.
     """

@@ -6,6 +6,7 @@ changed, with the latest change.
 
 from __future__ import annotations
 
+from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -26,7 +27,7 @@ SQL = queries("browsing")
 COUNTED: Final = 10_000
 """So far lists are counted."""
 
-MOST_WORDS: Final = 8
+MOST_WORDS: Final = 16
 _END: Final = 1 << 61
 _VIEWS: Final = {view: SQL[f"in_{view.value}"] for view in View}
 
@@ -192,10 +193,12 @@ class ViewList:
             groups = [
                 row[0] for row in db.execute(leading, {**values, "limit": 1, "most": limit + 1}) if row[1] is not None
             ]
-        rows = [row for group in groups for row in db.execute(walking, {**values, "group": group, "limit": limit + 1})]
-        rows.sort(reverse=falls)
-        places = list(islice(rows, limit))
-        return [row[-1] for row in places], tuple(places[-1]) if len(rows) > limit else None
+        # Each is read only as far as the list goes.
+        parts = [db.execute(walking, {**values, "group": group, "limit": limit + 1}) for group in groups]
+        rows = list(islice(merge(*parts, reverse=falls), limit + 1))
+        for part in parts:
+            part.close()
+        return [row[-1] for row in rows[:limit]], tuple(rows[limit - 1]) if len(rows) > limit else None
 
 
 class ChangedList(ViewList):

@@ -1,0 +1,159 @@
+"""Tokens, sessions and the audit log: by digests, and only as long as they are in force (T64)."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, Desk, url_of
+from tocsin.adapters.stores import open_store
+from tocsin.errors import UsageError
+from tocsin.model import AuditEntry, Scope, TokenRow
+
+if TYPE_CHECKING:
+    from tocsin.model import SessionRow
+
+
+def digest(secret: str) -> bytes:
+    """What the store sees of a secret."""
+    return blake2b(secret.encode(), digest_size=32).digest()
+
+
+async def session(desk: Desk, now: int = NOW) -> SessionRow | None:
+    """The session of the tests, if it is in force."""
+    return await desk.store.session_of(digest("cookie"), now)
+
+
+async def logged_in(desk: Desk, *, expires_at: int | None = None) -> TokenRow:
+    """A token, and a browser that logged in with it for an hour."""
+    token = await desk.store.add_token("ops", Scope.WRITE, digest("secret"), NOW, expires_at=expires_at)
+    await desk.store.open_session(digest("cookie"), token.id, "csrf", NOW, until=NOW + HOUR)
+    return token
+
+
+async def test_no_token_was_ever_made_until_one_is(desk: Desk) -> None:
+    before = await desk.store.has_tokens()
+    await desk.store.add_token("ops", Scope.READ, digest("secret"), NOW)
+    await desk.store.revoke_token("ops", NOW)
+
+    assert (before, await desk.store.has_tokens()) == (False, True)
+
+
+async def test_a_token_is_found_by_its_digest_and_its_use_is_noted_once_a_minute(desk: Desk) -> None:
+    token = await desk.store.add_token("ops", Scope.ADMIN, digest("secret"), NOW)
+
+    assert await desk.store.token_of(digest("secret"), NOW) == token
+    assert await desk.store.token_of(digest("other"), NOW) is None
+    for later, noted in ((30 * SECOND, NOW), (MINUTE, NOW + MINUTE), (MINUTE + SECOND, NOW + MINUTE)):
+        await desk.store.token_of(digest("secret"), NOW + later)
+        assert [row.last_used_at for row in await desk.store.tokens()] == [noted]
+
+
+async def test_a_token_of_another_process_is_found_at_once(desk: Desk) -> None:
+    before = await desk.store.token_of(digest("secret"), NOW)
+    async with await open_store(url_of(desk.folder), engine=False) as other:
+        await other.add_token("ops", Scope.READ, digest("secret"), NOW)
+
+    assert before is None
+    assert await desk.store.token_of(digest("secret"), NOW) is not None
+
+
+async def test_names_are_unique_among_tokens_in_force(desk: Desk) -> None:
+    await desk.store.add_token("ops", Scope.READ, digest("1"), NOW, expires_at=NOW + HOUR)
+    with pytest.raises(UsageError, match="'ops': there is one in force; revoke it first"):
+        await desk.store.add_token("ops", Scope.READ, digest("2"), NOW)
+
+    await desk.store.add_token("ops", Scope.READ, digest("3"), NOW + HOUR)
+    await desk.store.revoke_token("ops", NOW + HOUR)
+    await desk.store.add_token("ops", Scope.READ, digest("4"), NOW + HOUR)
+
+    assert [(row.name, row.revoked_at is None) for row in await desk.store.tokens()] == [
+        ("ops", True), ("ops", False), ("ops", True),
+    ]  # fmt: skip
+    assert await desk.store.token_of(digest("4"), NOW + HOUR) is not None
+
+
+async def test_of_two_that_make_a_token_of_one_name_at_once_one_is_refused(desk: Desk) -> None:
+    async with await open_store(url_of(desk.folder), engine=False) as other:
+        made = await asyncio.gather(
+            *(store.add_token("ops", Scope.READ, digest(str(store)), NOW) for store in (desk.store, other)),
+            return_exceptions=True,
+        )
+
+    assert sorted(type(each).__name__ for each in made) == ["TokenRow", "UsageError"]
+
+
+async def test_a_token_that_expired_or_was_revoked_is_none(desk: Desk) -> None:
+    await desk.store.add_token("short", Scope.READ, digest("short"), NOW, expires_at=NOW + HOUR)
+    await desk.store.add_token("ops", Scope.READ, digest("ops"), NOW)
+    revoked = await desk.store.revoke_token("ops", NOW + MINUTE)
+
+    assert revoked.revoked_at == NOW + MINUTE
+    assert await desk.store.token_of(digest("ops"), NOW + MINUTE) is None
+    assert await desk.store.token_of(digest("short"), NOW + HOUR - 1) is not None
+    assert await desk.store.token_of(digest("short"), NOW + HOUR) is None
+    for name in ("ops", "nobody"):
+        with pytest.raises(UsageError, match=f"{name!r}: none in force has this name"):
+            await desk.store.revoke_token(name, NOW + HOUR)
+
+
+async def test_a_session_lasts_until_its_end(desk: Desk) -> None:
+    token = await logged_in(desk)
+    found = await session(desk)
+
+    assert found is not None
+    assert (found.token, found.csrf, found.created_at, found.until) == (token, "csrf", NOW, NOW + HOUR)
+    assert await session(desk, NOW + HOUR - 1) is not None
+    assert await session(desk, NOW + HOUR) is None
+
+
+async def test_revoking_a_token_ends_its_sessions(desk: Desk) -> None:
+    await logged_in(desk)
+    await desk.store.revoke_token("ops", NOW)
+
+    assert await session(desk) is None
+
+
+async def test_a_session_ends_with_its_token(desk: Desk) -> None:
+    await logged_in(desk, expires_at=NOW + MINUTE)
+
+    assert await session(desk, NOW + MINUTE) is None
+
+
+async def test_who_logs_out_has_no_session(desk: Desk) -> None:
+    await logged_in(desk)
+    await desk.store.close_session(digest("cookie"))
+    await desk.store.close_session(digest("cookie"))
+
+    assert await session(desk) is None
+
+
+async def test_the_audit_log_is_read_from_its_end(desk: Desk) -> None:
+    written = [AuditEntry(NOW + n, f"who{n}", "pages.remove", {"pages": n}, f"r{n}") for n in range(5)]
+    for entry in written:
+        await desk.store.write_audit(entry)
+
+    first = await desk.store.audit(limit=3)
+    rest = await desk.store.audit(cursor=first.next, limit=3)
+
+    assert [(row.who, row.detail, row.request_id) for row in (*first.rows, *rest.rows)] == [
+        (row.who, row.detail, row.request_id) for row in reversed(written)
+    ]
+    assert rest.next is None
+    with pytest.raises(UsageError, match="cursor"):
+        await desk.store.audit(cursor="x")
+
+
+async def test_what_is_over_is_forgotten_and_the_rest_stays(desk: Desk) -> None:
+    await logged_in(desk)
+    await desk.store.write_audit(AuditEntry(NOW, "ops", "old.one", {}))
+    await desk.store.write_audit(AuditEntry(NOW + 300 * DAY, "ops", "new.one", {}))
+
+    forgotten = await desk.store.prune(NOW + 366 * DAY, history=timedelta(days=365), limit=100)
+
+    assert (forgotten, [row.what for row in (await desk.store.audit()).rows]) == (2, ["new.one"])
+    assert [row.name for row in await desk.store.tokens()] == ["ops"]

@@ -1,0 +1,226 @@
+"""Lists of alerts and questions for people, and what they have seen of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from tests.contract.desk import HOUR, NOW, A, B, C, Desk, alert
+from tocsin.adapters.stores.sqlite.lists import COUNTED
+from tocsin.errors import UsageError
+from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
+from tocsin.model import AlertDraft, AlertQuery, DeliveryResult, Instruction, Tally
+
+
+def told(name: str, kind: str = CHANGED, *, page_id: int | None = 1, **data: Any) -> AlertDraft:
+    """An alert with what lists look at."""
+    draft = alert(name, page_id, kind)
+    return structs.replace(draft, event={**draft.event, "data": data})
+
+
+async def listed(desk: Desk, limit: int = 2, **query: Any) -> list[str]:
+    """The names of a list's alerts, a part at a time."""
+    names: list[str] = []
+    cursor: str | None = None
+    while True:
+        part = await desk.store.browse_alerts(AlertQuery(**query), cursor=cursor, limit=limit)
+        names += [row.id.lstrip("0") for row in part.rows]
+        cursor = part.next
+        if cursor is None:
+            assert await desk.store.tally_alerts(AlertQuery(**query)) == Tally(len(names))
+            return names
+
+
+async def fill(desk: Desk) -> None:
+    """Alerts of every kind: of a page and of none, major and minor, of two groups."""
+    main: dict[str, Any] = {"page": {"group": "main"}}
+    other: dict[str, Any] = {"page": {"group": "other"}}
+    for draft in (
+        told("a", outcome="major", **main),
+        told("b", outcome="minor", **main),
+        told("c", outcome="major", **other, page_id=2),
+        told("d", UNREACHABLE, **main),
+        told("e", RECOVERED, page_id=2, **other),
+        told("f", OUTAGE_BEGAN, page_id=None),
+        told("g", OUTAGE_ENDED, page_id=None),
+        told("h", HOST_CHANGED, page_id=None, outcome="minor"),
+    ):
+        await desk.store.write_alert(draft)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({}, "hgfedcba"),
+        ({"outcome": "major"}, "ca"),
+        ({"outcome": "minor"}, "hb"),
+        ({"kind": "changed"}, "cba"),
+        ({"kind": "outage"}, "gf"),
+        ({"kind": "host"}, "h"),
+        ({"kind": "unreachable"}, "d"),
+        ({"kind": "nothing"}, ""),
+        ({"group": "main"}, "dba"),
+        ({"group": "other"}, "ec"),
+        ({"page_id": 2}, "ec"),
+        ({"page_id": 1 << 70}, ""),
+        ({"dead": True}, ""),
+    ],
+)
+async def test_alerts_are_listed_by_what_they_are_the_latest_first(
+    desk: Desk, query: dict[str, Any], names: str
+) -> None:
+    await desk.watch(A, B)
+    await fill(desk)
+
+    assert await listed(desk, **query) == list(names)
+
+
+async def test_an_alert_that_two_sinks_did_not_take_is_listed_once(desk: Desk) -> None:
+    await desk.store.set_sinks(["one", "two"])
+    for name in "abc":
+        await desk.store.write_alert(told(name, page_id=None))
+    for name, sink in (("a", "one"), ("a", "two"), ("c", "two")):
+        await desk.store.record_deliveries([DeliveryResult(name.rjust(26, "0"), sink, "dead", NOW, None, "no")])
+
+    assert await listed(desk, dead=True) == ["c", "a"]
+
+
+async def test_what_was_seen_is_in_no_list_of_the_unseen_until_it_is_marked_again(desk: Desk) -> None:
+    await fill(desk)
+    seen = [name.rjust(26, "0") for name in "ac"]
+
+    assert await desk.store.mark_seen([*seen, "nothing"], NOW, seen=True) == 2
+    assert await desk.store.mark_seen(seen, NOW + 1, seen=True) == 0
+    assert await listed(desk, unseen=True) == list("hgfedb")
+    assert await listed(desk, unseen=True, outcome="major") == []
+    assert (await desk.store.browse_alerts(AlertQuery(outcome="major"))).rows[0].seen_at == NOW
+    assert await desk.store.mark_seen(seen[:1], NOW, seen=False) == 1
+    assert await listed(desk, unseen=True, outcome="major") == ["a"]
+
+
+async def test_all_of_a_list_are_marked_up_to_what_was_shown(desk: Desk) -> None:
+    await fill(desk)
+
+    assert await desk.store.mark_all_seen(AlertQuery(group="main"), NOW, up_to=3) == 2
+    assert await listed(desk, unseen=True) == list("hgfedc")
+    assert await desk.store.mark_all_seen(AlertQuery(unseen=True), NOW, up_to=7) == 5
+    assert await listed(desk, unseen=True) == ["h"]
+    assert await desk.store.mark_all_seen(AlertQuery(), NOW, up_to=1 << 70) == 1
+
+
+async def test_a_thousand_and_more_are_marked_step_by_step(desk: Desk) -> None:
+    await desk.watch(A)
+    drafts = tuple(told(f"x{number}") for number in range(1203))
+    await desk.check(A, alerts=drafts)
+
+    assert await desk.store.mark_all_seen(AlertQuery(), NOW, up_to=1202) == 1202
+    assert await listed(desk, unseen=True) == ["x1202"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        AlertQuery(unseen=True, group="main"),
+        AlertQuery(outcome="major", kind="changed"),
+        AlertQuery(dead=True, page_id=1),
+        AlertQuery(group="main", kind="changed"),
+    ],
+)
+async def test_what_cannot_be_fast_is_refused_with_what_is_offered(desk: Desk, query: AlertQuery) -> None:
+    for asked in (
+        desk.store.browse_alerts(query),
+        desk.store.tally_alerts(query),
+        desk.store.mark_all_seen(query, NOW, up_to=1),
+    ):
+        with pytest.raises(UsageError, match="leave one of them out"):
+            await asked
+
+
+async def test_a_cursor_of_another_list_of_alerts_is_refused(desk: Desk) -> None:
+    await fill(desk)
+    cursor = (await desk.store.browse_alerts(AlertQuery(group="main"), limit=1)).next
+
+    for query in (AlertQuery(), AlertQuery(group="other"), AlertQuery(kind="main")):
+        with pytest.raises(UsageError, match="cursor"):
+            await desk.store.browse_alerts(query, cursor=cursor)
+
+
+async def test_T60_the_question_about_the_most_pages_comes_first(desk: Desk) -> None:
+    urls = [f"https://h{host}.example/{number}" for host, pages in ((1, 1), (2, 3), (3, 2)) for number in range(pages)]
+    await desk.watch(*urls)
+    for url in urls:
+        await desk.fail(url)
+
+    first = await desk.store.browse_questions(limit=2)
+    rest = await desk.store.browse_questions(cursor=first.next, limit=2)
+
+    rows = [*first.rows, *rest.rows]
+    assert [(row.host, row.pages) for row in rows] == [("h2.example", 3), ("h3.example", 2), ("h1.example", 1)]
+    assert [row.pages for row in await desk.store.questions()] == [1, 3, 2]
+    assert rest.next is None
+
+
+async def test_T60_questions_that_ended_are_a_list_the_latest_first(desk: Desk) -> None:
+    await desk.watch(A, C)
+    for url in (A, C):
+        await desk.fail(url)
+    for url in (C, A):
+        desk.now += HOUR
+        await desk.check(url, recovery=None)
+
+    assert [row.host for row in (await desk.store.browse_questions(closed=True)).rows] == ["one.example", "two.example"]
+    assert (await desk.store.browse_questions()).rows == ()
+
+
+async def test_T60_only_what_was_asked_and_has_no_answer_is_counted(desk: Desk) -> None:
+    await desk.watch(A, C)
+    for url in (A, C):
+        await desk.fail(url)
+    before = await desk.store.tally_questions()
+    for question in await desk.store.questions():
+        await desk.store.announce(question.id, alert(str(question.id), None, UNREACHABLE), NOW)
+    asked = await desk.store.tally_questions()
+    await desk.store.answer(1, Instruction("again"), scope="page", url=None, now=NOW)
+
+    assert (before, asked, await desk.store.tally_questions()) == (Tally(0), Tally(2), Tally(1))
+
+
+async def test_a_question_counts_pages_that_come_leave_and_are_removed(desk: Desk) -> None:
+    await desk.watch(A, B)
+    for url in (A, B):
+        await desk.fail(url)
+    await desk.store.remove_pages([1])
+
+    assert [row.pages for row in (await desk.store.browse_questions()).rows] == [1]
+
+
+async def test_T55_pages_that_wait_for_their_rendering_are_counted(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "1")
+    await desk.check(A, "2")
+
+    assert (await desk.store.tally_renders(), COUNTED) == (Tally(1), 10_000)
+
+
+async def test_states_verdicts_and_renderings_of_a_page_are_read_from_their_end(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    for major in ("1", "2", "3"):
+        desk.now += HOUR
+        await desk.check(A, major)
+        if major != "1":
+            await desk.render(A)
+
+    for records, number in ((desk.store.states_of, 3), (desk.store.verdicts_of, 2), (desk.store.renderings_of, 2)):
+        first = await records(page_id, limit=1)
+        rest = await records(page_id, cursor=first.next, limit=9)
+        ids = [row.id for row in (*first.rows, *rest.rows)]
+        assert (len(ids), ids, rest.next) == (number, sorted(ids, reverse=True), None)
+        assert (await records(1 << 70)).rows == ()
+    verdict = (await desk.store.verdicts_of(page_id)).rows[0]
+    assert await desk.store.verdict(verdict.id) == verdict
+    assert verdict.alert_id is not None
+    assert await desk.store.verdict(99) is None
+    newest = (await desk.store.states_of(page_id)).rows[0]
+    assert (newest.fields, newest.in_table) == ((await desk.page(A)).fields, True)
