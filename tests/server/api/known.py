@@ -50,6 +50,7 @@ class Known:
         self._asked = asked
         self._values: dict[str, list[str]] = defaultdict(list)
         self._cursors: dict[str, str] = {}
+        self._values["host"] = ["calm.example", "restless.example"]
         self._readers = [f"reader-{number}" for number in range(READERS)]
         asked.post("/api/v1/pages/bulk", json={"pages": {"ids": ["1"]}, "action": "resume"}).raise_for_status()
         for name, path in LISTS.items():
@@ -216,5 +217,7 @@ _BODIES: dict[tuple[str, str], Callable[[Known, random.Random], Any]] = {
     ("POST", "/alerts/all-seen"): lambda _known, chance: chance.choice(
         ({"up_to": 5}, {"up_to": 9, "outcome": "minor"})
     ),
+    ("POST", "/pages/{page_id}/noise"): lambda _known, chance: {"keys": [str(chance.getrandbits(40))], "heard": True},
+    ("POST", "/hosts/{host}/noise"): lambda _known, chance: {"keys": [str(chance.getrandbits(40))], "heard": False},
     ("POST", "/tokens"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "expires": "90d"},
 }

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import alerts, bulk, groups, imports, pages, questions, records, service, texts, tokens
+from tocsin.server.api import alerts, bulk, groups, imports, noise, pages, questions, records, service, texts, tokens
 
 router = APIRouter(prefix="/api/v1")
 for one in (
@@ -15,6 +15,7 @@ for one in (
     groups.router,
     records.router,
     texts.router,
+    noise.router,
     questions.router,
     alerts.router,
     alerts.storms,
