@@ -66,6 +66,18 @@ async def watched(home: Home, site: Origin) -> None:
         assert called.status == 0, called.err
 
 
+async def ready(home: Home) -> str:
+    """Wait until everything is served; returns the address."""
+    url = str((await home.hears("http.listening"))["url"])
+
+    async def is_ready() -> bool:
+        async with httpx.AsyncClient(base_url=url, timeout=30) as asked:
+            return (await asked.get("/readyz")).status_code == 200
+
+    await until(is_ready, what="a service that is ready")
+    return url
+
+
 async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Start) -> None:
     home.configure(CONFIGURATION.replace("[pages]", f"[pages]\n{FOR_ALL}") + SETTINGS)
     await watched(home, site)
@@ -74,7 +86,7 @@ async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Sta
     assert token is not None
     secrets = SECRETS | {"token": token[0]}
     service = await start()
-    url = str((await home.hears("http.listening"))["url"])
+    url = await ready(home)
     await home.alert("unreachable")
     site.pages["/a"] = Page('<meta name=topper-major content="2026-01-01 2026-02-02">')
     await home.alert("changed")
@@ -121,13 +133,7 @@ async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Sta
 async def test_every_line_about_a_request_bears_its_id(home: Home, start: Start) -> None:
     home.configure(f'{CONFIGURATION}[log]\nlevel = "debug"\n')
     service = await start()
-    url = str((await home.hears("http.listening"))["url"])
-
-    async def is_ready() -> bool:
-        async with httpx.AsyncClient(base_url=url) as asked:
-            return (await asked.get("/readyz")).status_code == 200
-
-    await until(is_ready, what="a service that is ready")
+    url = await ready(home)
     async with httpx.AsyncClient(base_url=url) as asked:
         read = await asked.get("/changes?words=private", headers={"Accept": "text/html"})
         written = await asked.post(
