@@ -68,9 +68,13 @@ class Container:
         call(self._workshop.podman("start", self.name))
         return asked
 
+    def signal(self, name: str) -> None:
+        """Send its first process a signal."""
+        call(self._workshop.podman("kill", "--signal", name, self.name))
+
     def kill(self) -> None:
         """End it as a failing machine would."""
-        call(self._workshop.podman("kill", "--signal", "KILL", self.name))
+        self.signal("KILL")
         call(self._workshop.podman("wait", self.name))
 
     def stop(self, limit_s: int) -> tuple[int, float]:

@@ -67,6 +67,12 @@ def prove(workshop: Workshop, report: Report) -> None:
     _prove_doctor(container, report)
     _prove_no_zombies(container, report)
     _prove_kept(container, report)
+    heard_before = container.log().count('"configuration.read"')
+    container.signal("HUP")
+    heard_s = container.until(
+        lambda: container.log().count('"configuration.read"') > heard_before, "SIGHUP", READY_S, time.monotonic()
+    )
+    report.proved("SIGHUP has it read its configuration again", f"{heard_s:.1f} s")
     status, took_s = container.stop(STOP_S)
     hold(status == 0, f"SIGTERM ended it with {status}; its log ends with:\n{container.log()[-2000:]}")
     report.proved("SIGTERM ends it with 0", f"{took_s:.1f} s")
