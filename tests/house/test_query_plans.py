@@ -15,7 +15,7 @@ from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.adapters.stores.sqlite.queries import areas, queries
 from tocsin.adapters.stores.sqlite.watchlist import _conditions
-from tocsin.model import PageFilter
+from tocsin.model import PageFilter, View
 
 if TYPE_CHECKING:
     import sqlite3
@@ -123,6 +123,29 @@ def scans(steps: list[str]) -> list[str]:
         ("snapshots", "prunable", "snapshots_of_page"),
         ("copies", "of_question", "pages_asked_about"),
         ("copies", "of_question", "copies_by_target"),
+        ("browsing", "host_before", "pages_of_host"),
+        ("browsing", "host_after", "pages_of_host"),
+        ("browsing", "all_after", "INTEGER PRIMARY KEY"),
+        ("browsing", "revision_of_page", "INTEGER PRIMARY KEY"),
+        ("browsing", "verdicts", "verdicts_by_page"),
+        ("browsing", "renderings", "renderings_by_page"),
+        ("watchlist", "rows", "INTEGER PRIMARY KEY"),
+        ("words", "rows", "INTEGER PRIMARY KEY"),
+        ("words", "new_before", "INTEGER PRIMARY KEY"),
+        ("words", "in_block", "INTEGER PRIMARY KEY"),
+        ("question_lists", "open", "questions_by_size"),
+        ("question_lists", "ended", "questions_ended"),
+        ("access", "token_of", "autoindex_tokens"),
+        ("access", "token_named", "tokens_by_name"),
+        ("access", "session_of", "PRIMARY KEY"),
+        ("access", "end_sessions", "sessions_of_token"),
+        ("access", "end_old_sessions", "sessions_by_end"),
+        ("access", "audit", "INTEGER PRIMARY KEY"),
+        ("jobs", "answer", "autoindex_answers"),
+        ("activity", "since", "INTEGER PRIMARY KEY"),
+        ("care", "forget_answers", "answers_by_age"),
+        ("care", "forget_jobs", "jobs_by_age"),
+        ("care", "forget_sessions", "sessions_by_end"),
     ],
 )
 def test_a_hot_query_uses_its_index_and_scans_no_table(
@@ -229,6 +252,60 @@ def test_plans_do_not_change_with_what_is_known_of_the_rows() -> None:
     code = "".join(path.read_text("utf-8") for path in [*CODE.glob("*.py"), *(CODE / "queries").glob("*.sql")])
 
     assert not re.search(r"\banalyze\b|pragma optimize", code, re.IGNORECASE)
+
+
+VIEW_INDEXES = {
+    View.ALL: "pages_of_group",
+    View.CHANGED: "pages_changed",
+    View.PROBLEMS: "pages_in_trouble",
+    View.ASKED: "pages_asked",
+    View.NEW: "pages_new",
+    View.DECLARING: "pages_declaring",
+    View.PAUSED: "pages_paused",
+    View.OFF: "pages_off",
+}
+
+
+@pytest.mark.parametrize("view", View)
+def test_a_view_walks_its_index_in_order_either_way(db: sqlite3.Connection, view: View) -> None:
+    change = "_change" if view == View.CHANGED else ""
+    lists = queries("browsing")
+    for way in ("before", "after"):
+        steps = plan(db, f"select p.id from pages p {lists[f'in_{view.value}']} {lists[way + change]}")  # noqa: S608 - our own
+
+        assert [f"INDEX {VIEW_INDEXES[view]} " in step for step in steps] == [True], steps
+        assert all(step.startswith("SEARCH p USING") for step in steps), steps
+
+
+@pytest.mark.parametrize(
+    ("walk", "index"),
+    [
+        ("of_all", "INTEGER PRIMARY KEY"),
+        ("of_unseen", "marks_unseen"),
+        ("of_unseen_outcome", "marks_unseen_by_outcome"),
+        ("of_outcome", "marks_by_outcome"),
+        ("of_kind", "marks_by_kind"),
+        ("of_group", "marks_by_group"),
+        ("of_page", "alerts_by_page"),
+        ("of_dead", "deliveries_dead"),
+    ],
+)
+def test_a_list_of_alerts_walks_its_index_in_order(db: sqlite3.Connection, walk: str, index: str) -> None:
+    steps = plan(db, queries("alert_lists")[walk])
+
+    assert index in steps[0]
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+@pytest.mark.parametrize("statement", ["note_same", "note_same_anew"])
+def test_a_check_that_found_nothing_new_writes_no_entry_of_a_list(db: sqlite3.Connection, statement: str) -> None:
+    """SQLite opens the indexes that a statement may write; of these it looks at the conditions only."""
+    roots = dict(db.execute("select rootpage, name from sqlite_schema where type = 'index' and tbl_name = 'pages'"))
+    marks = [None] * queries("work")[statement].count("?")
+    code = db.execute(f"explain {queries('work')[statement]}", marks).fetchall()
+
+    written = {roots[row[3]] for row in code if row[1] == "OpenWrite" and row[3] in roots}
+    assert written == {"pages_due", "pages_off", "pages_new", "pages_in_trouble", "pages_declaring"}
 
 
 def test_the_queue_is_walked_in_turn_without_sorting(db: sqlite3.Connection) -> None:

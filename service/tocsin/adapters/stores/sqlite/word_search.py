@@ -19,6 +19,9 @@ LOOKED_AT: Final = 100_000
 _PRICE: Final = 20
 """As much as so many places, to look for one word in one block."""
 
+_BYTES: Final = 40
+"""As much as one place, to read what is kept there."""
+
 
 class WordSearch:
     """Pages that have a word with each of these beginnings. Past `LOOKED_AT` it ends with the block that it is in."""
@@ -96,8 +99,9 @@ class WordSearch:
         number = block * BLOCK_ROWS
         for beginning in self._beginnings:
             place = {"first": number + beginning.first, "last": number + beginning.last}
-            places = [at for (row,) in self._db.execute(SQL["rows"], place) for at in beginning.places(row)]
-            self._looked_at += len(places) + _PRICE
+            rows = [row for (row,) in self._db.execute(SQL["rows"], place)]
+            places = [at for row in rows for at in beginning.places(row)]
+            self._looked_at += len(places) + sum(map(len, rows)) // _BYTES + _PRICE
             having = set(places) if beginning is self._beginnings[0] else having.intersection(places)
             if not having:
                 break
