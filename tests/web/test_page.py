@@ -11,7 +11,7 @@ from tests.awareness import NEW, OLD, task_of, verdict_of
 from tests.contract.desk import DAY, HOUR, NOW, A, B, C
 from tests.web.asking import words_of
 from tests.web.town import HOSTILE
-from tocsin.model import CopyLink, RenderingRow, Snapshot, VerdictRow
+from tocsin.model import CopyLink, RenderingRow, Scope, Snapshot, VerdictRow
 from tocsin.spec.signals.texts import pack_text
 
 if TYPE_CHECKING:
@@ -267,6 +267,24 @@ async def test_secrets_are_shown_to_nobody_and_can_be_taken_away(reader: Reader)
     assert (await reader.desk.page(A)).settings["auth"] == "me:hunter2"
     await reader.sent(path, **{"forget-auth": "yes"})
     assert "auth" not in (await reader.desk.page(A)).settings
+
+
+async def test_who_may_only_read_is_offered_nothing_that_would_be_refused(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+    token = await reader.rig.token(Scope.READ)
+
+    async with reader.rig.asking(token) as client:
+        for path in ("/", f"/pages/{page_id}", f"/pages/{page_id}/settings"):
+            html = (await client.get(path, headers={"accept": "text/html"})).text
+            assert "one.example/a" in html
+            posted = set(re.findall(r'<form[^>]*method="post"[^>]*action="([^"]+)"', html))
+            assert not posted & {"/pages/add", f"/pages/{page_id}/check", f"/pages/{page_id}/remove"}
+            assert ">Save<" not in html
+            assert ">Delete<" not in html
+        refused = await client.post(f"/pages/{page_id}/remove", data={"confirmed": "yes"})
+
+    assert refused.status_code == 403
+    assert await reader.rig.store.page(A) is not None
 
 
 async def test_the_settings_page_is_below_50_KB(reader: Reader) -> None:

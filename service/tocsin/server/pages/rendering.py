@@ -1,8 +1,8 @@
 """Templates to answers: whatever a template shows was escaped and made harmless, whoever wrote it.
 
-A template is given `request`, `caller` (None where nobody is known yet), `csrf`, `look`, `now`, `frame`, `told` (what
-somebody did, see `notices`) and what its page hands over. Autoescaping is on for every name, an unknown variable is an
-error, and no template is made of what somebody wrote.
+A template is given `request`, `caller` (None where nobody is known yet), `may_write`, `csrf`, `look`, `now`, `frame`,
+`told` (what somebody did, see `notices`) and what its page hands over. Autoescaping is on for every name, an unknown
+variable is an error, and no template is made of what somebody wrote.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 from msgspec import Struct
 
-from tocsin.model import AlertQuery, PageQuery, Tally, View
+from tocsin.model import AlertQuery, PageQuery, Scope, Tally, View
 from tocsin.server.access.caller import Caller
 from tocsin.server.access.rights import CALLER
 from tocsin.server.pages import words
@@ -115,6 +115,7 @@ def render(template: str, **context: Any) -> str:
         "request": None,
         "caller": None,
         "csrf": "",
+        "may_write": False,
         "look": "auto",
         "now": 0,
         "zone": UTC,
@@ -146,6 +147,7 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
         "status": status,
         "caller": caller,
         "csrf": caller.csrf if isinstance(caller, Caller) else "",
+        "may_write": isinstance(caller, Caller) and caller.may(Scope.WRITE),
         "look": look if look in LOOKS else "auto",
         "now": parts.clock.now(),
         "zone": words.zone_named(parts.service.settings().instance.time_zone),
