@@ -55,12 +55,12 @@ def test_all_parts_are_run_and_told_of(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     parts = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith(" s")]
     assert [part for part in parts if part[-1] == "ok"] == [
-        [name, "ok"] for name in ("tests", "image", "bench", "soak", "demo")
+        [name, "ok"] for name in ("tests", "image", "bench", "soak", "demo", "docs")
     ]
     assert done.stdout.rstrip().endswith("==== 5 passed in 1s ====")
 
 
-@pytest.mark.parametrize("name", ["image", "bench", "soak", "demo"])
+@pytest.mark.parametrize("name", ["image", "bench", "soak", "demo", "docs"])
 def test_a_part_that_fails_is_shown_and_fails_the_whole(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, verb(**{name: 1}))
 
