@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.bench import (
     alerting,
     backing,
+    browsing,
     checking,
     engine,
     fetchers,
@@ -69,4 +70,5 @@ ROWS: dict[str, Row] = {
     "edits": Row(size_editing.measure, None, 300),
     "backup": Row(backing.measure, 20),
     "alerts": Row(alerting.measure, 10),
+    "lists": Row(browsing.measure, 30, 240),
 }

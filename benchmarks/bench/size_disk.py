@@ -34,7 +34,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
             values, changed = await _change(path)
             note = f"URL of {URL_BYTES} bytes, {values} bytes of values; {tables}".removesuffix("; ")
             what = f"disk of {pages:,} pages, each with its first state"
-            lines.append(figure(what, [size / pages], "B/page", note=note, aim=Aim("<=", 550)))
+            lines.append(figure(what, [size / pages], "B/page", note=note, aim=Aim("<=", 600)))
             more = (_size(path) - size) / changed
             lines.append(figure("… of a further state with its verdict", [more], "B/state"))
     return lines
