@@ -27,6 +27,7 @@ MOST_AT_ONCE: Final = 8
 
 MOST_LISTED: Final = 100
 _SAVED_EVERY_S: Final = 1.0
+_CANCELLED: Final = "it was cancelled; what was done until then stays done"
 
 
 class Progress:
@@ -71,13 +72,16 @@ class Job:
     def begin(self, group: asyncio.TaskGroup, parts: Parts, work: DoWork) -> None:
         """Start the work."""
         self._task = group.create_task(self._run(parts, work), name=f"job {self._row.id}")
+        # However it ends, and were it before its first step: nobody waits for it in vain.
+        self._task.add_done_callback(lambda _: self._is_over(parts))
 
     async def cancel(self) -> None:
-        """Have it end where it is; the steps that are done stay done."""
-        if self._ended.is_set() or self._task is None:
+        """Have it end where it is; the steps that are done stay done. One that has just ended stays as it is."""
+        if self._task is None:
             return
-        self.is_cancelled = True
-        self._task.cancel()
+        if self._row.state == "running":
+            self.is_cancelled = True
+            self._task.cancel()
         await self._ended.wait()
 
     def leave(self) -> None:
@@ -91,9 +95,8 @@ class Job:
         except asyncio.CancelledError:
             if not self.is_cancelled:
                 # The service ends; its next life marks the row.
-                self._ended.set()
                 raise
-            self._end(parts, "cancelled", error="it was cancelled; what was done until then stays done")
+            self._end(parts, "cancelled", error=_CANCELLED)
         except TocsinError as exc:
             self._failure = exc
             self._end(parts, "failed", error=str(exc))
@@ -107,6 +110,10 @@ class Job:
         else:
             self._end(parts, "done", result=result)
         await save_row(parts, self.row)
+
+    def _is_over(self, parts: Parts) -> None:
+        if self.is_cancelled and self._row.state == "running":
+            self._end(parts, "cancelled", error=_CANCELLED)
         self._ended.set()
 
     def _end(self, parts: Parts, state: str, *, result: JsonObject | None = None, error: str | None = None) -> None:
@@ -129,7 +136,7 @@ class Jobs:
 
         kind  as in the audit log: "pages.import"
         work  does it, tells its progress, and returns what came of it
-        Raises Problem where too many run.
+        Raises Problem where too many run, and StoreError, with nothing begun.
         """
         running = [job for job in self._running.values() if job.row.state == "running"]
         if len(running) >= MOST_AT_ONCE:
@@ -143,8 +150,13 @@ class Jobs:
             )
         now, progress = self._parts.clock.now(), Progress(total)
         job = Job(JobRow(self._parts.chance.ulid(now), kind, who, now, total=total), progress)
+        # It has its place from now on, so that not more than may do come in while rows are written.
         self._running[job.row.id] = job
-        await self._parts.store.save_job(job.row)
+        try:
+            await self._parts.store.save_job(job.row)
+        except BaseException:
+            del self._running[job.row.id]
+            raise
         job.begin(self._group, self._parts, work)
         return job
 

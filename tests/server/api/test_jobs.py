@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
+from tocsin.errors import StoreError
 from tocsin.model import JobRow
 from tocsin.server.jobs import MOST_AT_ONCE, Progress, running_jobs
 from tocsin.server.problems import Problem
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.server.api.talk import Api
+    from tocsin.ports import Store
+    from tocsin.server.parts import Parts
 
 GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"
 
@@ -115,6 +119,73 @@ async def test_a_job_is_cancelled_where_it_is(api: Api) -> None:
     assert stored is not None
     assert stored.state == "cancelled"
     assert (await api.do("POST", f"/jobs/{job.row.id}/cancel"))["state"] == "cancelled"
+
+
+class Balky:
+    """A store that writes rows of jobs when it is let, or not at all; the rest is a real store's."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.is_broken = False
+        self.is_asked, self.may_end = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def save_job(self, job: JobRow) -> None:
+        if self.is_broken:
+            raise StoreError("the disk is full")
+        if job.state != "running":
+            self.is_asked.set()
+            await self.may_end.wait()
+        await self._store.save_job(job)
+
+
+def beside(api: Api, store: Balky) -> Parts:
+    """Give what the application has, with another store."""
+    return replace(api.rig.app.state.parts, store=cast("Store", store))
+
+
+async def test_a_job_whose_row_cannot_be_written_takes_nobodys_place(api: Api) -> None:
+    store = Balky(api.store)
+    async with running_jobs(beside(api, store)) as jobs:
+        store.is_broken = True
+        for _ in range(MOST_AT_ONCE):
+            with pytest.raises(StoreError):
+                await jobs.start("pages.check", "me", Held())
+        store.is_broken = False
+
+        job = await jobs.start("pages.check", "me", Held())
+
+        assert job.row.state == "running"
+
+
+async def test_a_job_that_is_cancelled_while_its_end_is_written_has_ended(api: Api) -> None:
+    store, held = Balky(api.store), Held()
+    async with asyncio.timeout(10), running_jobs(beside(api, store)) as jobs:
+        job = await jobs.start("pages.check", "me", held)
+        held.may_end.set()
+        await store.is_asked.wait()
+        cancelling = asyncio.gather(jobs.cancel(job.row.id))
+        await asyncio.sleep(0)
+        store.may_end.set()
+
+        (row,) = await cancelling
+
+        assert row is not None
+        assert row.state == "done"
+        assert (await api.store.job(job.row.id)) == row
+
+
+async def test_a_job_that_is_cancelled_before_its_first_step_has_ended(api: Api) -> None:
+    async with asyncio.timeout(10), running_jobs(api.rig.app.state.parts) as jobs:
+        job = await jobs.start("pages.check", "me", Held())
+
+        row = await jobs.cancel(job.row.id)
+
+        assert row is not None
+        assert row.state == "cancelled"
+        assert (await job.wait()).state == "cancelled"
 
 
 async def test_more_jobs_than_may_run_at_once_are_refused_for_now(api: Api) -> None:
