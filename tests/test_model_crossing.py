@@ -66,6 +66,7 @@ _MAKERS: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.BytesType: lambda _: st.binary(max_size=20),
     inspect.DataclassType: _any_struct,
     inspect.DictType: lambda kind: st.dictionaries(_any_of(kind.key_type), _any_of(kind.value_type), max_size=3),
+    inspect.EnumType: lambda kind: st.sampled_from(kind.cls),
     inspect.FloatType: lambda _: st.floats(allow_nan=False),
     inspect.IntType: _any_number,
     inspect.ListType: lambda kind: st.lists(_any_of(kind.item_type), max_size=2),
