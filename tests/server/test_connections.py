@@ -113,8 +113,16 @@ async def test_a_head_that_does_not_come_is_not_waited_for(begun: bytes, monkeyp
 async def test_more_connections_than_there_is_room_for_are_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 1)
     async with edge() as served:
-        served.front.open(hello)
+        entered = asyncio.Event()
+
+        async def lasting(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            entered.set()
+            await asyncio.Event().wait()
+
+        served.front.open(lasting)
         _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(ASK)
+        await entered.wait()
         answer = await served.say(ASK)
         writer.close()
 

@@ -15,19 +15,24 @@ MOST_FIELDS = 100
 HEAD_S = 10.0
 """So long a request's line and headers may take, however they trickle in (slowloris)."""
 MOST_CONNECTIONS = 512
+STUCK_S = 120.0
+"""A client that takes nothing of its answer for so long is gone, whatever its connection says."""
 
 
 class Connection(HttpToolsProtocol):
     """Bounds what uvicorn leaves open: a request's head in bytes, fields and seconds, and connections in number."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    _stuck_timer: asyncio.TimerHandle | None = None
+    _idle_since_s: float | None = None
     _head_bytes = 0
     _is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin to wait for a request."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        self._idle_since_s = self.loop.time()
+        if len(self.connections) > MOST_CONNECTIONS and not self._push_out():
             self._refuse(503, b"Service Unavailable", b"too many connections; try again in a moment")
             return
         self._expect_head()
@@ -35,6 +40,7 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End the wait."""
         self._forget_timer()
+        self._forget_stuck()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -66,6 +72,7 @@ class Connection(HttpToolsProtocol):
         """Answer, if the head is one that may be answered."""
         self._forget_timer()
         if not self._is_refused:
+            self._idle_since_s = None
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -77,6 +84,45 @@ class Connection(HttpToolsProtocol):
         """Take the end of the body."""
         if not self._is_refused:
             super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request, unless that has come meanwhile."""
+        self._idle_since_s = None if self.pipeline else self.loop.time()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Hold back an answer that is not taken, for a while."""
+        super().pause_writing()
+        if self._stuck_timer is None:
+            self._stuck_timer = self.loop.call_later(STUCK_S, self._is_stuck)
+
+    def resume_writing(self) -> None:
+        """Go on with an answer."""
+        self._forget_stuck()
+        super().resume_writing()
+
+    def idle_since_s(self) -> float | None:
+        """Say since when no request is under way here, nor an answer; None where there is one."""
+        is_taken = self._stuck_timer is None and not self.transport.is_closing()
+        return self._idle_since_s if is_taken else None
+
+    def _push_out(self) -> bool:
+        """Make room: whoever has said nothing for the longest time goes, so that nobody can fill the place by that."""
+        others = (each for each in self.connections if isinstance(each, Connection) and each is not self)
+        idle = [(since_s, id(each), each) for each in others if (since_s := each.idle_since_s()) is not None]
+        if idle:
+            min(idle)[2].transport.close()
+        return bool(idle)
+
+    def _is_stuck(self) -> None:
+        self._stuck_timer = None
+        # What is still to be sent will not be taken: closing would wait for it.
+        self.transport.abort()
+
+    def _forget_stuck(self) -> None:
+        if self._stuck_timer is not None:
+            self._stuck_timer.cancel()
+            self._stuck_timer = None
 
     def _expect_head(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_S, self._is_late)

@@ -143,7 +143,8 @@ class Balky:
 
 def beside(api: Api, store: Balky) -> Parts:
     """Give what the application has, with another store."""
-    return replace(api.rig.app.state.parts, store=cast("Store", store))
+    parts: Parts = api.rig.app.state.parts
+    return replace(parts, store=cast("Store", store))
 
 
 async def test_a_job_whose_row_cannot_be_written_takes_nobodys_place(api: Api) -> None:

@@ -36,7 +36,7 @@ def digest_of(secret: str) -> bytes:
     Secrets are random and long, so that no salt and no slow function is needed; what is looked up is the digest, of
     which the time that a look-up takes tells nothing.
     """
-    return blake2b(secret.encode("utf-8", "surrogateescape"), digest_size=32, person=b"tocsin access").digest()
+    return blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=b"tocsin access").digest()
 
 
 def _check(body: str) -> str:

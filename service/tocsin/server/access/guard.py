@@ -16,7 +16,7 @@ from tocsin.events import Happening
 from tocsin.model import Scope
 from tocsin.server.access.caller import Caller, Via
 from tocsin.server.access.credentials import digest_of, is_token, new_secret
-from tocsin.server.access.forms import SAFE
+from tocsin.server.access.forms import SAFE, refuse_odd_charset
 from tocsin.server.access.origins import Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, unknown
 from tocsin.server.access.throttle import Throttle
@@ -38,6 +38,8 @@ SECURE_COOKIE = "__Host-tocsin"
 SENDER = "tocsin.sender"
 _SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "password"})
 _IPV6_NETWORK = 64
+_FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+"""What proxies say, whether they are trusted or not."""
 
 
 def is_public(path: str) -> bool:
@@ -63,7 +65,7 @@ class Doorkeeper:
     async def find(self, request: Request, sender: Sender) -> Caller | None:
         """Say who asks; None for nobody. Raises Problem."""
         if await self.is_open():
-            return self._local(sender)
+            return self._local(request, sender)
         header = request.headers.get("authorization")
         if header is not None:
             return await self._by_header(header, sender)
@@ -89,18 +91,20 @@ class Doorkeeper:
             )
         found = await self._parts.store.token_of(digest, self._parts.clock.now()) if is_token(token) else None
         if found is None:
-            self.throttle.failed(who)
-            self.throttle.revoked(digest)
+            self.throttle.failed(who, digest)
             self._parts.telemetry.emit(Happening("access.refused", "warning", {"address": who, "via": via.value}))
             raise unknown("this token is not in force: mistyped, revoked, or past its time")
         self.throttle.succeeded(digest)
         return Caller(found.name, found.scope, found.id, "", via)
 
-    def _local(self, sender: Sender) -> Caller:
+    def _local(self, request: Request, sender: Sender) -> Caller:
         """Let in whoever is on this machine. Raises Problem where somebody else could be behind it."""
         settings = self._parts.service.settings().http
         if not sender.is_local:
             raise unknown("no token was made yet, and without one only this machine is let in")
+        if any(name in request.headers for name in _FORWARDING):
+            # A proxy on this machine lets in the whole world.
+            raise unknown("no token was made yet, and without one nobody is let in through a proxy")
         if not is_own_name(sender.origin, settings):
             raise Problem(
                 421,
@@ -142,6 +146,7 @@ class Guard:
         scope, settings = request.scope, self._state.parts.service.settings().http
         sender: Sender = scope[SENDER]
         _refuse_secrets_in(scope["query_string"])
+        refuse_odd_charset(request)
         path = scope["path"]
         if is_public(path):
             if request.method not in SAFE and is_cross_site(request, sender, settings):
@@ -185,8 +190,12 @@ def _password(said: str) -> str:
 
 
 def _is_visit(request: Request) -> bool:
-    """Say whether somebody follows a link from elsewhere; nothing of the answer is seen by who made the link."""
-    return request.method in {"GET", "HEAD"} and request.headers.get("sec-fetch-mode") == "navigate"
+    """Say whether somebody follows a link from elsewhere; nothing of the answer is seen by who made the link.
+
+    It leads to pages only: of the API, even a GET can make requests of ours.
+    """
+    is_get = request.method in {"GET", "HEAD"} and request.headers.get("sec-fetch-mode") == "navigate"
+    return is_get and not request.scope["path"].startswith("/api/v1/")
 
 
 def _refuse_secrets_in(query: bytes) -> None:

@@ -17,6 +17,7 @@ MOST_BYTES = 2**20
 LARGER = (
     (("/api/v1/table", "/api/v1/imports"), 2 * 2**30),
     (("/api/v1/pages", "/pages", "/add", "/import", "/table"), 64 * 2**20),
+    (("/login",), 16 * 2**10),
 )
 """Below these paths whole lists are sent; the largest are read as a stream."""
 PIECE_S = 20.0
@@ -24,6 +25,8 @@ PIECE_S = 20.0
 SLOWEST_BYTES_S = 1024
 """What trickles in more slowly is not waited for, either."""
 MOST_AT_ONE_TIME = 64
+MOST_LOGINS = 8
+"""Of those that nobody knows yet: their bodies are waited for, and must not take the places of those who are known."""
 NOT_COUNTED = frozenset({"/events", "/healthz", "/readyz"})
 """Streams are counted where they are made; probes are answered however busy it is."""
 
@@ -33,7 +36,7 @@ class Limits:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._under_way = 0
+        self._under_way = {True: 0, False: 0}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, bounded."""
@@ -41,18 +44,20 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = next((most for paths, most in LARGER if scope["path"].startswith(paths)), MOST_BYTES)
-        if self._under_way >= MOST_AT_ONE_TIME:
-            await _refuse(_busy(), scope, receive, send)
+        is_login = scope["path"] == "/login"
+        room = MOST_LOGINS if is_login else MOST_AT_ONE_TIME
+        if self._under_way[is_login] >= room:
+            await _refuse(_busy(room), scope, receive, send)
             return
         said = Headers(scope=scope).get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
             await _refuse(_too_large(most), scope, receive, send)
             return
-        self._under_way += 1
+        self._under_way[is_login] += 1
         try:
             await self._bounded(most, scope, receive, send)
         finally:
-            self._under_way -= 1
+            self._under_way[is_login] -= 1
 
     async def _bounded(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(most, receive)
@@ -122,13 +127,14 @@ async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) 
 
 def _too_large(most: int) -> Problem:
     mend = "send it in several parts"
-    return Problem(413, "too-large", "The request is too large", f"at most {most >> 20} MiB here", mend=mend)
+    said = f"{most >> 20} MiB" if most >> 20 else f"{most >> 10} KiB"
+    return Problem(413, "too-large", "The request is too large", f"at most {said} here", mend=mend)
 
 
 def _too_slow(detail: str) -> Problem:
     return Problem(408, "too-slow", "The request is too slow", detail, mend="send it again, without a pause")
 
 
-def _busy() -> Problem:
-    detail = f"{MOST_AT_ONE_TIME} requests are being answered"
+def _busy(room: int) -> Problem:
+    detail = f"{room} requests are being answered"
     return Problem(503, "busy", "Too many at one time", detail, mend="try again", headers={"Retry-After": "1"})

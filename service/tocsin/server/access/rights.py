@@ -44,13 +44,7 @@ class Right:
         if not isinstance(caller, Caller):
             raise unknown()
         if not caller.may(self.wanted):
-            raise Problem(
-                403,
-                "not-allowed",
-                "The token does not allow this",
-                f"token {caller.who} has scope {caller.scope}, and {self.wanted} is needed",
-                mend=f"use a token made by `tocsin token add NAME --scope {self.wanted}`",
-            )
+            raise not_allowed(caller, self.wanted)
         await check_form(request, caller)
         return caller
 
@@ -70,6 +64,17 @@ def unknown(detail: str = "no token came with the request") -> Problem:
         mend="send `Authorization: Bearer TOKEN`, or the token as the password of Basic; "
         "`tocsin token add NAME --scope read` makes one",
         headers={"WWW-Authenticate": 'Bearer realm="Tocsin", Basic realm="Tocsin", charset="UTF-8"'},
+    )
+
+
+def not_allowed(caller: Caller, wanted: Scope) -> Problem:
+    """Say that somebody is known, and may not do this."""
+    return Problem(
+        403,
+        "not-allowed",
+        "The token does not allow this",
+        f"token {caller.who} has scope {caller.scope}, and {wanted} is needed",
+        mend=f"use a token made by `tocsin token add NAME --scope {wanted}`",
     )
 
 

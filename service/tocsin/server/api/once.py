@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tocsin.model import StoredAnswer
-from tocsin.server.access.rights import CALLER
+from tocsin.server.access.rights import CALLER, not_allowed, wanted_of
 from tocsin.server.problems import Problem
 from tocsin.server.uploads import spool
 
@@ -44,10 +44,14 @@ class OnceRoute(APIRoute):
         handle = super().get_route_handler()
         if not _WRITES & (self.methods or set()):
             return handle
+        wanted = wanted_of(self.dependant)
 
         async def once(request: Request) -> Response:
             key = request.headers.get(HEADER)
             caller = request.scope.get(CALLER)
+            if caller is not None and wanted is not None and not caller.may(wanted):
+                # Before anything is read, or kept, of a request that nothing will come of.
+                raise not_allowed(caller, wanted)
             if key is None or caller is None:
                 return await handle(request)
             return await _once(request, key, caller, handle)

@@ -1,0 +1,92 @@
+"""Forms that are made to hurt whoever reads them, sent by anybody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.model import Scope
+from tocsin.server.access import limits
+
+if TYPE_CHECKING:
+    from tests.server.rig import Rig
+
+BROWSER = {"Accept": "text/html"}
+
+
+def multipart(value: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
+    body = b'--cut\r\nContent-Disposition: form-data; name="token"\r\n\r\n' + value + b"\r\n--cut--\r\n"
+    return body, {"Content-Type": f"multipart/form-data; boundary=cut{kind}"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "; charset=punycode",
+        '; Charset = "idna"',
+        "; charset*=utf-8''punycode",
+        '; charset*0="puny"; charset*1="code"',
+        "; charset=utf-8; charset=punycode",
+        "; charset=unicode_escape",
+        "; charset=undefined",
+        "; charset=utf-16",
+    ],
+)
+async def test_a_form_in_a_charset_of_its_own_is_refused_before_it_is_read(rig: Rig, kind: str) -> None:
+    """Punycode takes the square of a text's length: one request stopped the service for minutes."""
+    await rig.token(Scope.READ)
+    body, headers = multipart(b"b" * 5000 + b"-" + b"b" * 5000, kind)
+    async with rig.asking() as stranger:
+        answer = await stranger.post("/login", content=body, headers=headers)
+
+    assert (answer.status_code, answer.json()["type"]) == (415, "urn:tocsin:problem:unknown-charset")
+
+
+@pytest.mark.parametrize("kind", ["", "; charset=utf-8", '; charset="UTF-8"'])
+async def test_a_form_in_the_usual_charset_is_read(rig: Rig, kind: str) -> None:
+    token = await rig.token(Scope.READ)
+    body, headers = multipart(token.encode(), kind)
+    async with rig.asking() as browser:
+        answer = await browser.post("/login", content=body, headers=headers)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+async def test_a_login_has_no_room_for_more_than_a_token(rig: Rig) -> None:
+    await rig.token(Scope.READ)
+    async with rig.asking() as stranger:
+        answer = await stranger.post("/login", data={"token": "x" * 20_000})
+
+    assert (answer.status_code, answer.json()["detail"]) == (413, "at most 16 KiB here")
+
+
+@pytest.mark.parametrize("token", ["\ud800", "\x00", "tcs_" + "é" * 49, " " * 1000])
+async def test_no_text_that_somebody_logs_in_with_is_a_fault_of_ours(rig: Rig, token: str) -> None:
+    await rig.token(Scope.READ)
+    body = b"token=" + "".join(f"%{byte:02x}" for byte in token.encode("utf-8", "surrogatepass")).encode()
+    headers = {"Content-Type": "application/x-www-form-urlencoded", **BROWSER}
+    async with rig.asking() as stranger:
+        form = await stranger.post("/login", content=body, headers=headers)
+        header = await stranger.get("/", headers={"Authorization": f"Bearer {token}".encode("utf-8", "replace")})
+
+    assert (form.status_code, header.status_code) == (401, 401)
+
+
+async def test_a_form_of_many_fields_is_refused(rig: Rig) -> None:
+    await rig.token(Scope.READ)
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    async with rig.asking() as stranger:
+        answer = await stranger.post("/login", content=b"a=&" * 5000, headers=headers)
+
+    assert answer.status_code == 400
+
+
+async def test_those_who_log_in_slowly_hold_up_nobody_who_is_known(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = await rig.token(Scope.READ)
+    monkeypatch.setattr(limits, "MOST_LOGINS", 0)
+    async with rig.asking(token) as known, rig.asking() as stranger:
+        login = await stranger.post("/login", data={"token": token})
+        answer = await known.get("/api/v1/service")
+
+    assert (login.status_code, answer.status_code) == (503, 200)
