@@ -82,6 +82,12 @@ async def at_work(app: Application) -> AsyncIterator[None]:
     """Keep going what works on after a request was answered."""
     async with running_jobs(app.state.parts) as jobs, asyncio.TaskGroup() as group:
         app.state.jobs = jobs
-        warming = group.create_task(warm(), name="templates")
+        warming = group.create_task(_warm(app), name="what is made once")
         yield
         warming.cancel()
+
+
+async def _warm(app: Application) -> None:
+    """Make what is made once, off the loop, so that nobody's first request waits for it: templates, then OpenAPI."""
+    await warm()
+    await asyncio.to_thread(app.openapi)
