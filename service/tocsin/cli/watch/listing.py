@@ -14,6 +14,7 @@ from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.configuration import mask
 from tocsin.model import CheckOutcome, PageFilter
+from tocsin.model.modes import Modes, is_subject
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
@@ -65,14 +66,14 @@ async def _list(store: Store, which: PageFilter, *, base: str, limit: int | None
     """Print page by page to a program, one table to a person; memory stays flat in the first case."""
     kept: list[PageRow] = []
     after, printed = 0, 0
-    modes = await _modes(store, base)
+    modes = Modes(base, *await store.overrides())
     while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
         after = pages[-1].id
-        meant = [page for page in pages if not subject or is_subject(page, mode_of(page, modes)[0])]
+        meant = [page for page in pages if not subject or is_subject(page, modes.of(page)[0])]
         meant = meant[: None if limit is None else limit - printed]
         printed += len(meant)
         if output.is_json():
-            output.print_json(*(to_record(page, *mode_of(page, modes)) for page in meant))
+            output.print_json(*(to_record(page, *modes.of(page)) for page in meant))
         else:
             kept += meant
     if output.is_json():
@@ -81,30 +82,6 @@ async def _list(store: Store, which: PageFilter, *, base: str, limit: int | None
     total = await store.count_pages(which)
     if total > printed and not subject:
         output.note(f"{count(total - printed, 'page')} more; give --limit, or pipe the list")
-
-
-async def _modes(store: Store, base: str) -> dict[str, tuple[str, str]]:
-    """Mode and its origin for each group; the key "" holds for a group that is not there any more."""
-    for_all, groups = await store.overrides()
-    everywhere = (str(for_all["mode"]), "all pages") if "mode" in for_all else (base, "configuration")
-    found = {"": everywhere}
-    for name, settings in groups.values():
-        found[name] = (str(settings["mode"]), "group") if "mode" in settings else everywhere
-    return found
-
-
-def mode_of(page: PageRow, modes: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """The mode in force for a page, and where it comes from."""
-    if "mode" in page.settings:
-        return str(page.settings["mode"]), "page"
-    return modes.get(page.group, modes[""])
-
-
-def is_subject(page: PageRow, mode: str) -> bool:
-    """Whether the page is now subject to awareness (T50, T51)."""
-    if mode == "auto":
-        return bool(page.fields and any(page.fields[FIELDS.index(field)] for field in TOPPER_FIELDS))
-    return mode == "on"
 
 
 def why_disallowed(page: PageRow) -> str | None:
@@ -145,7 +122,7 @@ def to_record(page: PageRow, mode: str, mode_from: str) -> dict[str, Any]:
     }
 
 
-def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: bool) -> None:
+def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
     if not pages:
         output.say("No page is watched that fits; add one with: tocsin watch add URL")
         return
@@ -157,7 +134,7 @@ def _print(pages: list[PageRow], modes: dict[str, tuple[str, str]], *, topper: b
         output.table(("page", *TOPPER_FIELDS), rows, head="page")
         return
     grouped = len({page.group for page in pages}) > 1
-    stands = [_row(page, mode_of(page, modes)[0], grouped=grouped) for page in pages]
+    stands = [_row(page, modes.of(page)[0], grouped=grouped) for page in pages]
     columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
     output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
     _tell_disallowed(pages)

@@ -34,9 +34,10 @@ from tocsin.server.api.given import (
 )
 from tocsin.server.api.schemas.common import Job, count_of, job_of
 from tocsin.server.api.schemas.pages import AddedPage, AddedPages, Emptying, Page, PageEdit, Pages, PageToAdd
-from tocsin.server.api.shapes import Modes, modes_of, page_of
+from tocsin.server.api.shapes import page_of
 from tocsin.server.decisions import missing
 from tocsin.server.jobs import Work
+from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.html.urls import watch_url
@@ -220,12 +221,6 @@ async def empty(caller: Writing, parts: Given, jobs: Work, response: Response, w
     job = await start_deed(parts, Act(jobs, caller), Meant(query=PageQuery()), Deed("remove"))
     response.headers["Location"] = f"/api/v1/jobs/{job.row.id}"
     return job_of(job.row)
-
-
-async def read_modes(parts: Parts) -> Modes:
-    """Read which mode holds where a page has none of its own."""
-    for_all, groups = await parts.store.overrides()
-    return modes_of(parts.service.settings().pages.mode, for_all, groups)
 
 
 async def demand_page(parts: Parts, page_id: str) -> PageRow:

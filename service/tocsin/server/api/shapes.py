@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from tocsin.model.modes import is_subject
 from tocsin.server.actions import shown
 from tocsin.server.api.schemas.common import Attempt, time_of, time_or_none
 from tocsin.server.api.schemas.pages import Copy, Page
-from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
+from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tocsin.model import Attempt as Tried
     from tocsin.model import CheckReport, FieldValues, JsonObject, KnownCopy, PageRow
-
-Modes: TypeAlias = "tuple[tuple[str, str], Mapping[str, tuple[str, str]]]"
-"""Mode and its origin for all pages, and by group where one says so."""
-
-
-def modes_of(base: str, for_all: JsonObject, groups: Mapping[int, tuple[str, JsonObject]]) -> Modes:
-    """Say which mode holds where a page has none of its own (T50, T52)."""
-    everywhere = (str(for_all["mode"]), "all pages") if "mode" in for_all else (base, "configuration")
-    return everywhere, {name: (str(own["mode"]), "group") for name, own in groups.values() if "mode" in own}
+    from tocsin.model.modes import Modes
 
 
 def page_of(row: PageRow, modes: Modes) -> Page:
     """Show a page."""
-    everywhere, groups = modes
-    mode, mode_from = groups.get(row.group, everywhere)
-    if "mode" in row.settings:
-        mode, mode_from = str(row.settings["mode"]), "page"
+    mode, mode_from = modes.of(row)
     report = row.last_report or {}
     return Page.model_construct(
         id=str(row.id),
@@ -42,7 +32,7 @@ def page_of(row: PageRow, modes: Modes) -> Page:
         text=row.text,
         mode=mode,
         mode_from=mode_from,
-        subject=mode == "on" or (mode == "auto" and _declares(row.fields)),
+        subject=is_subject(row, mode),
         paused=row.paused,
         settings=shown(row.settings),
         credentials=row.has_secrets,
@@ -109,8 +99,3 @@ def report_of(report: JsonObject | CheckReport) -> JsonObject:
         "next_try": time_or_none(record.get("next_try")),
         "error": {"kind": error[0], "message": error[1]} if error else None,
     }
-
-
-def _declares(fields: FieldValues | None) -> bool:
-    values: dict[str, Any] = fields_of(fields) if fields is not None else {}
-    return any(values.get(name) for name in TOPPER_FIELDS)

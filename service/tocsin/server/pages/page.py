@@ -12,9 +12,9 @@ from tocsin.model import DEMO_HOST, AlertRow
 from tocsin.server import actions
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.jobs import Work
+from tocsin.server.modes import read_modes
 from tocsin.server.pages.comparing import choose, field_rows
 from tocsin.server.pages.listing import problem_of, to_line
-from tocsin.server.pages.modes import read_modes
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.telling import BASES, Told, tell
@@ -58,7 +58,7 @@ async def find_page(parts: Parts, page_id: int) -> PageRow:
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
     """Read what stands above everything that is shown of one page."""
-    mode = (await read_modes(parts)).of(row)
+    mode, _ = (await read_modes(parts)).of(row)
     return {"row": row, "line": to_line(row, mode), "mode": mode, "is_demo": row.host == DEMO_HOST}
 
 

@@ -12,9 +12,9 @@ from tocsin.errors import UsageError
 from tocsin.lists.writing import PlainWriter, SeparatedWriter
 from tocsin.model import GroupRow, PageQuery, Slice, Tally, View
 from tocsin.server.access.rights import Reading
+from tocsin.server.modes import read_modes
 from tocsin.server.pages.adding import Pasted
 from tocsin.server.pages.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
-from tocsin.server.pages.modes import read_modes
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.words import weight
 from tocsin.server.parts import Given, Parts
@@ -126,7 +126,7 @@ async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slic
 
 async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
     modes = await read_modes(parts)
-    return [to_line(row, modes.of(row)) for row in rows]
+    return [to_line(row, modes.of(row)[0]) for row in rows]
 
 
 async def _number(parts: Parts, asked: Asked, refusals: Sequence[str]) -> Tally:
