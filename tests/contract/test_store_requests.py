@@ -22,6 +22,7 @@ async def test_a_request_follows_its_reports_in_order_of_completion(desk: Desk) 
     assert [(position, report.url) for position, report in reports] == [(1, C), (2, A)]
     assert await desk.store.request_progress(request) == (2, 2)
     assert [report.url for _, report in await desk.store.request_reports(request, after=1)] == [A]
+    assert [report.url for _, report in await desk.store.request_reports(request, after=0, limit=1)] == [C]
 
 
 async def test_a_request_for_all_leaves_out_paused_pages(desk: Desk) -> None:

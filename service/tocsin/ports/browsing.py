@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PageRow,
         QuestionRow,
         RenderingEntry,
+        RuleRow,
         Slice,
         StateEntry,
         Tally,
@@ -86,6 +87,12 @@ class BrowseStore(Protocol):
         self, *, closed: bool = False, cursor: str | None = None, limit: int = 50
     ) -> Slice[QuestionRow]:
         """Questions that are open (the most pages first), or that ended (the latest first)."""
+
+    async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
+        """Rules in force, the latest first."""
+
+    async def rule(self, rule_id: int) -> RuleRow | None:
+        """One rule in force."""
 
     async def tally_questions(self) -> Tally:
         """How many questions were asked and wait for an answer."""

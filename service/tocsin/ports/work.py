@@ -117,7 +117,9 @@ class WorkStore(Protocol):
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """(done, all) of a request."""
 
-    async def request_reports(self, request_id: int, *, after: int) -> list[tuple[int, CheckReport]]:
+    async def request_reports(
+        self, request_id: int, *, after: int, limit: int | None = None
+    ) -> list[tuple[int, CheckReport]]:
         """Reports of a request in order of completion, with their positions, after this position."""
 
 

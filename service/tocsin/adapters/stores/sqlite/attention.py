@@ -123,10 +123,7 @@ class AttentionRole(SteppingRole):
     async def rules(self) -> list[RuleRow]:
         """Rules in force."""
         rows = await self._read(lambda db: db.execute(SQL["rules"]).fetchall())
-        return [
-            RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
-            for rule_id, scope, url, host, cause, instruction, created_at in rows
-        ]
+        return [to_rule(row) for row in rows]
 
     async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
         """Forget a rule; its pages are due again. Returns how many pages. Raises UsageError for one that is not.
@@ -162,6 +159,12 @@ def _questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> 
 def read_questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:
     """Read questions by a query of this area."""
     return _questions(db, SQL[query], place)
+
+
+def to_rule(row: Sequence[Any]) -> RuleRow:
+    """Make a rule of a row of the query `rule_row`."""
+    rule_id, scope, url, host, cause, instruction, created_at = row
+    return RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
 
 
 def _to_question(db: sqlite3.Connection, row: Sequence[Any]) -> QuestionRow:

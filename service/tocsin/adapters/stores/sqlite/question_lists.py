@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sqlite.attention import read_questions
+from tocsin.adapters.stores.sqlite.attention import read_questions, to_rule
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.lists import COUNTED
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.role import LAST, Role, ids
+from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
+from tocsin.adapters.stores.sqlite.role import LAST, Role, bounded, ids
 from tocsin.model import Slice, Tally
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from tocsin.model import QuestionRow
+    from tocsin.model import QuestionRow, RuleRow
 
 SQL = queries("question_lists")
 
@@ -42,6 +43,21 @@ class QuestionListRole(Role):
             return Slice(tuple(rows[question_id] for question_id in shown), goes_on)
 
         return await self._view(read)
+
+    async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
+        """Rules in force, the latest first."""
+        cursors = Cursors(1, "rules")
+        (before,) = cursors.read(cursor) or (LAST,)
+        values = {"before": before, "limit": limit + 1}
+        rows = await self._view(lambda db: db.execute(ATTENTION["latest_rules"], values).fetchall())
+        goes_on = cursors.write((rows[limit - 1][0],)) if len(rows) > limit else None
+        return Slice(tuple(to_rule(row) for row in rows[:limit]), goes_on)
+
+    async def rule(self, rule_id: int) -> RuleRow | None:
+        """One rule in force."""
+        place = {"rule": bounded(rule_id)}
+        row = await self._view(lambda db: db.execute(ATTENTION["one_rule"], place).fetchone())
+        return to_rule(row) if row is not None else None
 
     async def tally_questions(self) -> Tally:
         """How many questions were asked and wait for an answer."""

@@ -192,9 +192,11 @@ class WorkRole(LaunchRole):
         row = await self._read(lambda db: db.execute(REQUESTS["progress"], {"request": request_id}).fetchone())
         return (row[0], row[1]) if row else (0, 0)
 
-    async def request_reports(self, request_id: int, *, after: int) -> list[tuple[int, CheckReport]]:
+    async def request_reports(
+        self, request_id: int, *, after: int, limit: int | None = None
+    ) -> list[tuple[int, CheckReport]]:
         """Reports of a request in order of completion, with their positions, after this position."""
-        place = {"request": request_id, "after": after}
+        place = {"request": request_id, "after": after, "limit": -1 if limit is None else limit}
         rows = await self._read(lambda db: db.execute(REQUESTS["reports"], place).fetchall())
         return [(position, read_report(report)) for position, report in rows]
 

@@ -151,9 +151,18 @@ delete from rules where id = :rule;
 update pages set rule = :instruction, rule_id = null, next_at = :at, next_why = :why, attempts = null
 where id = :page;
 
+-- name: rule_row
+r.id, r.scope, p.url, h.name, r.cause, r.instruction, r.created_at
+from rules r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id
+
 -- name: rules
-select r.id, r.scope, p.url, h.name, r.cause, r.instruction, r.created_at
-from rules r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id order by r.id;
+select {rule_row} order by r.id;
+
+-- name: latest_rules
+select {rule_row} where r.id < :before order by r.id desc limit :limit;
+
+-- name: one_rule
+select {rule_row} where r.id = :rule;
 
 -- name: is_rule
 select 1 from rules where id = :rule;

@@ -14,11 +14,17 @@ from copies c indexed by copies_by_target join pages p on p.id = c.page_id
 where c.target = :url and c.url <> c.target
 order by c.made_at desc, c.url limit :limit;
 
--- The page that stands for all first, as its alert and the list show it; then the others.
+-- The page that stands for all first, as its alert and the list show it; then the others, as many as anybody looks at.
 -- name: of_question
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
-from pages q indexed by pages_asked_about
+from pages q
 cross join copies c indexed by copies_by_target on c.target = q.url and c.url <> c.target
 join pages p on p.id = c.page_id
-where q.question_id = :question
+where q.question_id = :question and q.id in (
+  select :first
+  union
+  select id from (
+    select id from pages indexed by pages_asked_about where question_id = :question order by id limit 100
+  )
+)
 order by q.id <> :first, q.id, c.made_at desc, c.url limit :limit;

@@ -25,7 +25,7 @@ update requests set pages = pages - :count where id = :request;
 select done, pages from requests where id = :request;
 
 -- name: reports
-select position, report from request_reports where request_id = :request and position > :after order by position;
+select position, report from request_reports where request_id = :request and position > :after order by position limit :limit;
 
 -- name: count_done
 update requests set done = done + :count where id = :request returning done;
