@@ -196,6 +196,15 @@ def test_a_secret_is_read_beside_the_file_that_names_it(installation: Installati
     assert installation.call("plan", "--exit-code", file).status == 0
 
 
+def test_a_secret_that_is_not_there_is_told_with_its_line_once(installation: Installation) -> None:
+    file = installation.write("pages.toml", f'[[pages]]\nurl = "{A}"\nauth_file = "a.secret"\n')
+
+    answer = installation.call("plan", file)
+
+    assert answer.err.count("pages.toml:3: ") == 1
+    assert "auth_file: a.secret: there is no such file" in answer.err
+
+
 def test_a_file_comes_on_standard_input_too(installation: Installation) -> None:
     assert installation.call("apply", "-", "--format", "yaml", stdin=f"pages: [{A}]").status == 0
     assert installation.call("plan", "-", stdin="").status == 2

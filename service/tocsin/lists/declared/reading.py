@@ -188,7 +188,12 @@ class _Reader:
                 raise UsageError(f"{key} and {by_file} exclude each other; leave one of them out")
             if self._read_secret is None:
                 raise UsageError(f"{by_file}: files are read on a command line only; write {key}")
-            found[key] = self._read_secret(texts[by_file], by_file, self._tree.place(*path, by_file))
+            place = self._tree.place(*path, by_file)
+            try:
+                found[key] = self._read_secret(texts[by_file], by_file, place)
+            except UsageError as exc:
+                # The place stands before each complaint already.
+                raise UsageError(str(exc).removeprefix(f"{place}: ")) from exc
         return found
 
     def _demand_known(self, given: Mapping[str, Any], known: tuple[str, ...], path: tuple[str | int, ...]) -> bool:
