@@ -271,7 +271,9 @@ def test_the_doctor_finds_a_store_that_cannot_be_used(installation: Installation
     answer = installation.call("doctor", "--no-settings")
 
     assert answer.status == 1
-    assert any("The store cannot be used" in record["finding"] for record in answer.records)
+    (found,) = [record for record in answer.records if "The store cannot be used" in record["finding"]]
+    assert "version 999" in found["finding"]
+    assert found["mend"].startswith("Update the program, or restore a backup")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

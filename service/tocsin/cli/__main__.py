@@ -65,7 +65,7 @@ class Commands(click.Group):
             formatter.write(f"\n{section}:\n" if section == SECTIONS[0] else f"{section}:\n")
             for command in COMMANDS:
                 if command.section == section:
-                    formatter.write(f"  {command.name:<10}  {command.help}\n")
+                    formatter.write(f"  {command.name:<11} {command.help}\n")
         formatter.write(f"{_OPTIONS}\n")
 
 

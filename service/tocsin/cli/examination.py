@@ -104,8 +104,13 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
         finally:
             await store.close()
     except StoreError as exc:
-        found.findings.append(Finding(f"The store cannot be used: {exc}", "See what the words before say."))
+        what, _, mend = str(exc).partition("; ")
+        found.findings.append(Finding(f"The store cannot be used: {what}.", _to_sentence(mend)))
         return False, False
+
+
+def _to_sentence(mend: str) -> str:
+    return f"{mend[:1].upper()}{mend[1:]}." if mend else "Restore a backup: tocsin store restore FILE"
 
 
 def _bytes_of(path: Path) -> int:
@@ -124,7 +129,8 @@ async def _of_rows(store: Store, now: Instant) -> list[Finding]:
     questions = [question for question in await store.questions() if question.answered_at is None]
     if questions:
         pages = sum(question.pages for question in questions)
-        what = f"{count(len(questions), 'question')} about {count(pages, 'page')} wait for your answer."
+        verb = "waits" if len(questions) == 1 else "wait"
+        what = f"{count(len(questions), 'question')} about {count(pages, 'page')} {verb} for your answer."
         findings.append(Finding(what, "See: tocsin attention list"))
     return findings + await _of_clock(store, now)
 
