@@ -52,7 +52,7 @@ async def answer_question(
 
 async def lift_rule(parts: Parts, act: Act, rule_id: int) -> Job:
     """Forget an answer that stays; its pages are due again."""
-    if all(rule.id != rule_id for rule in await parts.store.rules()):
+    if await parts.store.rule(rule_id) is None:
         raise missing("rule", rule_id, "GET /api/v1/rules")
 
     async def work(progress: Progress) -> JsonObject:

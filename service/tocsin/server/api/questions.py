@@ -17,7 +17,7 @@ from tocsin.server.actions import Act
 from tocsin.server.api.given import NumberInPath, Once, PartOf, make_router, number, problems
 from tocsin.server.api.imports import told
 from tocsin.server.api.schemas.common import Job, Part, time_of, time_or_none
-from tocsin.server.api.schemas.questions import Answer, Question, Rule, Rules, WholeQuestion
+from tocsin.server.api.schemas.questions import Answer, Question, Rule, WholeQuestion
 from tocsin.server.api.shapes import attempts_of, copies_of
 from tocsin.server.decisions import answer_question, lift_rule, missing
 from tocsin.server.jobs import Work
@@ -92,9 +92,10 @@ async def answer(
 
 
 @router.get("/rules", summary="List the answers that stay", operation_id="list_rules")
-async def list_rules(_: Reading, parts: Given) -> Rules:
-    """List the rules in force."""
-    return Rules(
+async def list_rules(_: Reading, parts: Given, asked: Annotated[PartOf, Query()]) -> Part[Rule]:
+    """List the rules in force, the latest first."""
+    found = await parts.store.browse_rules(cursor=asked.cursor, limit=asked.limit)
+    return Part[Rule](
         items=[
             Rule(
                 id=str(rule.id),
@@ -105,8 +106,9 @@ async def list_rules(_: Reading, parts: Given) -> Rules:
                 cause=rule.cause,
                 since=time_of(rule.created_at),
             )
-            for rule in await parts.store.rules()
-        ]
+            for rule in found.rows
+        ],
+        next=found.next,
     )
 
 

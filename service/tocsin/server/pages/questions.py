@@ -32,7 +32,8 @@ router = APIRouter(include_in_schema=False)
 _PART: Final = 12
 _SHOWN_PAGES: Final = 50
 _SHOWN_COPIES: Final = 20
-_SHOWN_RULES: Final = 50
+_PART_OF_RULES: Final = 50
+_RULES: Final = "/questions?show=rules"
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
 _SHORT_WAIT_S: Final = 2.0
@@ -98,16 +99,17 @@ async def questions(
     tabs = [
         ("/questions", "Open", tally, known == "open"),
         ("/questions?show=closed", "Ended", None, known == "closed"),
-        ("/questions?show=rules", "Rules in force", None, known == "rules"),
+        (_RULES, "Rules in force", None, known == "rules"),
     ]
     if known == "rules":
-        rules = await parts.store.rules()
+        rules = await parts.store.browse_rules(cursor=cursor, limit=_PART_OF_RULES)
         return await page(
             request,
             "rules.html",
             tabs=tabs,
-            rules=rules[:_SHOWN_RULES],
-            more=max(len(rules) - _SHOWN_RULES, 0),
+            rules=rules.rows,
+            following=f"{_RULES}&cursor={rules.next}" if rules.next else None,
+            first=_RULES if cursor else None,
             causes=CAUSES,
             said=SAID,
         )
@@ -157,8 +159,8 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
 @router.post("/questions/rules/{rule_id}/lift")
 async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule_id: int) -> Response:
     """Forget an answer that stays; its pages are checked again."""
-    path = "/questions?show=rules"
-    if all(rule.id != rule_id for rule in await parts.store.rules()):
+    path = _RULES
+    if await parts.store.rule(rule_id) is None:
         return go_on(request, path, f"Rule {rule_id} is not in force any more.", kind="warn")
     job = await lift_rule(parts, Act(work, caller), rule_id)
     row = await job.wait(_SHORT_WAIT_S)
@@ -251,7 +253,7 @@ def _told(request: Request, job: JobRow, meant: Answer, number: int) -> Response
     if job.state == "running":
         return go_on(request, "/questions", f"{whom}: {said}. This is being done.", more=_progress(job))
     if meant.instruction.kind in ("never", "until-major"):
-        return go_on(request, "/questions", f"{whom}: {said}.", more=("/questions?show=rules", "See and lift rules"))
+        return go_on(request, "/questions", f"{whom}: {said}.", more=(_RULES, "See and lift rules"))
     return go_on(request, "/questions", f"{whom}: {said}.")
 
 

@@ -97,9 +97,3 @@ class Rule(Model):
     host: str | None
     cause: str | None
     since: Time
-
-
-class Rules(Model):
-    """The answers that stay in force."""
-
-    items: list[Rule]
