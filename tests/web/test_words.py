@@ -144,6 +144,13 @@ def test_what_should_have_been_checked_by_now_is_due() -> None:
     assert "due now" in words.due(START - HOUR, START)
     assert "in 1 h" in words.due(START + HOUR, START)
     assert words.due(None, START) == "not planned"
+    assert ">now<" in words.due(START - HOUR, START, past="now")
+
+
+def test_what_lasts_is_said_by_its_length() -> None:
+    assert ">for 3 min<" in words.lasting(START - 3 * 60 * SECOND, START)
+    assert ">for 1 s<" in words.lasting(START, START)
+    assert ">since 2024-" in words.lasting(START - 700 * 24 * HOUR, START)
 
 
 @given(st.integers(-(2**70), 2**70))

@@ -62,8 +62,13 @@ def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
 
 
 @pass_context
-def _due(context: Context, at: Instant | None, never: str = "not planned") -> Markup:
-    return words.due(at, context["now"], context["zone"], never)
+def _due(context: Context, at: Instant | None, never: str = "not planned", past: str = "due now") -> Markup:
+    return words.due(at, context["now"], context["zone"], never, past)
+
+
+@pass_context
+def _lasting(context: Context, at: Instant) -> Markup:
+    return words.lasting(at, context["now"], context["zone"])
 
 
 @pass_context
@@ -85,6 +90,7 @@ def _environment() -> Environment:
     made.filters.update(
         ago=_ago,
         due=_due,
+        lasting=_lasting,
         moment=_moment,
         span=words.span,
         count=words.count,

@@ -175,11 +175,20 @@ def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "neve
     return escape(never) if at is None else _timed(at, zone, relative(at, now))
 
 
-def due(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "not planned") -> Markup:
+def due(
+    at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "not planned", past: str = "due now"
+) -> Markup:
     """Write when something is due: how far that is off, or that it is due now."""
     if at is not None and at <= now:
-        return _timed(at, zone, "due now")
+        return _timed(at, zone, past)
     return ago(at, now, zone, never)
+
+
+def lasting(at: Instant, now: Instant, zone: tzinfo = UTC) -> Markup:
+    """Write since when something has been so: "for 3 min", or "since" a day that is more than a year ago."""
+    if now - at > _YEAR_US:
+        return _timed(at, zone, f"since {absolute(at, zone)[:10]}")
+    return _timed(at, zone, f"for {span(max((now - at) // 1_000_000, 1), parts=1)}")
 
 
 def _timed(at: Instant, zone: tzinfo, said: str) -> Markup:
