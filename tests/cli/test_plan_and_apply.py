@@ -202,7 +202,7 @@ def test_a_secret_that_is_not_there_is_told_with_its_line_once(installation: Ins
     answer = installation.call("plan", file)
 
     assert answer.err.count("pages.toml:3: ") == 1
-    assert "auth_file: a.secret: there is no such file" in answer.err
+    assert "a.secret: there is no such file" in answer.err
 
 
 def test_a_file_comes_on_standard_input_too(installation: Installation) -> None:
