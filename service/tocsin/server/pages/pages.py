@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 PER_PART: Final = 50
 _STEP: Final = 500
 _ROOM_FOR_GROUPS: Final = 3000
-_MOST_EMPTY: Final = 20
+_MOST_EMPTY: Final = 1
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
 """Shown where they have pages, or are looked at."""
 

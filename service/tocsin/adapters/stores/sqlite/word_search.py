@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Found = tuple[list[int], "int | None"]
 
-LOOKED_AT: Final = 100_000
+LOOKED_AT: Final = 50_000
 """So many places are looked at for one part of a list; what was found by then is the part."""
 
 _PRICE: Final = 20
