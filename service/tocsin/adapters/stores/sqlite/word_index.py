@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import ids
@@ -16,6 +16,8 @@ from tocsin.adapters.stores.sqlite.words import (
     row_of,
     words_of_page,
 )
+
+_Places: TypeAlias = defaultdict[str, set[int]]
 
 if TYPE_CHECKING:
     import sqlite3
@@ -62,15 +64,17 @@ def pages_named(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[Named]:
 
 def change_words(db: sqlite3.Connection, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
     """Let pages be found by other words than before, or by none."""
-    changes: defaultdict[int, tuple[defaultdict[str, set[int]], defaultdict[str, set[int]]]] = defaultdict(
-        lambda: (defaultdict(set), defaultdict(set))
-    )
-    for place, pages in enumerate((before, after)):
-        for page_id, url, given, text in pages:
-            number = (page_id >> BLOCK_BITS) * BLOCK_ROWS
-            for word in words_of_page(url, given, text):
-                changes[number + row_of(word)][place][word].add(page_id & (BLOCK_PAGES - 1))
-    for row_id, (less, more) in changes.items():
+    had, has = ({page[0]: set(words_of_page(*page[1:])) for page in pages} for pages in (before, after))
+    changes: defaultdict[int, tuple[_Places, _Places]] = defaultdict(lambda: (defaultdict(set), defaultdict(set)))
+    for page_id in had.keys() | has.keys():
+        number = (page_id >> BLOCK_BITS) * BLOCK_ROWS
+        place = page_id & (BLOCK_PAGES - 1)
+        words, others = had.get(page_id, set()), has.get(page_id, set())
+        for word in words - others:
+            changes[number + row_of(word)][0][word].add(place)
+        for word in others - words:
+            changes[number + row_of(word)][1][word].add(place)
+    for row_id, (less, more) in sorted(changes.items()):
         row = db.execute(SQL["one"], {"id": row_id}).fetchone()
         packed = repack(row[0] if row is not None else b"", less, more)
         db.execute(SQL["set" if packed else "drop"], {"id": row_id, "entries": packed})

@@ -89,17 +89,19 @@ def pack_block(pages: Iterable[Named]) -> dict[int, bytes]:
 
 
 def repack(row: bytes, less: Mapping[str, set[int]], more: Mapping[str, set[int]]) -> bytes:
-    """Give a row with pages taken out of some words, and put to others: places by word."""
-    words = {word.decode(): set(_unpack([places])) for word, places in _ENTRY.findall(row)}
-    for word, places in less.items():
-        words.setdefault(word, set()).difference_update(places)
-    for word, places in more.items():
-        words.setdefault(word, set()).update(places)
-    return b"".join(
-        b"".join((_BEGINS, word.encode(), _ENDS, _pack(sorted(places))))
-        for word, places in sorted(words.items())
-        if places
-    )
+    """Give a row with pages taken out of some words, and put to others: places by word. What else it has stays."""
+    kept: dict[bytes, bytes] = dict(_ENTRY.findall(row))
+    for named in {*less, *more}:
+        word = named.encode()
+        places = set(_unpack([kept[word]])) if word in kept else set()
+        places = (places - less.get(named, set())) | more.get(named, set())
+        if places:
+            kept[word] = _pack(sorted(places))
+        else:
+            kept.pop(word, None)
+    # In UTF-8 words are in the order of their characters.
+    words = sorted(kept) if more else kept
+    return b"".join([b"\x02%b\x01%b" % (word, kept[word]) for word in words])
 
 
 class Beginning:
