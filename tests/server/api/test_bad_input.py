@@ -25,7 +25,7 @@ LISTS = (
 )
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "1001", "99999999999999999999", "", "ten", "1e3", "0x10", "\u0661"])
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "99999999999999999999", "", "ten", "1e3", "0x10", "\u0661"])
 async def test_a_limit_is_a_whole_number_within_bounds(api: Api, limit: str) -> None:
     await api.add(A)
 
