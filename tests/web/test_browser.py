@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.journey.running import until
 from tests.web.looking import DESK, TELEPHONE, Window
 from tests.web.town import COUNCIL, EVIL, GONE, PRESS, STANDARD
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Route
 
     from tests.web.living import Living
 
@@ -185,6 +188,35 @@ async def test_a_change_is_shown_without_asking_for_the_page_again(living: Livin
 
         await window.page.get_by_text("answered 404").wait_for(state="detached")
         assert await window.page.evaluate("window.same") is True
+
+
+async def test_what_happened_before_anybody_listened_is_shown_too(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        page, checked = window.page, asyncio.Event()
+
+        async def listen(route: Route) -> None:
+            await checked.wait()
+            await route.continue_()
+
+        await page.route("**/events?live=only", listen)
+        await window.go("/")
+        await page.fill("#urls", "http://weather.example/forecast")
+        await page.get_by_role("button", name="Watch", exact=True).click()
+        await page.get_by_text("Added weather.example/forecast").wait_for()
+        row_id = int(page.url.partition("/pages/")[2].partition("?")[0])
+        await until(partial(_is_checked, living, row_id), what="a check of the page")
+        checked.set()
+
+        await page.get_by_text("not checked yet").wait_for(state="detached")
+        await page.get_by_role("button", name="Delete", exact=True).click()
+        await page.get_by_role("button", name="Delete 1 page").click()
+        await page.get_by_text("Deleted weather.example/forecast.").wait_for()
+
+
+async def _is_checked(living: Living, row_id: int) -> bool:
+    async with living.home.store() as store:
+        row = await store.page_by_id(row_id)
+    return row is not None and row.last_checked_at is not None
 
 
 async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) -> None:

@@ -14,14 +14,18 @@ const fresh = async () => {
 };
 
 let waiting = 0;
+let read = -Infinity;
 const soon = (seconds) => {
   if (waiting) return;
   waiting = setTimeout(() => {
     waiting = 0;
     if (document.hidden) return soon(seconds);
+    read = performance.now();
     fresh().catch(() => {});
   }, seconds * 1000);
 };
+// What comes alone is shown at once, what comes in streams every four seconds.
+const next = () => soon(Math.max(0.5, 4 - (performance.now() - read) / 1000));
 
 const prepare = () => {
   for (const place of document.querySelectorAll("[data-all]")) {
@@ -43,7 +47,8 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
   let last = "";
   // The first one says how things are; each later one, that they are otherwise.
   new EventSource("/events?live=only").addEventListener("live", (event) => {
-    if (last && event.data !== last) soon(4);
+    // What was just asked for may have happened before anybody listened.
+    if (last ? event.data !== last : document.getElementById("told")) next();
     last = event.data;
   });
 }
