@@ -142,7 +142,9 @@ async def test_a_failed_login_says_why_and_the_mend(rig: Rig) -> None:
         answer = await browser.post("/login", data={"token": new_token(), "next": "/changes"}, headers=BROWSER)
 
     assert answer.status_code == 401
-    assert "not in force" in answer.text
+    assert "This token is not in force" in answer.text
+    assert "Paste it whole; where the service runs, tocsin token list shows" in answer.text
+    assert "Bearer" not in answer.text
     assert 'value="/changes"' in answer.text
 
 

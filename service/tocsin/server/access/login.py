@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
@@ -15,6 +15,11 @@ from tocsin.server.pages.rendering import plain_page
 from tocsin.server.pages.words import local_path
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
+
+_UNAUTHORIZED: Final = 401
+_MEND: Final = (
+    "paste it whole; where the service runs, tocsin token list shows which there are, and token add makes one"
+)
 
 router = APIRouter(include_in_schema=False)
 
@@ -39,9 +44,7 @@ async def login(
     try:
         caller = await _doorkeeper(request).by_token(token.strip(), sender, Via.SESSION)
     except Problem as exc:
-        page = plain_page(
-            request, "login.html", status=exc.status, wrong=f"{exc.detail}; {exc.mend}", next=onward(next)
-        )
+        page = plain_page(request, "login.html", status=exc.status, wrong=_words(exc), next=onward(next))
         page.headers.update(exc.headers)
         return page
     if caller.token_id is None:
@@ -75,6 +78,12 @@ async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
     for name in (COOKIE, SECURE_COOKIE):
         response.delete_cookie(name, path="/", secure=name == SECURE_COOKIE, httponly=True, samesite="lax")
     return response
+
+
+def _words(problem: Problem) -> str:
+    """Say for a person at a form what a program is told of headers."""
+    mend = _MEND if problem.status == _UNAUTHORIZED else problem.mend
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (problem.detail, mend) if each)
 
 
 def onward(wanted: str) -> str:
