@@ -166,7 +166,7 @@ def test_what_was_guarded_against_formulas_is_read_as_it_was(text: str) -> None:
     assert unguard(guard(text)) == text
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff20A"])
 def test_a_formula_is_guarded(text: str) -> None:
     assert guard(text) == f"'{text}"
 

@@ -68,7 +68,8 @@ async def test_no_text_that_somebody_logs_in_with_is_a_fault_of_ours(rig: Rig, t
     headers = {"Content-Type": "application/x-www-form-urlencoded", **BROWSER}
     async with rig.asking() as stranger:
         form = await stranger.post("/login", content=body, headers=headers)
-        header = await stranger.get("/", headers={"Authorization": f"Bearer {token}".encode("utf-8", "replace")})
+        said = f"Bearer {token}".encode("utf-8", "replace")
+        header = await stranger.get("/", headers=[(b"Authorization", said)])
 
     assert (form.status_code, header.status_code) == (401, 401)
 

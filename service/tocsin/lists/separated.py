@@ -24,7 +24,8 @@ KEYS: Final = tuple(PageSettings.__struct_fields__)
 _SPOKEN: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
 _ENDS: Final = ("\n", "\r")
 _LINE_END: Final = re.compile(r"[\r\n]")
-_FORMULA: Final = re.compile(r"[=+\-@\t\r']")
+_FORMULA: Final = re.compile(r"[=+\-@\t\r\n'\uff1d\uff0b\uff0d\uff20]")
+"""What spreadsheets take for the beginning of a formula; the wide forms where one types in Japanese, too."""
 
 
 def find_separator(beginning: str) -> str | None:
@@ -140,5 +141,9 @@ def _entry(cells: dict[str, str], line: int) -> Item:
     settings = {key: unguard(cells[key].strip()) for key in KEYS if cells.get(key, "").strip()}
     text = unguard(cells.get("text", ""))
     return Entry(
-        line, unguard(cells.get("url", "").strip()), cells.get("group", "").strip() or None, text or None, settings
+        line,
+        unguard(cells.get("url", "").strip()),
+        unguard(cells.get("group", "").strip()) or None,
+        text or None,
+        settings,
     )

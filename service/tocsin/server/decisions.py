@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.errors import UsageError
+from tocsin.errors import DeliveryError, UsageError
 from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import AlertQuery, Instruction, JsonObject, KnownCopy, QuestionRow
+    from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, QuestionRow
+    from tocsin.server.access.caller import Caller
     from tocsin.server.actions import Act
     from tocsin.server.jobs import Job, Progress
     from tocsin.server.parts import Parts
@@ -99,6 +100,32 @@ async def redeliver_dead(parts: Parts, act: Act, *, sink: str | None) -> Job:
         return {"deliveries": deliveries}
 
     return await act.jobs.start("alerts.redeliver-dead", act.caller.who, work, total=total)
+
+
+async def try_sink(parts: Parts, caller: Caller, name: str) -> None:
+    """Give a sink a test event; one that was disabled and takes it is enabled again.
+
+    Raises Problem where there is no such sink, DeliveryError and UsageError where it does not take it.
+    """
+    if name not in parts.service.settings().sinks:
+        raise missing("sink", name, "GET /api/v1/sinks")
+    try:
+        await parts.service.try_sink(name)
+    except (DeliveryError, UsageError):
+        await audit(parts, caller, "sink.test", sink=name, accepted=False)
+        raise
+    await audit(parts, caller, "sink.test", sink=name, accepted=True)
+
+
+async def cancel_job(parts: Parts, act: Act, job_id: str) -> JobRow:
+    """End a job where it is; one that has ended already stays as it is. Raises Problem where there is none."""
+    before = await act.jobs.find(job_id)
+    row = await act.jobs.cancel(job_id)
+    if before is None or row is None:
+        raise missing("job", job_id, "GET /api/v1/jobs")
+    if before.state == "running":
+        await audit(parts, act.caller, "job.cancel", job=job_id)
+    return row
 
 
 async def mark_seen(parts: Parts, act: Act, alert_ids: Sequence[str], *, seen: bool) -> int:

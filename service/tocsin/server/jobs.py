@@ -26,6 +26,10 @@ MOST_AT_ONCE: Final = 8
 """All of them write through one connection: more would only wait for one another."""
 
 MOST_LISTED: Final = 100
+
+PATIENCE_S: Final = 2.0
+"""Whoever starts a job waits so long for its end, before they are told where its progress is."""
+
 _SAVED_EVERY_S: Final = 1.0
 _CANCELLED: Final = "it was cancelled; what was done until then stays done"
 

@@ -2,22 +2,75 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
+from fastapi import Depends, Request
+
+from tocsin.errors import StoreError
 from tocsin.events import EPOCH
+from tocsin.server.parts import Given, Parts
+from tocsin.server.problems import Problem
 from tocsin.spec.topper.state import PageState
 from tocsin.spec.topper.table import RECORD_0, Record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from tocsin.ports import Store
 
 _PIECE_CHARACTERS: Final = 65_536
+LONGEST_S: Final = 1800.0
+"""A table of one instant keeps the store's log from being taken in, which grows meanwhile."""
 
 
-async def write_table(store: Store, *, piece_characters: int = _PIECE_CHARACTERS) -> AsyncIterator[bytes]:
+class OneTable:
+    """Gives the table to one reader at a time, and not for ever: else the store's log would grow without end."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._readers = 0
+
+    def demand_free(self) -> None:
+        """Raise Problem where somebody reads it."""
+        if self._readers:
+            raise Problem(
+                503,
+                "table-taken",
+                "Somebody else reads the table just now",
+                "one at a time may",
+                mend="ask again when they are through",
+                headers={"Retry-After": "30"},
+            )
+
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        """Yield it in pieces. Raises StoreError for whoever takes longer than LONGEST_S."""
+        clock = self.parts.clock
+        until_s = clock.monotonic() + LONGEST_S
+        self._readers += 1
+        try:
+            async with aclosing(write_table(self.parts.store)) as pieces:
+                async for piece in pieces:
+                    yield piece
+                    if clock.monotonic() > until_s:
+                        raise StoreError(f"the table was not taken within {LONGEST_S:g} s; ask for it again")
+        finally:
+            self._readers -= 1
+
+
+async def one_table(request: Request, parts: Given) -> OneTable:
+    """Give what all readers of this application's table share."""
+    found = getattr(request.app.state, "table", None)
+    if not isinstance(found, OneTable) or found.parts is not parts:
+        found = request.app.state.table = OneTable(parts)
+    return found
+
+
+Table = Annotated[OneTable, Depends(one_table)]
+
+
+async def write_table(store: Store, *, piece_characters: int = _PIECE_CHARACTERS) -> AsyncGenerator[bytes]:
     """Yield the table in pieces of about so many characters: all records of one instant, in order of storing."""
     lines, length, number = [RECORD_0], len(RECORD_0), 0
     async for row in await store.table_rows():

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**20
 LARGER = (
     (("/api/v1/table", "/api/v1/imports"), 2 * 2**30),
-    (("/api/v1/pages", "/pages", "/add", "/import", "/table"), 64 * 2**20),
+    (("/pages/import",), 64 * 2**20),
+    (("/api/v1/pages",), 4 * 2**20),
     (("/login",), 16 * 2**10),
 )
-"""Below these paths whole lists are sent; the largest are read as a stream."""
+"""Below these paths whole lists are sent; what is parsed at once holds up everybody, a second for 5 MiB of JSON."""
 PIECE_S = 20.0
 """So long the next piece of a body may take."""
 SLOWEST_BYTES_S = 1024

@@ -11,7 +11,7 @@ from pydantic import Field
 from tocsin.configuration import mask
 from tocsin.errors import UsageError
 from tocsin.model import AlertQuery
-from tocsin.server.access import Reading, Writing, audit
+from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.given import NumberInPath, Once, PartOf, UlidInPath, make_router, number, problems
 from tocsin.server.api.imports import told
@@ -30,7 +30,15 @@ from tocsin.server.api.schemas.alerts import (
     StormPage,
 )
 from tocsin.server.api.schemas.common import Job, Part, time_of, time_or_none
-from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, redeliver_dead, release_storm
+from tocsin.server.decisions import (
+    mark_all_seen,
+    mark_seen,
+    missing,
+    redeliver,
+    redeliver_dead,
+    release_storm,
+    try_sink,
+)
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
 
@@ -279,7 +287,4 @@ async def test_sink(
     caller: Writing, parts: Given, name: Annotated[str, Path(min_length=1, max_length=63, examples=["ops"])]
 ) -> None:
     """Give a sink a test event; one that was disabled and takes it is enabled again."""
-    if name not in parts.service.settings().sinks:
-        raise missing("sink", name, "GET /api/v1/sinks")
-    await parts.service.try_sink(name)
-    await audit(parts, caller, "sink.test", sink=name)
+    await try_sink(parts, caller, name)

@@ -8,14 +8,14 @@ from fastapi import Query, Response
 from pydantic import ConfigDict, Field
 
 from tocsin.model import PageQuery, View
-from tocsin.server.access import Reading, Writing, audit
+from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act, Meant, check_pages, read_deed, start_deed
 from tocsin.server.api.given import NumberInPath, Once, UlidInPath, make_router, number, numbers, problems
 from tocsin.server.api.pages import demand_page
 from tocsin.server.api.schemas.common import Id, Job, Model, job_of
 from tocsin.server.api.schemas.pages import Bulk, Check, CheckReport, CheckReports, Chosen
 from tocsin.server.api.shapes import report_of
-from tocsin.server.decisions import missing
+from tocsin.server.decisions import cancel_job, missing
 from tocsin.server.jobs import MOST_LISTED, Work
 from tocsin.server.parts import Given
 
@@ -101,18 +101,18 @@ async def check_many(caller: Writing, parts: Given, jobs: Work, response: Respon
     return await _asked(parts, await check_pages(parts, Act(jobs, caller), ids), response)
 
 
-@checks.get("/checks/{check_id}", summary="Show how checks go on", operation_id="show_check", responses=problems(404))
+@checks.get("/checks/{check_id}", summary="Show how checks go on", operation_id="show_check")
 async def show_check(_: Reading, parts: Given, check_id: NumberInPath) -> Check:
-    """Show how far checks are that somebody asked for. They are forgotten some time after they are over."""
+    """Show how far checks are that somebody asked for.
+
+    They are forgotten some time after they are over: what is not known is over, of no page.
+    """
     return await _progress(parts, number(check_id))
 
 
-@checks.get(
-    "/checks/{check_id}/reports", summary="List what checks found", operation_id="list_reports", responses=problems(404)
-)
+@checks.get("/checks/{check_id}/reports", summary="List what checks found", operation_id="list_reports")
 async def reports(_: Reading, parts: Given, check_id: NumberInPath, asked: Annotated[After, Query()]) -> CheckReports:
     """List what these checks found, in order of completion; ask again with the last `position` as `after`."""
-    await _progress(parts, number(check_id))
     found = await parts.store.request_reports(number(check_id), after=asked.after)
     return CheckReports(items=[CheckReport(position=place, report=report_of(report)) for place, report in found])
 
@@ -124,9 +124,7 @@ async def _asked(parts: Parts, check_id: int, response: Response) -> Check:
 
 async def _progress(parts: Parts, check_id: int) -> Check:
     done, total = await parts.store.request_progress(check_id)
-    if (done, total) == (0, 0) and not await parts.store.request_reports(check_id, after=0):
-        # A request for nothing is over; one that is not there looks the same.
-        return Check(id=str(check_id), done=0, total=0, is_over=True)
+    # A request for nothing is over; one that is not there, or was forgotten, looks the same.
     return Check(id=str(check_id), done=done, total=total, is_over=done >= total)
 
 
@@ -167,10 +165,6 @@ async def show_job(_: Reading, jobs: Work, job_id: UlidInPath) -> Job:
     responses=problems(404),
     dependencies=Once,
 )
-async def cancel_job(caller: Writing, parts: Given, jobs: Work, job_id: UlidInPath) -> Job:
+async def cancel(caller: Writing, parts: Given, jobs: Work, job_id: UlidInPath) -> Job:
     """End a job where it is; the steps that are done stay done. One that has ended stays as it is."""
-    row = await jobs.cancel(job_id)
-    if row is None:
-        raise missing("job", job_id, "GET /api/v1/jobs")
-    await audit(parts, caller, "job.cancel", job=job_id)
-    return job_of(row)
+    return job_of(await cancel_job(parts, Act(jobs, caller), job_id))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Path, Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from tocsin.server.api.once import OnceRoute
 from tocsin.server.api.schemas.common import Model, ProblemDetails
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 200
 """Of a million pages so many are read and written in a fraction of 100 ms, whatever stands in them."""
-PATIENCE_S: Final = 2.0
-"""A job that is through by then is answered as done."""
 
 _ETAG: Final = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|$)')
 _OWN_ETAG: Final = re.compile(r"r([0-9]{1,18})")
@@ -27,7 +25,6 @@ _ULID: Final = r"^[0-9A-HJKMNP-TV-Z]{26}$"
 
 NumberInPath = Annotated[str, Path(pattern=_ID, examples=["42"])]
 UlidInPath = Annotated[str, Path(pattern=_ULID, examples=["01KAKQ4ZC8N2V3J5R7T9WXYZ00"])]
-NameInPath = Annotated[str, Path(min_length=1, max_length=63, examples=["news"])]
 IfMatch = Annotated[
     str | None,
     Header(
@@ -132,12 +129,3 @@ def number(text: str) -> int:
 def numbers(texts: Sequence[str]) -> tuple[int, ...]:
     """Read ids, each once."""
     return tuple(dict.fromkeys(map(int, texts)))
-
-
-def _no_controls(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("printable characters only")
-    return text
-
-
-Printable = Annotated[str, AfterValidator(_no_controls)]

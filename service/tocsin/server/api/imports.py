@@ -11,12 +11,12 @@ from starlette.responses import StreamingResponse
 from tocsin.lists import FORMATS
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.api.given import PATIENCE_S, Once, make_router, problems
+from tocsin.server.api.given import Once, make_router, problems
 from tocsin.server.api.schemas.common import GroupName, Job, Model, job_of
 from tocsin.server.imports import ListToTake, start_import, start_table
-from tocsin.server.jobs import Work
+from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given
-from tocsin.server.tables import write_table
+from tocsin.server.tables import Table
 from tocsin.server.uploads import spool
 from tocsin.spec.topper.table import RECORD_0
 
@@ -101,10 +101,11 @@ async def import_pages(
     response_class=Response,
     responses={200: {"description": "The table.", "content": {"text/plain": _TEXT}}},
 )
-async def export_table(_: Reading, parts: Given) -> StreamingResponse:
-    """Stream the specification's table of states, of one instant, in order of storing."""
+async def export_table(_: Reading, table: Table) -> StreamingResponse:
+    """Stream the specification's table of states, of one instant, in order of storing; to one reader at a time."""
+    table.demand_free()
     headers = {"Content-Disposition": 'attachment; filename="states.txt"'}
-    return StreamingResponse(write_table(parts.store), media_type="text/plain; charset=utf-8", headers=headers)
+    return StreamingResponse(table.pieces(), media_type="text/plain; charset=utf-8", headers=headers)
 
 
 @table_routes.put(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import Query, Response
 from pydantic import Field
 
-from tocsin.configuration import parse_span
 from tocsin.errors import UsageError
-from tocsin.events import EPOCH
 from tocsin.model import Instruction
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
@@ -21,6 +18,7 @@ from tocsin.server.api.schemas.questions import Answer, Question, Rule, WholeQue
 from tocsin.server.api.shapes import attempts_of, copies_of
 from tocsin.server.decisions import answer_question, lift_rule, missing
 from tocsin.server.jobs import Work
+from tocsin.server.moments import read_moment
 from tocsin.server.parts import Given
 from tocsin.spec.html.urls import watch_url
 
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 router = make_router("questions")
 
 _MOST_URLS: Final = 1000
-_MICROSECOND: Final = timedelta(microseconds=1)
-_FURTHEST: Final = timedelta(days=3650)
 _LATER: Final[dict[int | str, dict[str, Any]]] = {
     202: {"model": Job, "description": "It takes longer; Location says where its progress is."}
 }
@@ -81,7 +77,7 @@ async def answer(
         kind=said.kind,
         times=said.times or 1,
         new_connections=bool(said.new_connections),
-        at=read_moment(said.at, parts.clock.now()) if said.at is not None else None,
+        at=moment_of(said.at, parts.clock.now(), name="at") if said.at is not None else None,
         later=bool(said.later),
         copy_url=watch_url(said.copy_url).url if said.copy_url is not None else None,
     )
@@ -125,26 +121,12 @@ async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, ru
     return await told(await lift_rule(parts, Act(jobs, caller), number(rule_id)), response)
 
 
-def read_moment(text: str, now: Instant) -> Instant:
-    """Read a time to come: RFC 3339 with its offset, or a duration from now. Raises UsageError."""
-    at: Instant | None = None
+def moment_of(text: str, now: Instant, *, name: str) -> Instant:
+    """Read a time to come that a body names. Raises UsageError."""
     try:
-        at = now + parse_span(text) // _MICROSECOND
-    except ValueError:
-        at = _from_date(text)
-    if at is None:
-        raise UsageError(f'at: {text[:40]!r} is no time; write one such as "2026-01-31T17:00:00Z", or "6h" from now')
-    if not now <= at <= now + _FURTHEST // _MICROSECOND:
-        raise UsageError(f"at: {text[:40]!r} has passed, or is too far; name a time within {_FURTHEST.days} days")
-    return at
-
-
-def _from_date(text: str) -> Instant | None:
-    try:
-        read = datetime.fromisoformat(text)
-        return None if read.tzinfo is None else (read.astimezone(UTC) - EPOCH) // _MICROSECOND
-    except (ValueError, OverflowError):
-        return None
+        return read_moment(text, now)
+    except ValueError as exc:
+        raise UsageError(f"{name}: {text[:40]!r}: {exc}") from exc
 
 
 def _shown(row: QuestionRow) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tocsin.server.api.shapes import copies_of
 from tocsin.server.decisions import missing
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
-from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.compare import compare_texts, whole_lines
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.signals.texts import unpack_text
 
@@ -111,7 +111,7 @@ async def compare(
     before = await _read(parts, rows[older - 1].id, page_id)
     latest = await _read(parts, rows[newer - 1].id, page_id)
     # Of long texts it takes a while: others have their turn meanwhile.
-    found = await asyncio.to_thread(partial(compare_texts, _ended(before), _ended(latest), by=asked.by))
+    found = await asyncio.to_thread(partial(compare_texts, whole_lines(before), whole_lines(latest), by=asked.by))
     return TextDifference.model_validate(
         {
             "from": _text_of(rows[older - 1], older),
@@ -180,11 +180,6 @@ def _text_of(row: SnapshotRow, place: int) -> Text:
     return Text(
         number=place, id=str(row.id), at=time_of(row.at), digest=row.digest.hex(), packed_bytes=row.packed_bytes
     )
-
-
-def _ended(text: str) -> str:
-    """End the last line like the others, so that a line that follows it is no change of it."""
-    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def _whole(text: str) -> str:

@@ -9,7 +9,7 @@ from fastapi import Path, Query, Response
 from tocsin.server.access import Administering, audit
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.api.given import Once, PartOf, make_router, problems
-from tocsin.server.api.questions import read_moment
+from tocsin.server.api.questions import moment_of
 from tocsin.server.api.schemas.common import Part, time_of, time_or_none
 from tocsin.server.api.schemas.service import AuditLine, NewToken, Token, Tokens, TokenToAdd
 from tocsin.server.decisions import missing
@@ -44,7 +44,7 @@ async def add_token(caller: Administering, parts: Given, response: Response, wan
     The first one ends the time in which everybody on this machine is let in.
     """
     now = parts.clock.now()
-    until = read_moment(wanted.expires, now) if wanted.expires is not None else None
+    until = moment_of(wanted.expires, now, name="expires") if wanted.expires is not None else None
     if any(row.name == wanted.name and _is_in_force(row, now) for row in await parts.store.tokens()):
         raise Problem(
             409, "name-taken", "The name is taken", f"token {wanted.name}", mend="choose another one, or revoke it"

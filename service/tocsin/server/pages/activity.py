@@ -12,11 +12,10 @@ from msgspec import Struct
 from tocsin.configuration import mask
 from tocsin.errors import DeliveryError, UsageError
 from tocsin.model import AlertQuery, Instant, SinkState
-from tocsin.server.access.auditing import audit
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.decisions import redeliver_dead
-from tocsin.server.jobs import Work
+from tocsin.server.decisions import redeliver_dead, try_sink
+from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.pages.charts import SPAN_US, SPANS, charts, coarser, gather
 from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.rendering import page
@@ -35,7 +34,6 @@ _HALF_HOURS_AN_HOUR: Final = 2
 _JOBS: Final = 8
 _ALL_JOBS: Final = 50
 _PART: Final = 30
-_SHORT_WAIT_S: Final = 2.0
 
 
 class SinkLine(Struct, frozen=True):
@@ -80,13 +78,10 @@ async def jobs(request: Request, _caller: Reading, work: Work) -> Response:
 @router.post("/activity/sinks/{name}/test")
 async def test_sink(request: Request, caller: Writing, parts: Given, name: str) -> Response:
     """Give a sink a test event; one that was disabled and takes it is enabled again."""
-    _demand_sink(parts, name)
     try:
-        await parts.service.try_sink(name)
+        await try_sink(parts, caller, name)
     except (DeliveryError, UsageError) as exc:
-        await audit(parts, caller, "sink.test", sink=name, accepted=False)
         return go_on(request, "/activity#sinks", f"{name} did not take the test alert: {exc}", kind="loud")
-    await audit(parts, caller, "sink.test", sink=name, accepted=True)
     return go_on(request, "/activity#sinks", f"{name} took a test alert.")
 
 
@@ -138,7 +133,7 @@ async def replay(
             danger=False,
         )
     job = await redeliver_dead(parts, Act(work, caller), sink=sink or None)
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     if row.state == "running":
         more = (f"/jobs/{row.id}", "See how far it is")
         return go_on(request, "/activity", "Dead letters are being made due again.", more=more)

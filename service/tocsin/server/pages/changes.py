@@ -14,7 +14,7 @@ from tocsin.model import AlertQuery
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
-from tocsin.server.jobs import Work
+from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.pages.fitting import cut, fitting
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
@@ -50,7 +50,6 @@ _ROOM_FOR_GROUPS: Final = 2_500
 _ROOM_FOR_ENTRIES: Final = 43_000
 _MARKUP_OF_AN_ENTRY: Final = 1_250
 """Bytes, as all of these: whatever alerts say, a page of ours is below 50 KB."""
-_SHORT_WAIT_S: Final = 2.0
 
 
 class Wanted(Struct, frozen=True):
@@ -240,7 +239,7 @@ async def mark_all(
             danger=False,
         )
     job = await mark_all_seen(parts, act, query, up_to=up_to)
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     if row.state == "running":
         more = (f"/jobs/{row.id}", "See how far it is")
         return go_on(request, path, "All of them are being marked as seen.", more=more)
@@ -294,7 +293,7 @@ async def release(
             danger=False,
         )
     job = await release_storm(parts, Act(work, caller), storm_id)
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     if row.state == "running":
         return go_on(request, back, "The alerts are being made.", more=(f"/jobs/{row.id}", "See how far it is"))
     return go_on(request, back, f"{count(withheld, 'alert')} due: they come as their pages are received.")

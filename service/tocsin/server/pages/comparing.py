@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from tocsin.server.pages.words import Room, weight
-from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.compare import compare_texts, whole_lines
 from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
 from tocsin.spec.topper.state import FIELDS
 
@@ -101,7 +101,7 @@ class Texts(Struct, frozen=True):
 
 def compare_kept(older: str, newer: str) -> Texts:
     """Compare two texts by their words, and keep what a page can show of it."""
-    rows = to_rows(compare_texts(_ended(older), _ended(newer), by="words"))
+    rows = to_rows(compare_texts(whole_lines(older), whole_lines(newer), by="words"))
     kinds = [row.kind for row in rows]
     shown: list[Row | int] = []
     size, is_cut = 0, False
@@ -127,8 +127,3 @@ def _cut(row: Row) -> Row:
         if left <= 0:
             break
     return Row(row.kind, tuple(pieces))
-
-
-def _ended(text: str) -> str:
-    """End the last line like the others, so that a line that follows it is no change of it."""
-    return text if text.endswith("\n") or not text else f"{text}\n"

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from msgspec import Struct
 
-from tocsin.configuration import parse_span
 from tocsin.errors import BadUrl
-from tocsin.events import EPOCH
 from tocsin.model import Instruction
+from tocsin.server.decisions import STAYING
+from tocsin.server.moments import read_moment
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
     from tocsin.model import Instant, KnownCopy, QuestionRow
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-STAYING: Final = ("never", "until-major")
-"""Those that stay in force as rules, until they are lifted."""
-
 SCOPES: Final = {
     "page": "its pages, each by itself",
     "host-cause": "this host, failing in this way",
@@ -31,8 +28,6 @@ SCOPES: Final = {
 }
 WHENS: Final = {"now": "at once", "at": "at this time, or after this long:", "later": "when I say so later"}
 MOST_TIMES: Final = 100
-_MICROSECOND: Final = timedelta(microseconds=1)
-_FURTHEST: Final = timedelta(days=3650)
 _LONGEST: Final = 4096
 
 
@@ -75,21 +70,6 @@ def read_answer(
         if chosen and url is None and question.pages > 1:
             wrong["url"] = "one copy cannot stand for many pages: choose the page that it is a copy of"
     return (None, wrong) if wrong else (Answer(instruction, scope, url), {})
-
-
-def read_moment(text: str, now: Instant, zone: tzinfo) -> Instant:
-    """Read a time to come: "2026-01-31T18:00" (in `zone`, where no offset stands), or "6h" from now.
-
-    Raises ValueError, which says why, and the mend.
-    """
-    at = _after(text, now) or _on(text, zone)
-    if at is None:
-        raise ValueError('this is no time: write one such as "2026-01-31 18:00", or "6h" for six hours from now')
-    if at < now:
-        raise ValueError("this time has passed; name one to come")
-    if at > now + _FURTHEST // _MICROSECOND:
-        raise ValueError(f"this is too far; name a time within {_FURTHEST.days:,} days")
-    return at
 
 
 def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: tzinfo) -> Instruction:
@@ -139,19 +119,3 @@ def _copy(
     if url is not None and of and url not in of:
         wrong["copy"] = f"this is a copy of {', '.join(sorted(of))}, not of {url}"
     return chosen, of.pop() if len(of) == 1 else None
-
-
-def _after(text: str, now: Instant) -> Instant | None:
-    try:
-        return now + parse_span(text) // _MICROSECOND
-    except ValueError:
-        return None
-
-
-def _on(text: str, zone: tzinfo) -> Instant | None:
-    try:
-        read = datetime.fromisoformat(text)
-        there = read if read.tzinfo is not None else read.replace(tzinfo=zone)
-        return (there.astimezone(UTC) - EPOCH) // _MICROSECOND
-    except (ValueError, OverflowError):
-        return None

@@ -8,11 +8,13 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from tocsin.server.access.rights import Reading, Writing
-from tocsin.server.jobs import Job, Work
+from tocsin.server.actions import Act
+from tocsin.server.decisions import cancel_job, missing
+from tocsin.server.jobs import PATIENCE_S, Job, Work
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.words import count, local_path
-from tocsin.server.problems import Problem
+from tocsin.server.parts import Given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 
-_SHORT_S: Final = 2.0
-"""Whoever started something waits so long for its end before they are shown how far it is."""
 TITLES: Final[Mapping[str, str]] = {
     "pages.pause": "Pausing pages",
     "pages.resume": "Resuming pages",
@@ -43,7 +43,7 @@ _DONE: Final[Mapping[str, str]] = {
 
 async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:
     """Go back where a job is short; else on to the page that says how far it is. Raises what it failed with."""
-    row = await job.wait(_SHORT_S)
+    row = await job.wait(PATIENCE_S)
     if row.state == "running":
         return RedirectResponse(f"/jobs/{row.id}", status_code=303)
     if row.kind in _DONE:
@@ -62,22 +62,16 @@ async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> R
     """Show how far a job is, and what came of it."""
     row = await jobs.find(job_id)
     if row is None:
-        raise _no_job()
+        raise missing("job", job_id, "/activity/jobs; they are kept for some time after their end")
     return await page(request, "job.html", job=row, title=TITLES.get(row.kind, row.kind), said=said(row))
 
 
 @router.post("/jobs/{job_id}/cancel")
 async def cancel(
-    request: Request, _caller: Writing, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
+    request: Request, caller: Writing, parts: Given, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
 ) -> Response:
     """End a job where it is."""
-    row = await jobs.cancel(job_id)
-    if row is None:
-        raise _no_job()
+    row = await cancel_job(parts, Act(jobs, caller), job_id)
     kind = "warn" if row.state == "cancelled" else "good"
     text = "Cancelled; what was done until then stays done." if kind == "warn" else "It had ended already."
     return go_on(request, local_path(back, f"/jobs/{row.id}"), text, kind=kind)
-
-
-def _no_job() -> Problem:
-    return Problem(404, "no-such-job", "There is no such job", "jobs are kept for some time after their end")

@@ -9,11 +9,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.model import Scope
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import answer_question, lift_rule
-from tocsin.server.jobs import Work
+from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.pages.fitting import fitting, fitting_by
 from tocsin.server.pages.instructing import SCOPES, WHENS, Answer, read_answer
 from tocsin.server.pages.notices import go_on
@@ -24,7 +23,6 @@ from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
     from tocsin.model import JobRow, KnownCopy, QuestionRow
-    from tocsin.server.access.caller import Caller
     from tocsin.server.parts import Parts
 
 router = APIRouter(include_in_schema=False)
@@ -36,7 +34,6 @@ _PART_OF_RULES: Final = 50
 _RULES: Final = "/questions?show=rules"
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
-_SHORT_WAIT_S: Final = 2.0
 
 CAUSES: Final = {
     "dns": "its name was not found",
@@ -153,7 +150,7 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
         return await _ask_to_drop(request, row, typed, number)
     act = Act(work, caller)
     job = await answer_question(parts, act, question_id, meant.instruction, scope=meant.scope, url=meant.url)
-    return _told(request, await job.wait(_SHORT_WAIT_S), meant, number)
+    return _told(request, await job.wait(PATIENCE_S), meant, number)
 
 
 @router.post("/questions/rules/{rule_id}/lift")
@@ -163,7 +160,7 @@ async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule
     if await parts.store.rule(rule_id) is None:
         return go_on(request, path, f"Rule {rule_id} is not in force any more.", kind="warn")
     job = await lift_rule(parts, Act(work, caller), rule_id)
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     if row.state == "running":
         return go_on(request, path, f"Rule {rule_id} is being lifted.", more=_progress(row))
     return go_on(request, path, f"Rule {rule_id} lifted; {count(row.done, 'page')} checked again.")
@@ -209,7 +206,6 @@ async def _show(
         scopes=[(key, words) for key, words in SCOPES.items()],
         whens=list(WHENS.items()),
         zone_name=parts.service.settings().instance.time_zone,
-        may_write=_may_write(request),
         said=SAID,
     )
 
@@ -259,11 +255,6 @@ def _told(request: Request, job: JobRow, meant: Answer, number: int) -> Response
 
 def _progress(job: JobRow) -> tuple[str, str]:
     return f"/jobs/{job.id}", "See how far it is"
-
-
-def _may_write(request: Request) -> bool:
-    caller: Caller | None = request.scope.get("tocsin.caller")
-    return caller is not None and caller.may(Scope.WRITE)
 
 
 async def _demand(parts: Parts, question_id: int) -> QuestionRow:

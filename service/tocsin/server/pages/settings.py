@@ -13,7 +13,7 @@ from tocsin.configuration import resolve_page, resolve_page_origins
 from tocsin.configuration.pages import check_page_keys
 from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, revision_of, shown
-from tocsin.server.jobs import Work
+from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.pages.fitting import fitting_by
 from tocsin.server.pages.in_force import SECRET_KEYS, as_typed, fields, sections
 from tocsin.server.pages.notices import Undo, go_on
@@ -32,7 +32,6 @@ router = APIRouter(include_in_schema=False)
 
 _ROOM_FOR_GROUPS: Final = 38_000
 _PART: Final = 40
-_SHORT_WAIT_S: Final = 2.0
 _LONGEST_GROUP: Final = 63
 Mode = Literal["on", "auto", "off"]
 
@@ -113,7 +112,7 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
         job = await edit_defaults(parts, Act(work, caller), group, filled.settings, filled.unset, if_revision=known)
     except Stale:
         return await _form(request, parts, group, filled, status=409, is_stale=True)
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
     return go_on(request, path, f"Set for {_whom(group)}: {', '.join(filled.changes)}.", more=more)
 
@@ -126,7 +125,7 @@ async def set_mode(
     before, _ = await parts.store.overrides()
     was = before.get("mode", parts.service.settings().pages.mode)
     job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
-    row = await job.wait(_SHORT_WAIT_S)
+    row = await job.wait(PATIENCE_S)
     more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
     undo = Undo("/settings/mode", "Undo", {"mode": str(was)}) if was != mode else None
     kind = "good" if mode != "off" else "warn"
@@ -145,7 +144,7 @@ async def unset(
     """Let one setting inherit again; it is the way for those that no form can show."""
     check_page_keys([key], source="settings")
     job = await edit_defaults(parts, Act(work, caller), group or None, {}, (key,))
-    await job.wait(_SHORT_WAIT_S)
+    await job.wait(PATIENCE_S)
     return go_on(request, path_of(group or None), f"{key} is not set for {_whom(group or None)} any more.")
 
 

@@ -12,7 +12,7 @@ from tocsin.model import Scope
 from tocsin.server.access.auditing import audit
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.rights import Administering, Reading
-from tocsin.server.pages.instructing import read_moment
+from tocsin.server.moments import read_moment
 from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.settings import tabs_at

@@ -43,6 +43,10 @@ _TYPES: Final = {
 router = APIRouter(tags=["streams"], include_in_schema=False)
 
 
+class Gone(Exception):
+    """A reader's token was revoked meanwhile, or is past its time."""
+
+
 class Wanted(Struct, frozen=True):
     """Which alerts a reader wants; None stands for all."""
 
@@ -168,6 +172,8 @@ class Following(Response):
         """Give what there is as long as it is taken; whatever ends it, the reader comes back to where it was."""
         try:
             await self._give_all()
+        except Gone:
+            return
         except TimeoutError:
             self._parts.telemetry.emit(Happening("stream.stuck", "info", {"who": self._caller.who}))
         except StoreError as exc:
@@ -194,6 +200,9 @@ class Following(Response):
         assert self._position is not None  # noqa: S101 - asked for only where it follows alerts
         gave = False
         while found := await self._shared.tail.after(self._position):
+            if not await self._shared.is_let_in(self._caller):
+                # Between two looks at it, too, nobody is told what they may not know any more.
+                raise Gone
             for told in found:
                 self._position = told.position
                 if self._wanted.takes(told):

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from tocsin.configuration import check_page_keys
 from tocsin.errors import SettingsError
-from tocsin.server.api.schemas.common import Count, GroupName, Json, Model
+from tocsin.server.api.schemas.common import GroupName, Json, Model
 from tocsin.settings import PageSettings
 
 
@@ -107,9 +107,3 @@ class SettingsInForce(Model):
     """All settings."""
 
     items: list[Setting]
-
-
-class Edited(Model):
-    """How many pages an edit was about."""
-
-    pages: Count

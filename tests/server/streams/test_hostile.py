@@ -1,0 +1,22 @@
+"""Readers who should not be told any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.server.streams.reader import reading
+from tests.server.streams.test_events import followed
+from tocsin.model import Scope
+
+if TYPE_CHECKING:
+    from tests.server.streams.conftest import Desk
+
+
+async def test_an_alert_is_never_told_to_one_whose_token_was_revoked_a_moment_before(desk: Desk) -> None:
+    token = await desk.rig.token(Scope.READ, "reader")
+    async with reading(desk.address, token=token) as reader:
+        await followed(reader)
+        await desk.store.revoke_token("reader", desk.clock.now())
+        await desk.publish("a")
+
+        assert await reader.ended() == []
