@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from tests.alert_examples import _question
 from tests.fakes import START
 from tocsin.model import Instruction, KnownCopy
-from tocsin.server.pages.instructing import Answer, read_answer, read_moment
+from tocsin.server.moments import read_moment
+from tocsin.server.pages.instructing import Answer, read_answer
 
 PAGE = "https://example.org/a"
 MANY = replace(_question(PAGE, []), pages=312)
