@@ -14,7 +14,7 @@ from tocsin.cli.sources import XHTML, is_xhtml_name, read_file
 from tocsin.cli.times import json_time, parse_moment, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.errors import TooComplex, UsageError
-from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.compare import compare_texts, whole_lines
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def command(
             return output.DONE
         versions = found.versions
     before, latest = versions
-    difference = compare_texts(_ended(before.text), _ended(latest.text), by=by)
+    difference = compare_texts(whole_lines(before.text), whole_lines(latest.text), by=by)
     _tell(before, latest, difference, html)
     return output.DONE
 
@@ -175,11 +175,6 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
         "none of its text is kept yet: that begins when it is next read whole "
         '(never where it says noarchive, has mode "auto" or signals "none", or is no HTML)'
     )
-
-
-def _ended(text: str) -> str:
-    """End the last line like the others, so that a line that follows it is no change of it."""
-    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def _tell(before: Version, latest: Version, difference: Difference, html: str | None) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.compare import By, Difference, compare_texts
+from tocsin.spec.differences.compare import By, Difference, compare_texts, whole_lines
 
 WORDS = st.sampled_from(
     ["the", "The", "bell", "rings", "12", "3.50", ".", "!", " ", "  ", "\n", "鐘", "が", "ระ", "ฆั", "é", ""]
@@ -108,3 +108,11 @@ def test_a_line_that_went_is_removed_with_its_own_end() -> None:
         "We open at [-nine-]{+ten+}.\n[-Old\n-]End\n"
     )
     assert marked("We open at nine.\nOld\n", "We open at ten.\n") == "We open at [-nine-]{+ten+}.\n[-Old\n-]"
+
+
+@pytest.mark.parametrize("by", ["words", "lines"])
+def test_a_line_that_follows_the_last_one_is_no_change_of_it(by: By) -> None:
+    found = compare_texts(whole_lines("one"), whole_lines("one\ntwo"), by=by)
+
+    assert [(run.kind, run.text) for run in found.runs] == [("same", "one\n"), ("added", "two\n")]
+    assert whole_lines("") == ""

@@ -61,6 +61,11 @@ class Difference(Struct, frozen=True):
         return "".join([run.text for run in self.runs if run.kind != "removed"])
 
 
+def whole_lines(text: str) -> str:
+    """End the last line like the others, so that a line that follows it is no change of it."""
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
 class _Hunk(NamedTuple):
     """What both have, and then what one of them has in the place of what the other one has."""
 
