@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from tests.server.rig import ELSEWHERE
 from tocsin.errors import StoreError
+from tocsin.server.access.guard import Doorkeeper
 
 if TYPE_CHECKING:
     import httpx
@@ -63,6 +64,17 @@ class AilingStore:
 
     async def has_tokens(self) -> bool:
         raise StoreError("/data/tocsin.db: disk I/O error")
+
+
+async def test_a_store_that_cannot_say_who_asks_is_a_problem_that_says_when_to_come_back(rig: Rig) -> None:
+    doorkeeper = Doorkeeper(replace(rig.app.state.parts, store=AilingStore()))
+    rig.app.state.doorkeeper = doorkeeper
+
+    async with rig.asking() as asked:
+        answer = await asked.get("/api/v1/pages")
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:tocsin:problem:store")
+    assert answer.headers["retry-after"] == "5"
 
 
 async def test_a_store_that_does_not_answer_is_not_ready_and_says_no_path(rig: Rig, local: httpx.AsyncClient) -> None:

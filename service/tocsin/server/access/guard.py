@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
+from tocsin.errors import TocsinError
 from tocsin.events import Happening
 from tocsin.model import Scope
 from tocsin.server.access.caller import Caller, Via
@@ -138,7 +139,8 @@ class Guard:
         request = Request(scope, receive)
         try:
             response: Response | None = await self._refusal(request)
-        except Problem as exc:
+        except TocsinError as exc:
+            # A store that cannot say who asks, too: nothing within answers for what is raised here.
             response = await answer(request, exc)
         await (self._app if response is None else response)(scope, receive, send)
 
