@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -51,6 +53,15 @@ async def test_a_token_is_found_by_its_digest_and_its_use_is_noted_once_a_minute
     for later, noted in ((30 * SECOND, NOW), (MINUTE, NOW + MINUTE), (MINUTE + SECOND, NOW + MINUTE)):
         await desk.store.token_of(digest("secret"), NOW + later)
         assert [row.last_used_at for row in await desk.store.tokens()] == [noted]
+
+
+async def test_a_use_that_cannot_be_noted_keeps_nobody_out(desk: Desk) -> None:
+    token = await desk.store.add_token("ops", Scope.READ, digest("secret"), NOW)
+    async with await open_store(url_of(desk.folder), engine=False, busy=timedelta()) as impatient:
+        with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
+            other.execute("begin immediate")
+
+            assert await impatient.token_of(digest("secret"), NOW) == token
 
 
 async def test_a_token_of_another_process_is_found_at_once(desk: Desk) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sqlite.codec import read_object, to_json
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import LAST, Role
-from tocsin.errors import UsageError
+from tocsin.errors import StoreError, UsageError
 from tocsin.model import AuditEntry, Scope, SessionRow, Slice, TokenRow
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ class AccessRole(Role):
     async def _note_use(self, token: TokenRow, now: Instant) -> None:
         if token.last_used_at is None or now - token.last_used_at >= _NOTED_US:
             place = {"token": token.id, "now": now}
-            await self._write(lambda db: db.execute(SQL["note_use"], place))
+            # On a disk that is full people still look: whoever comes next is noted.
+            with suppress(StoreError):
+                await self._write(lambda db: db.execute(SQL["note_use"], place))
 
 
 def _to_token(row: Sequence[Any]) -> TokenRow:
