@@ -5,6 +5,7 @@ TocsinError
 │   ├── SettingsError        a key of the configuration
 │   ├── BadUrl               a URL that cannot be watched
 │   ├── NotWatched           a URL that is not on the list
+│   ├── HasStates            pages of a table that have states already
 │   └── TableError           a plain-text table that cannot be read
 ├── StoreError               the store cannot be used: exit status 3
 │   ├── StoreLocked          another engine holds it
@@ -46,6 +47,10 @@ class BadUrl(UsageError):
 
 class NotWatched(UsageError):
     """A URL that is not on the watch list."""
+
+
+class HasStates(UsageError):
+    """Pages of a table have states already, and nobody said that these may go."""
 
 
 class TableError(UsageError):

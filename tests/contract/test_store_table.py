@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, fields
-from tocsin.errors import UsageError
+from tocsin.errors import HasStates, UsageError
 from tocsin.model import TableRow
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ async def test_import_refuses_pages_that_have_states_and_takes_nothing(desk: Des
     await desk.check(A, "1")
     rows = [TableRow(B, fields("9"), NOW, None), TableRow(A, fields("9"), NOW, None)]
 
-    with pytest.raises(UsageError, match=f"{A}: have states already; give --replace"):
+    with pytest.raises(HasStates, match=f"{A}: have states already; give --replace"):
         await desk.store.import_table(rows, NOW, replace=False)
 
     assert await desk.store.page(B) is None

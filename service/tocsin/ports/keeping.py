@@ -181,7 +181,7 @@ class TableStore(Protocol):
         """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
 
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
-        """Take a whole table in one transaction; raises UsageError naming pages that have states already."""
+        """Take a whole table in one transaction; raises HasStates naming pages that have states already."""
 
 
 class StoreCare(Protocol):

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.errors import UsageError
+from tocsin.errors import HasStates
 from tocsin.events import EPOCH
 from tocsin.lists.pages import check_group
 from tocsin.lists.taking import Reader, Tally
@@ -103,10 +103,8 @@ async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool)
             file.seek(0)
             rows = _rows(file)
             taken = await parts.store.import_table(rows, parts.clock.now(), replace=replace)
-        except UsageError as exc:
-            if "have states already" in str(exc):
-                raise _stated(str(exc)) from exc
-            raise
+        except HasStates as exc:
+            raise _stated(str(exc)) from exc
         finally:
             file.close()
         progress.advance(taken)

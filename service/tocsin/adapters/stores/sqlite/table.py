@@ -15,7 +15,7 @@ from tocsin.adapters.stores.sqlite.role import Role, ids, touch_all_hosts
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
 from tocsin.adapters.stores.sqlite.states import declares
 from tocsin.adapters.stores.sqlite.word_index import change_words, pages_named
-from tocsin.errors import UsageError
+from tocsin.errors import HasStates
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
 
@@ -47,7 +47,7 @@ class TableRole(Role):
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
         """Take a whole table in one transaction; returns how many records.
 
-        Raises UsageError naming pages that have states already, unless they are to be replaced.
+        Raises HasStates naming pages that have states already, unless they are to be replaced.
         """
         return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
 
@@ -96,7 +96,7 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
         taken += len(step)
     if stated and not replace:
         named = ", ".join(first) + (f" and {stated - _NAMED} more" if stated > _NAMED else "")
-        raise UsageError(f"{named}: have states already; give --replace to put the table's in their place")
+        raise HasStates(f"{named}: have states already; give --replace to put the table's in their place")
     touch_all_hosts(db)
     return taken
 
