@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -73,7 +74,8 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
     name = blake2b(f"{caller.token_id or 0}\n{key}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
     file = await spool(request)
     try:
-        fingerprint = _fingerprint(request, file)
+        # A list may have gigabytes: others have their turn meanwhile.
+        fingerprint = await asyncio.to_thread(_fingerprint, request, file)
         known = await parts.store.begin_once(name, fingerprint, parts.clock.now())
         if known is not None:
             return _again(known, fingerprint)
