@@ -33,6 +33,10 @@ class TokenRow(Struct, frozen=True):
     last_used_at: Instant | None = None
     revoked_at: Instant | None = None
 
+    def is_in_force(self, now: Instant) -> bool:
+        """Say whether whoever has it is let in."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
 
 class SessionRow(Struct, frozen=True):
     """A browser that somebody logged in with.

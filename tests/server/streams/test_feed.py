@@ -64,17 +64,17 @@ async def test_a_feed_goes_on_to_the_very_first_alert(rig: Rig, local: httpx.Asy
 
 async def test_a_group_a_page_and_an_outcome_have_feeds_of_their_own(rig: Rig, local: httpx.AsyncClient) -> None:
     await rig.store.add_pages(
-        [new_page("https://example.org/1"), new_page("https://example.org/2", group="news & more")], 1
+        [new_page("https://example.org/1"), new_page("https://example.org/2", group="news & more/all")], 1
     )
     await publish(rig, 1, page_id=1)
-    await publish(rig, 2, page_id=2, group="news & more", outcome="minor")
+    await publish(rig, 2, page_id=2, group="news & more/all", outcome="minor")
 
     numbers = {
         path: len(feedparser.parse((await local.get(path)).content).entries)
         for path in (
             "/feed.atom",
             "/feed.atom?outcome=major",
-            "/groups/news%20%26%20more/feed.atom",
+            "/groups/news%20%26%20more%2Fall/feed.atom",
             "/pages/2/feed.atom",
             "/pages/1/feed.atom",
         )

@@ -19,7 +19,7 @@ from tocsin.server.problems import Problem
 if TYPE_CHECKING:
     from typing import Any
 
-    from tocsin.model import Instant, TokenRow
+    from tocsin.model import TokenRow
 
 router = make_router("access")
 
@@ -45,7 +45,7 @@ async def add_token(caller: Administering, parts: Given, response: Response, wan
     """
     now = parts.clock.now()
     until = moment_of(wanted.expires, now, name="expires") if wanted.expires is not None else None
-    if any(row.name == wanted.name and _is_in_force(row, now) for row in await parts.store.tokens()):
+    if any(row.name == wanted.name and row.is_in_force(now) for row in await parts.store.tokens()):
         raise Problem(
             409, "name-taken", "The name is taken", f"token {wanted.name}", mend="choose another one, or revoke it"
         )
@@ -95,10 +95,6 @@ async def list_audit(_: Administering, parts: Given, asked: Annotated[PartOf, Qu
         for entry in found.rows
     ]
     return Part[AuditLine](items=items, next=found.next)
-
-
-def _is_in_force(row: TokenRow, now: Instant) -> bool:
-    return row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
 
 
 def _shown(row: TokenRow) -> dict[str, Any]:

@@ -34,6 +34,7 @@ STUCK_S: Final = 120.0
 _END_S: Final = 1.0
 _MEDIA_TYPE: Final = "text/event-stream"
 _LARGEST: Final = 2**63 - 1
+_MOST_DIGITS: Final = len(str(_LARGEST))
 _TYPES: Final = {
     value: value.removeprefix("tocsin.").removesuffix(".v1")
     for name, value in vars(kinds).items()
@@ -78,12 +79,7 @@ class Streams:
         if caller.token_id is None:
             return not await self.parts.store.has_tokens()
         now = self.parts.clock.now()
-        return any(
-            token.id == caller.token_id
-            and token.revoked_at is None
-            and (token.expires_at is None or token.expires_at > now)
-            for token in await self.parts.store.tokens()
-        )
+        return any(token.id == caller.token_id and token.is_in_force(now) for token in await self.parts.store.tokens())
 
 
 async def streams(request: Request, parts: Given) -> Streams:
@@ -248,7 +244,7 @@ async def _position(tail: Tail, last_event_id: str | None, after: str | None, be
     said, name = (last_event_id, "Last-Event-ID") if last_event_id else (after, "after")
     if said is None:
         return 0 if begin == "start" else await tail.newest()
-    if not (said.isascii() and said.isdecimal()) or int(said[:20]) > _LARGEST:
+    if not (said.isascii() and said.isdecimal()) or len(said) > _MOST_DIGITS or int(said) > _LARGEST:
         raise Problem(
             400,
             "bad-position",

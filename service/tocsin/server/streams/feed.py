@@ -108,7 +108,7 @@ async def feed(
     return await _answer(parts, known, Subject(f"/feed.atom{which}", "/changes", title, AlertQuery(outcome=outcome)))
 
 
-@router.get("/groups/{name}/feed.atom", summary="The latest alerts of a group, as an Atom feed")
+@router.get("/groups/{name:path}/feed.atom", summary="The latest alerts of a group, as an Atom feed")
 async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: str) -> Response:
     """Give the latest alerts of a group's pages."""
     if all(group.name != name for group in await parts.store.group_rows()):
@@ -132,7 +132,7 @@ async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: 
             "not-watched",
             "There is no such page",
             f"{page_id}",
-            mend="look it up: GET /api/v1/pages?words=… finds it",
+            mend="look it up: GET /api/v1/pages?q=… finds it",
         )
     path, title = f"/pages/{page_id}", page.text or page.url
     return await _answer(parts, known, Subject(f"{path}/feed.atom", path, title, AlertQuery(page_id=page_id)))
