@@ -10,6 +10,8 @@ from typing import IO, TYPE_CHECKING, Final
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterable
+
     from fastapi import Request
 
     from tocsin.server.parts import Parts
@@ -18,17 +20,21 @@ IN_MEMORY: Final = 2**20
 
 
 async def spool(request: Request) -> IO[bytes]:
-    """Read a request's body into a file without a name, which is gone once it is closed.
+    """Read a request's body into a file that `keep` makes. Raises Problem."""
+    return await keep(request.app.state.parts, request.stream())
+
+
+async def keep(parts: Parts, pieces: AsyncIterable[bytes]) -> IO[bytes]:
+    """Keep what comes in pieces in a file without a name, which is gone once it is closed.
 
     The file lies beside the store: where the rest of the disk may not be written to, that may. Raises Problem where
     there is no room for it.
     """
-    parts: Parts = request.app.state.parts
     folder = Path(parts.service.settings().store.url.partition(":")[2]).parent
     file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(folder))  # noqa: SIM115 - whoever reads it closes it
     size = 0
     try:
-        async for piece in request.stream():
+        async for piece in pieces:
             size += len(piece)
             if size > IN_MEMORY:
                 await asyncio.to_thread(file.write, piece)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
 
 from tests.server.pages.visiting import told, tree
 
 if TYPE_CHECKING:
     from tests.server.pages.visiting import Visitor
+    from tocsin.server.jobs import Progress
 
 
 async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
@@ -20,6 +22,24 @@ async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
 async def test_a_sink_is_tried(visitor: Visitor) -> None:
     assert told(await visitor.done("/activity/sinks/ops/test")) == "ops took a test alert."
     assert visitor.rig.service.tried == ["ops"]
+
+
+async def test_a_job_that_is_cancelled_by_a_page_is_audited_as_one_that_a_program_cancels(visitor: Visitor) -> None:
+    may_end = asyncio.Event()
+
+    async def work(_progress: Progress) -> dict[str, Any]:
+        await may_end.wait()
+        return {}
+
+    job = await visitor.rig.app.state.jobs.start("pages.check", "me", work)
+
+    assert told(await visitor.done(f"/jobs/{job.row.id}/cancel")) == "Cancelled; what was done until then stays done."
+    assert [(entry.what, entry.detail) for entry in await visitor.audited()][:1] == [
+        ("job.cancel", {"job": job.row.id})
+    ]
+    number = len(await visitor.audited())
+    assert told(await visitor.done(f"/jobs/{job.row.id}/cancel")).startswith("Cancelled")
+    assert len(await visitor.audited()) == number
 
 
 async def test_dead_letters_are_given_again_after_a_question(visitor: Visitor) -> None:

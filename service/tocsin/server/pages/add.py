@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Form, Request, UploadFile
@@ -23,13 +20,14 @@ from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.pages import Box, list_page
 from tocsin.server.pages.words import count, short_url
 from tocsin.server.parts import Given, Parts
+from tocsin.server.uploads import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
 router = APIRouter(include_in_schema=False)
 
-_IN_MEMORY: Final = 2**20
+_PIECE: Final = 2**16
 
 
 @router.post("/pages/add")
@@ -103,14 +101,12 @@ async def bring(
     group: Annotated[str, Form()] = "",
 ) -> Response:
     """Take a list that somebody has as a file; how far it is, its job says."""
-    act, listed = actions.Act(jobs, caller), await _kept(file)
+    act, listed = actions.Act(jobs, caller), await keep(parts, _pieces(file))
     taken = ListToTake(listed, name=file.filename or "list", group=group.strip() or "main")
     return await await_job(request, await start_import(parts, act, taken), "/")
 
 
-async def _kept(file: UploadFile) -> SpooledTemporaryFile[bytes]:
-    """Keep what was sent for as long as the job needs it: the request's own file goes with the request."""
-    kept: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the job closes it
-    await asyncio.to_thread(shutil.copyfileobj, file.file, kept)
-    kept.seek(0)
-    return kept
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    """Give what was sent, to be kept for as long as the job needs it: the request's own file goes with the request."""
+    while piece := await file.read(_PIECE):
+        yield piece
