@@ -115,7 +115,7 @@ async def test_changes_are_marked_as_seen_and_back_without_script(living: Living
         before = await page.locator(".change").count()
         await page.locator(".change input[type=checkbox]").first.check()
         await page.locator(".change input[type=checkbox]").nth(1).check()
-        await page.get_by_role("button", name="Mark picked as seen").click()
+        await page.get_by_role("button", name="Mark chosen as seen").click()
 
         assert "2 alerts marked as seen." in await page.inner_text("#told")
         await page.get_by_role("button", name="Undo").click()

@@ -19,9 +19,26 @@ if TYPE_CHECKING:
 async def test_what_nobody_has_seen_comes_first_and_major_apart_from_minor(visitor: Visitor) -> None:
     page = tree(await visitor.get("/changes"))
 
-    major, others = page.xpath("//ol[@class='changes']")
-    assert all("Major change" in entry.text_content() for entry in major)
-    assert not any("Major change" in entry.text_content() for entry in others)
+    lists = page.xpath("//ol[@class='changes']")
+    kinds = {each.get("aria-label"): [entry.text_content() for entry in each] for each in lists}
+    assert list(kinds) == ["Major", "Minor", "Everything else"]
+    assert all("Major change" in text for text in kinds["Major"])
+    assert all("Minor change" in text for text in kinds["Minor"])
+    assert not any("or change" in text for text in kinds["Everything else"])
+
+
+async def test_however_many_are_major_the_minor_ones_are_seen_too(visitor: Visitor) -> None:
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    for number in range(30):
+        draft = AlertDraft(f"N{number:025}", events.CHANGED, page.id, START, {"data": {"outcome": "major"}})
+        await visitor.store.write_alert(draft)
+
+    shown = tree(await visitor.get("/changes"))
+
+    assert shown.xpath("//ol[@aria-label='Minor']/li")
+    assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All that are major"]
+    assert shown.xpath("//a[@rel='next']/text()") == ["Older ones of every kind"]
 
 
 async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:
@@ -48,7 +65,7 @@ async def test_those_that_are_picked_are_marked(visitor: Visitor) -> None:
 
 
 async def test_nothing_picked_is_said(visitor: Visitor) -> None:
-    assert told(await visitor.done("/changes/seen")).startswith("Nothing was picked")
+    assert told(await visitor.done("/changes/seen")).startswith("Nothing was chosen")
 
 
 async def test_all_are_marked_up_to_what_was_shown_and_can_be_unmarked(visitor: Visitor) -> None:

@@ -39,7 +39,7 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
 )
 _PART: Final = 18
 _FIRST_PART: Final = 8
-"""Of the major ones on the first page, which shows all others besides."""
+"""Of each kind on the first page: however many are major, the latest minor one and what else there is are seen, too."""
 _UNDONE: Final = 200
 """So many can be marked as not seen again with one click; for more it is asked beforehand."""
 _LOOKED_AT: Final = 10
@@ -47,7 +47,7 @@ _LOOKED_AT: Final = 10
 _MOST_OF_AN_EVENT: Final = 14_000
 _MOST_OF_A_SAMPLE: Final = 3_000
 _ROOM_FOR_GROUPS: Final = 2_500
-_ROOM_FOR_ENTRIES: Final = 43_000
+_ROOM_FOR_ENTRIES: Final = 41_000
 _MARKUP_OF_AN_ENTRY: Final = 1_250
 """Bytes, as all of these: whatever alerts say, a page of ours is below 50 KB."""
 
@@ -121,14 +121,7 @@ async def changes(
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
     if wanted == Wanted() and cursor is None:
-        major = await store.browse_alerts(AlertQuery(unseen=True, outcome="major"), limit=_FIRST_PART)
-        latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_PART)
-        others = [row for row in latest.rows if row.event.get("data", {}).get("outcome") != "major"]
-        lists = [
-            _list("Major", major, more="/changes?show=major" if major.next else None),
-            ("Everything else", [tell(row) for row in others], None),
-        ]
-        following = wanted.path_at(latest.next)
+        lists, following = await _first(store, wanted)
     else:
         found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
         lists, following = [_list("", found)], wanted.path_at(found.next)
@@ -148,6 +141,7 @@ async def changes(
             for each, title, tally in tallies
         ],
         kinds=list(KIND_NAMES.items()),
+        is_first=wanted == Wanted() and cursor is None,
         groups=fitting([row.name for row in await store.group_rows()], _ROOM_FOR_GROUPS),
         room_each=max(_ROOM_FOR_ENTRIES // max(len(positions), 1) - _MARKUP_OF_AN_ENTRY, 0),
         bases=BASES,
@@ -188,12 +182,12 @@ async def mark(
     seen: Annotated[Literal["yes", "no"], Form()] = "yes",
     back: Annotated[str, Form()] = "/changes",
 ) -> Response:
-    """Mark alerts as seen, or as not: `one`, or `un` as not, or those that were picked."""
+    """Mark alerts as seen, or as not: `one`, or `un` as not, or those that were chosen."""
     chosen = [one or un] if one or un else ids or []
     is_seen = seen == "yes" and not un
     back = local_path(back, "/changes")
     if not chosen:
-        return go_on(request, back, "Nothing was picked: tick some, or use the button of one.", kind="warn")
+        return go_on(request, back, "Nothing was chosen: tick some, or use the button of one.", kind="warn")
     number = await mark_seen(parts, Act(work, caller), chosen, seen=is_seen)
     said = f"{count(number, 'alert')} marked as {'seen' if is_seen else 'not seen'}."
     undo = None
@@ -327,6 +321,17 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
         if cursor is None or len(ids) > _UNDONE:
             break
     return ids[:_UNDONE], cursor is None and len(ids) <= _UNDONE
+
+
+async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Told], str | None]], str | None]:
+    """The lists of the first page, whose latest alerts are in one of them each, and what comes after these."""
+    lists = []
+    for title, outcome in (("Major", "major"), ("Minor", "minor")):
+        found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
+        lists.append(_list(title, found, more=f"/changes?show={outcome}" if found.next else None))
+    latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
+    others = [row for row in latest.rows if row.event.get("data", {}).get("outcome") not in ("major", "minor")]
+    return [*lists, ("Everything else", [tell(row) for row in others], None)], wanted.path_at(latest.next)
 
 
 def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[Told], str | None]:
