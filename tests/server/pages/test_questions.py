@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from tests.server.pages.busy import GONE
@@ -9,11 +11,26 @@ from tests.server.pages.visiting import told, tree
 from tocsin.model import PageQuery, View
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.server.pages.visiting import Visitor
 
 
 async def question_of(visitor: Visitor, host: str) -> int:
     return next(row.id for row in await visitor.store.questions() if row.host == host)
+
+
+async def test_what_is_still_being_gathered_stands_apart_from_what_is_asked(visitor: Visitor, tmp_path: Path) -> None:
+    number = await question_of(visitor, "slow.example")
+    with closing(sqlite3.connect(tmp_path / "tocsin.db", isolation_level=None)) as db:
+        db.execute("update questions set announced_at = null where id = ?", (number,))
+
+    asked, gathered = tree(await visitor.get("/questions")).xpath("//ul[@class='questions']")
+
+    assert "gone.example" in asked.text_content()
+    assert "slow.example" not in asked.text_content()
+    assert "slow.example" in gathered.text_content()
+    assert gathered.xpath("preceding-sibling::h2/text()") == ["Being gathered"]
 
 
 async def test_T60_a_question_is_answered_with_one_click(visitor: Visitor) -> None:
