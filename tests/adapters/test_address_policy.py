@@ -93,6 +93,7 @@ def test_an_address_is_judged_alike_in_every_disguise(address: IPv4Address) -> N
 
 @given(st.ip_addresses(v=4))
 def test_no_address_is_let_through_that_python_calls_private(address: IPv4Address) -> None:
+    """GHSA-gwph-fp79-379w, GHSA-hgrr-mjfp-gmr6: special ranges are refused whole."""
     if ip_address(int(address)).is_private:
         assert AddressPolicy().refuses(address) is not None
 
@@ -121,6 +122,7 @@ def test_what_is_no_network_is_refused_with_the_mend(text: str) -> None:
 
 @given(st.ip_addresses(v=6))
 def test_no_ipv6_address_is_let_through_that_python_calls_private(address: IPv6Address) -> None:
+    """GHSA-q5qw-345w-55xg: those of IPv6, and of IPv4 within it."""
     # Of what carries an IPv4 address, that address decides.
     carries = address.ipv4_mapped or address in IPv6Network("64:ff9b::/96")
     if not carries and (address.is_private or address.is_multicast or address.is_reserved):

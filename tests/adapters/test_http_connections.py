@@ -132,6 +132,7 @@ async def test_a_connection_to_a_private_address_is_not_reused_for_others() -> N
 
 
 async def test_the_address_of_a_proxy_is_judged() -> None:
+    """GHSA-8p8w-9h98-44j5: a proxy is no way around the gate."""
     async with RawOrigin(HELLO) as proxy, fetcher(network=NOWHERE) as client:
         with pytest.raises(FetchRefused) as caught:
             await client.get(request("http://a.example/", proxy=proxy.url("")))
@@ -160,6 +161,7 @@ async def test_a_name_is_resolved_and_its_address_dialled() -> None:
 
 
 async def test_of_a_public_and_a_private_address_only_the_public_one_is_dialled() -> None:
+    """CVE-2026-27696 (GHSA-3c45-4pj5-ch7m)."""
     allowed = NetworkSettings(allow=("127.0.0.2/32",))
     async with (
         NameServer() as names,

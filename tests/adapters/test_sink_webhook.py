@@ -231,6 +231,7 @@ async def test_configured_headers_are_sent() -> None:
 
 
 async def test_a_private_address_is_dialled_only_where_the_network_settings_allow_it() -> None:
+    """GHSA-jrxm-qjfh-g54f: configured URLs are gated, too."""
     async with WebhookReceiver() as receiver:
         async with (
             GuardedSessions(NetworkSettings(), user_agent="Tocsin") as sessions,

@@ -183,6 +183,7 @@ async def test_what_follows_a_temporary_redirect_is_no_permanent_move() -> None:
     ],
 )
 async def test_a_redirect_to_anything_but_http_is_refused(target: str) -> None:
+    """GHSA-496x-437q-h35q, and CVE-2024-51483 behind a redirect."""
     site = Setting()
     site.redirect(PAGE, target)
 

@@ -142,6 +142,7 @@ def test_pauses_are_bounded_whatever_the_number_and_the_chance(number: int, seed
 
 @given(st.integers(1, 50), st.integers(0, 10**9), st.floats(0, 10**6))
 def test_a_retry_after_counts_in_full_up_to_its_clamp(number: int, asked_s: int, clamp_s: float) -> None:
+    """CVE-2025-68148: what a server asks for is clamped."""
     pause = pause_s(number, FixedChance(), timedelta(seconds=asked_s), clamp_s)
 
     assert pause >= min(asked_s, clamp_s)

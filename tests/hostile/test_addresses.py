@@ -102,6 +102,7 @@ class Rebinding(NameServer):
 
 
 async def test_a_name_that_moves_to_a_private_address_is_refused_at_its_next_check(tmp_path: Path) -> None:
+    """CVE-2026-21885: rebinding between two requests."""
     async with (
         Rebinding("127.0.0.1", "127.0.0.2") as names,
         Rig.at(tmp_path, network=ONE_ALLOWED) as rig,
@@ -176,6 +177,7 @@ async def test_a_redirect_to_a_name_of_a_private_address_is_refused(address: str
 
 
 async def test_the_robots_txt_of_a_private_address_is_not_asked_for_either(tmp_path: Path) -> None:
+    """GHSA-hm22-wg2m-35v4, GHSA-56fq-63vj-9992: every way of fetching goes through one gate."""
     behaviour = Behaviour("redirects", answer(), UNCHANGED, robots=redirect(b"http://127.0.0.2:@PORT@/robots.txt"))
     async with (
         Rig.at(tmp_path, network=ONE_ALLOWED) as rig,

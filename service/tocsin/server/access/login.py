@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
+from tocsin.server.access.auditing import audit
 from tocsin.server.access.caller import Via
 from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.guard import COOKIE, SECURE_COOKIE, SENDER, Doorkeeper, cookie_name, session_cookie
@@ -56,6 +57,7 @@ async def login(
     secret = new_secret()
     until = now + round(length.total_seconds() * 1_000_000)
     await parts.store.open_session(digest_of(secret), caller.token_id, new_secret(), now, until=until)
+    await audit(parts, caller, "session.open")
     response = RedirectResponse(onward(next), 303)
     response.set_cookie(
         name,
