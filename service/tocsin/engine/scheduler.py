@@ -233,8 +233,10 @@ class Scheduler:
 
     async def _probe(self) -> None:
         """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
+        if self._outstanding or self._outage.probe_in_s() > 0:
+            return
         hosts = self._agenda.hosts()
-        if not hosts or self._outstanding or self._outage.probe_in_s() > 0:
+        if not hosts:
             return
         host_id = self._outage.probe_host(hosts)
         read_s = self._clock.monotonic()
