@@ -19,6 +19,7 @@ from tocsin.server.pages.fitting import cut, fitting
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.telling import BASES, KIND_NAMES, Told, tell
+from tocsin.server.pages.together import together
 from tocsin.server.pages.words import count, local_path
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
@@ -126,7 +127,8 @@ async def changes(
         found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
         lists, following = [_list("", found)], wanted.path_at(found.next)
     positions = [told.position for _, rows, _ in lists for told in rows]
-    tallies = [(each, title, await _tally(store, each, query)) for each, title, query in SHOWS]
+    read = await together(_tally(store, each, query) for each, _, query in SHOWS)
+    tallies = [(each, title, tally) for (each, title, _), tally in zip(SHOWS, read, strict=True)]
     return await page(
         request,
         "changes.html",

@@ -16,6 +16,7 @@ from tocsin.server.modes import read_modes
 from tocsin.server.pages.adding import Pasted
 from tocsin.server.pages.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
 from tocsin.server.pages.rendering import page
+from tocsin.server.pages.together import together
 from tocsin.server.pages.words import weight
 from tocsin.server.parts import Given, Parts
 
@@ -134,10 +135,13 @@ async def _number(parts: Parts, asked: Asked, refusals: Sequence[str]) -> Tally:
 
 
 async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: Tally) -> list[Tab]:
-    tabs = []
-    for view, query in queries_of_tabs(asked).items():
-        known = _of_group(groups, asked.group) if view is View.ALL and asked.group else None
-        tally = known or (every if query == PageQuery() else await parts.store.tally_pages(query))
+    tabs, queries = [], queries_of_tabs(asked)
+    known = {View.ALL: (_of_group(groups, asked.group) or Tally(0)) if asked.group else every}
+    asked_for = [view for view in queries if view not in known]
+    read = await together(parts.store.tally_pages(queries[view]) for view in asked_for)
+    tallies = {**known, **dict(zip(asked_for, read, strict=True))}
+    for view in queries:
+        tally = tallies[view]
         is_this = view is asked.view and not asked.q
         if tally.number or is_this or view not in _QUIET_TABS:
             tabs.append(Tab(Asked(view=view, group=asked.group).path(), TITLES[view], tally, is_this))

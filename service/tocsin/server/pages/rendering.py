@@ -23,6 +23,7 @@ from tocsin.server.access.rights import CALLER
 from tocsin.server.pages import words
 from tocsin.server.pages.notices import find
 from tocsin.server.pages.static_files import asset_path
+from tocsin.server.pages.together import together
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -166,21 +167,27 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
 async def read_frame(parts: Parts) -> Frame:
     """Read what stands around every page."""
     store = parts.store
+    unseen, questions, paused = await together(
+        [
+            store.tally_alerts(AlertQuery(unseen=True)),
+            store.tally_questions(),
+            store.tally_pages(PageQuery(view=View.PAUSED)),
+        ]
+    )
     return Frame(
-        unseen=await store.tally_alerts(AlertQuery(unseen=True)),
-        questions=await store.tally_questions(),
-        nothing_checked=await _why_nothing(parts),
+        unseen=unseen,
+        questions=questions,
+        nothing_checked=await _why_nothing(parts, paused),
         outage_since=parts.service.live().outage_since,
         is_open=not await store.has_tokens(),
     )
 
 
-async def _why_nothing(parts: Parts) -> str | None:
+async def _why_nothing(parts: Parts, paused: Tally) -> str | None:
     """Say why no page is checked: it was switched off for all of them, or each one is paused (T50, T52)."""
     for_all, _ = await parts.store.overrides()
     if for_all.get("mode", parts.service.settings().pages.mode) == "off":
         return "off"
-    paused = await parts.store.tally_pages(PageQuery(view=View.PAUSED))
     if paused.number and paused.is_exact:
         every = await parts.store.tally_pages(PageQuery())
         return "paused" if every.number == paused.number else None
