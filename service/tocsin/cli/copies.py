@@ -75,7 +75,8 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
     """Put a backup in the place of the store; no service may run meanwhile.
 
     It is verified first, and brought to this version if it is older. Nothing is changed until it is whole in its place,
-    and a store that was there stays beside it under another name.
+    and a store that was there stays beside it under another name. Tokens that were revoked there stay revoked, and
+    browsers log in again.
     """
     from tocsin.adapters.stores import restore as steps_of  # noqa: PLC0415 - the help needs no store
 

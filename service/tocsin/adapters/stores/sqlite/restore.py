@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from tocsin.adapters.stores.sqlite.access_kept import keep_access
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.invariants import findings
@@ -130,7 +131,7 @@ class Restore:
         try:
             self._sweep()
             self._copy()
-            self._bring_up_to_date()
+            self._bring_up_to_date(is_there=is_there)
             if not self._stop.is_set():
                 self._swap(is_there=is_there)
         finally:
@@ -160,10 +161,12 @@ class Restore:
         if self._stop.is_set():
             raise StoreError(f"{self._target}: given up; nothing was changed")
 
-    def _bring_up_to_date(self) -> None:
+    def _bring_up_to_date(self, *, is_there: bool) -> None:
         with translated(self._target), closing(connect(self._part, busy=self._busy, writes=True)) as db:
             for _ in apply_migrations(db, self._target):
                 pass
+            if is_there:
+                keep_access(db, Path(self._target))
             _demand_sound(_verify(db, self._source), self._source)
         with reached(self._target), Path(self._part).open("rb") as part:
             os.fsync(part.fileno())
