@@ -257,6 +257,16 @@ async def test_an_edit_that_came_between_is_not_overwritten(reader: Reader) -> N
     assert (await reader.desk.page(A)).settings == {"tries": 7, "every": "5h"}
 
 
+@pytest.mark.parametrize("made_up", ["", "x", "-1", "²", "9" * 5000])
+async def test_a_made_up_revision_overwrites_nothing(reader: Reader, made_up: str) -> None:
+    (page_id,) = await reader.desk.watch(A)
+
+    answer = await reader.send(f"/pages/{page_id}/settings", every="5h", revision=made_up)
+
+    assert answer.status_code == 409
+    assert (await reader.desk.page(A)).settings == {}
+
+
 async def test_secrets_are_shown_to_nobody_and_can_be_taken_away(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A, settings={"auth": "me:hunter2", "headers": {"x-key": "hunter3"}})
     path = f"/pages/{page_id}/settings"

@@ -18,6 +18,7 @@ from tocsin.server.pages.in_force import FORM_KEYS, SECRET_KEYS, as_typed, field
 from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.page import find_page, frame_of
 from tocsin.server.pages.rendering import page
+from tocsin.server.pages.setting_forms import read_revision
 from tocsin.server.parts import Given, Parts
 
 if TYPE_CHECKING:
@@ -89,14 +90,8 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
             group=typed.get("group") or None,
             text=typed.get("text"),
         )
-        revision = typed.get("revision", "")
-        await actions.edit_page(
-            parts,
-            actions.Act(jobs, caller),
-            page_id,
-            deed,
-            if_revision=int(revision) if revision.isascii() and revision.isdigit() else None,
-        )
+        act, revision = actions.Act(jobs, caller), read_revision(typed.get("revision", ""))
+        await actions.edit_page(parts, act, page_id, deed, if_revision=revision)
     except actions.Stale:
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
         why = "somebody else changed this page meanwhile; look at what you typed, and save once more to put it in place"

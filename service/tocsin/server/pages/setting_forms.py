@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject
 
 _LONGEST: Final = 4000
+_MOST_DIGITS: Final = 18
+"""Of an integer of the store."""
 
 
 class Filled(Struct, frozen=True):
@@ -42,6 +44,11 @@ class Filled(Struct, frozen=True):
     def changes(self) -> list[str]:
         """The labels of what it changes."""
         return [LABELS[key] for key in FORM_KEYS if key in self.settings or key in self.unset]
+
+
+def read_revision(typed: str) -> int:
+    """Read what a form stands on; what is made up, or left out, is older than anything."""
+    return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= _MOST_DIGITS else -1
 
 
 def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:

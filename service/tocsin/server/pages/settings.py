@@ -18,7 +18,7 @@ from tocsin.server.pages.fitting import fitting_by
 from tocsin.server.pages.in_force import SECRET_KEYS, as_typed, fields, sections
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
-from tocsin.server.pages.setting_forms import Filled, read_settings_form
+from tocsin.server.pages.setting_forms import Filled, read_revision, read_settings_form
 from tocsin.server.pages.words import weight
 from tocsin.server.parts import Given, Parts
 
@@ -108,8 +108,8 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
     if not filled.settings and not filled.unset:
         return go_on(request, path, "Nothing was changed: all stands as it did.", kind="warn")
     try:
-        known = int(revision) if revision.isascii() and revision.isdecimal() and len(revision) < 19 else -1  # noqa: PLR2004 - digits of an integer of SQLite
-        job = await edit_defaults(parts, Act(work, caller), group, filled.settings, filled.unset, if_revision=known)
+        act, known = Act(work, caller), read_revision(revision)
+        job = await edit_defaults(parts, act, group, filled.settings, filled.unset, if_revision=known)
     except Stale:
         return await _form(request, parts, group, filled, status=409, is_stale=True)
     row = await job.wait(PATIENCE_S)
