@@ -190,6 +190,21 @@ async def test_a_change_is_shown_without_asking_for_the_page_again(living: Livin
         assert await window.page.evaluate("window.same") is True
 
 
+async def test_a_page_that_nobody_looks_at_keeps_no_connection(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url) as window:
+        page = window.page
+        await window.go("/")
+        closed = page.wait_for_event("requestfailed", lambda request: "/events" in request.url)
+        hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true});"
+        tell = "document.dispatchEvent(new Event('visibilitychange'))"
+
+        (ended, _) = await asyncio.gather(closed, page.evaluate(hide % "true" + tell))
+        async with page.expect_request("**/events?live=only"):
+            await page.evaluate(hide % "false" + tell)
+
+    assert ended.failure == "net::ERR_ABORTED"
+
+
 async def test_what_happened_before_anybody_listened_is_shown_too(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
         page, checked = window.page, asyncio.Event()

@@ -45,10 +45,22 @@ const prepare = () => {
 prepare();
 if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
   let last = "";
-  // The first one says how things are; each later one, that they are otherwise.
-  new EventSource("/events?live=only").addEventListener("live", (event) => {
-    // What was just asked for may have happened before anybody listened.
-    if (last ? event.data !== last : document.getElementById("told")) next();
-    last = event.data;
-  });
+  let stream = null;
+  const listen = () => {
+    if (document.hidden) {
+      // A browser has six connections to a server: pages that nobody looks at leave them to others.
+      stream?.close();
+      stream = null;
+    } else if (!stream) {
+      stream = new EventSource("/events?live=only");
+      // The first one says how things are; each later one, that they are otherwise.
+      stream.addEventListener("live", (event) => {
+        // What was just asked for may have happened before anybody listened.
+        if (last ? event.data !== last : document.getElementById("told")) next();
+        last = event.data;
+      });
+    }
+  };
+  document.addEventListener("visibilitychange", listen);
+  listen();
 }
