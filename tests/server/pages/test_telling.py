@@ -59,6 +59,13 @@ def test_a_page_is_called_by_the_users_words_then_by_its_title_then_by_its_url()
     assert told_of(events.CHANGED, page={**page, "text": None}, rendering=None).name == "https://example.org/a"
 
 
+@pytest.mark.parametrize("kind", [events.OUTAGE_BEGAN, events.OUTAGE_ENDED])
+def test_an_outage_is_about_no_single_page(kind: str) -> None:
+    told = tell(alert(EXAMPLES[kind], page_id=None, url="outage"))
+
+    assert (told.address, told.name) == (None, "")
+
+
 def test_a_storm_is_one_entry_with_its_pages() -> None:
     told = told_of(events.HOST_CHANGED)
 

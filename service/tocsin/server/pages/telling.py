@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from tocsin import events
+from tocsin.server.pages.words import is_web
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Instant, JsonObject
@@ -121,7 +122,7 @@ def tell(alert: AlertRow) -> Told:
     page = _table(data.get("page"))
     storm, question = _table(data.get("storm")), _table(data.get("question"))
     rendering = _table(data.get("rendering"))
-    address = _words(page.get("url")) or alert.url
+    address = _words(page.get("url")) or (alert.url if is_web(alert.url) else None)
     title = _words(rendering.get("title"))
     shared = alert.type == events.HOST_CHANGED
     difference = _table(data.get("excerpt" if shared else "difference"))
