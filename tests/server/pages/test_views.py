@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -57,3 +58,12 @@ async def test_every_field_has_a_label(visitor: Visitor) -> None:
         for field in page.xpath("//input[not(@type='hidden')] | //select | //textarea"):
             own = field.get("aria-label") or field.get("id") in labelled or field.xpath("ancestor::label")
             assert own, (path, field.get("name"))
+
+
+async def test_every_extract_that_a_page_offers_is_one_that_the_api_gives(visitor: Visitor) -> None:
+    described = json.loads(await visitor.get("/api/openapi.json"))["paths"]["/api/v1/pages/{page_id}/extract"]["get"]
+    (form,) = [each for each in described["parameters"] if each["name"] == "as"]
+
+    offered = tree(await visitor.get("/pages/1")).xpath("//a[contains(@href, '/extract?as=')]/text()")
+
+    assert offered == form["schema"]["enum"]

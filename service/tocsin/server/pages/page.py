@@ -33,19 +33,7 @@ _DRAWN: Final = 40
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
-EXTRACTS: Final = (
-    "meta",
-    "links",
-    "robots",
-    "copies",
-    "microdata",
-    "vcard",
-    "ical",
-    "turtle",
-    "ntriples",
-    "jsonld",
-    "atom",
-)
+EXTRACTS: Final = ("meta", "links", "robots", "copies")
 
 
 async def find_page(parts: Parts, page_id: int) -> PageRow:
