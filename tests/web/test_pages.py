@@ -249,6 +249,18 @@ async def test_a_bulk_action_that_cannot_be_is_refused(reader: Reader, fields: d
     assert why in words_of(answer.text)
 
 
+async def test_a_bulk_action_that_is_refused_keeps_what_was_chosen_and_typed(reader: Reader) -> None:
+    await reader.desk.watch(A, B)
+
+    answer = await reader.send("/pages/bulk", verb="every", every="soon", page="2", scope="all")
+
+    assert "2 pages" in words_of(answer.text)
+    assert re.findall(r'value="(\d+)" checked', answer.text) == ["2"]
+    assert '<option value="all" selected>' in answer.text
+    assert "<details open><summary>Move" in answer.text
+    assert 'name="every" value="soon"' in answer.text
+
+
 async def test_a_check_is_asked_for(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
 
@@ -330,7 +342,7 @@ async def test_the_demo_is_refused_where_there_is_none(reader: Reader) -> None:
     answer = await reader.send("/demo")
 
     assert answer.status_code == 422
-    assert "there is no demo site here" in answer.text
+    assert "There is no demo site here" in answer.text
     assert DEMO_GROUP == "demo"
 
 

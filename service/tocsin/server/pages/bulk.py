@@ -16,7 +16,7 @@ from tocsin.server.jobs import Work
 from tocsin.server.pages.jobs import await_job
 from tocsin.server.pages.listing import Asked
 from tocsin.server.pages.notices import Undo
-from tocsin.server.pages.pages import list_page
+from tocsin.server.pages.pages import Chosen, list_page
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.words import count
 from tocsin.server.parts import Given, Parts
@@ -99,7 +99,8 @@ async def bulk(
     except UsageError as exc:
         wrong = str(exc)
     if wrong:
-        return await list_page(request, parts, asked, wrong=[wrong])
+        chosen = Chosen(frozenset(wanted.ids), wanted.is_all, said["to_group"], said["every"])
+        return await list_page(request, parts, asked, wrong=[wrong.removeprefix("settings: ")], chosen=chosen)
     if said["confirmed"] != "yes" and (wanted.is_all or verb in ("remove", "move", "every")):
         return await _ask(request, wanted, count(number, "page"))
     undo = await _undo(parts, wanted)

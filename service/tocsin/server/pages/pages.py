@@ -55,6 +55,15 @@ class Box(Struct, frozen=True):
         return 0 if self.pasted is None else len(self.pasted.pages) - len(self.known)
 
 
+class Chosen(Struct, frozen=True):
+    """What was chosen and typed for a bulk action that was refused, so that nothing is typed twice."""
+
+    ids: frozenset[int] = frozenset()
+    is_all: bool = False
+    to_group: str = ""
+    every: str = ""
+
+
 @router.get("/")
 async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
     """Show the list, or, where nothing is watched yet, what to do first."""
@@ -68,6 +77,7 @@ async def list_page(
     *,
     box: Box | None = None,
     wrong: Sequence[str] = (),
+    chosen: Chosen | None = None,
     status: int = 200,
 ) -> Response:
     """Show a list with what was wrong, or what was typed, if anything."""
@@ -77,6 +87,7 @@ async def list_page(
     common: dict[str, Any] = {
         "asked": asked,
         "box": box or Box(),
+        "chosen": chosen or Chosen(),
         "every": every,
         "groups": offered,
         "groups_are_all": len(offered) == len(groups),
@@ -85,7 +96,8 @@ async def list_page(
     }
     if not every.number:
         return await page(request, "first.html", status=status, wrong=wrong, **common)
-    found, refusals = await _found(parts, asked, wrong)
+    found, refused = await _found(parts, asked)
+    refusals = [*wrong, *refused]
     status = 422 if refusals else status
     return await page(
         request,
@@ -94,7 +106,7 @@ async def list_page(
         wrong=refusals,
         lines=await _lines(parts, found.rows),
         tabs=await _tabs(parts, asked, groups, every),
-        number=await _number(parts, asked, refusals),
+        number=Tally(0) if refused else await parts.store.tally_pages(asked.query),
         next=asked.path(after=found.next) if found.next else None,
         **common,
     )
@@ -111,7 +123,7 @@ def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
     return [row for row in groups if row.name in kept]
 
 
-async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slice[PageRow], list[str]]:
+async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]:
     """Read a part of the list; what is not offered together is told, and shows nothing."""
     try:
         found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
@@ -120,18 +132,14 @@ async def _found(parts: Parts, asked: Asked, wrong: Sequence[str]) -> tuple[Slic
             if found.rows or found.next is None:
                 break
             found = await parts.store.browse_pages(asked.query, cursor=found.next, limit=PER_PART)
-        return found, list(wrong)
     except UsageError as exc:
-        return Slice((), None), [*wrong, str(exc)]
+        return Slice((), None), [str(exc)]
+    return found, []
 
 
 async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
     modes = await read_modes(parts)
     return [to_line(row, modes.of(row)[0]) for row in rows]
-
-
-async def _number(parts: Parts, asked: Asked, refusals: Sequence[str]) -> Tally:
-    return Tally(0) if refusals else await parts.store.tally_pages(asked.query)
 
 
 async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: Tally) -> list[Tab]:
