@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
+async def gone_of(receive: Receive) -> None:
+    await receive()
+
+
 async def test_connections_that_say_nothing_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
     async with edge() as served:
@@ -34,9 +38,10 @@ async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.Mon
     async def endless(_scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await receive()
-        gone = asyncio.ensure_future(receive())
-        while not gone.done():
-            await send({"type": "http.response.body", "body": b"x" * 2**16, "more_body": True})
+        async with asyncio.TaskGroup() as group:
+            gone = group.create_task(gone_of(receive))
+            while not gone.done():
+                await send({"type": "http.response.body", "body": b"x" * 2**16, "more_body": True})
         is_over.set()
 
     async with edge() as served:

@@ -15,7 +15,7 @@ MOST_FIELDS = 100
 HEAD_S = 10.0
 """So long a request's line and headers may take, however they trickle in (slowloris)."""
 MOST_CONNECTIONS = 512
-STUCK_S = 120.0
+STUCK_S = 60.0
 """A client that takes nothing of its answer for so long is gone, whatever its connection says."""
 
 

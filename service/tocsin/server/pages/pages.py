@@ -12,6 +12,7 @@ from tocsin.errors import UsageError
 from tocsin.lists.writing import PlainWriter, SeparatedWriter
 from tocsin.model import GroupRow, PageQuery, Slice, Tally, View
 from tocsin.server.access.rights import Reading
+from tocsin.server.downloads import Shared
 from tocsin.server.modes import read_modes
 from tocsin.server.pages.adding import Pasted
 from tocsin.server.pages.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
@@ -21,7 +22,7 @@ from tocsin.server.pages.words import weight
 from tocsin.server.parts import Given, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from tocsin.model import PageRow
 
@@ -161,19 +162,26 @@ def _of_group(groups: Sequence[GroupRow], name: str) -> Tally | None:
 
 
 @router.get("/pages/export")
-async def export(_caller: Reading, parts: Given, asked: AskedFor, format: Literal["csv", "list"] = "csv") -> Response:  # noqa: A002 - as addresses say it
+async def export(
+    _caller: Reading,
+    parts: Given,
+    shared: Shared,
+    asked: AskedFor,
+    format: Literal["csv", "list"] = "csv",  # noqa: A002 - as addresses say it
+) -> Response:
     """Write the list to a file, all of it: as CSV whose cells no spreadsheet runs, or a URL a line."""
     # What cannot be listed is refused before anything is sent.
+    shared.demand_place()
     await parts.store.browse_pages(asked.query, limit=1)
     name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")
     return StreamingResponse(
-        _written(parts, asked.query, format),
+        shared.counted(_written(parts, asked.query, format)),
         media_type=f"{media_type}; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"},
     )
 
 
-async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncIterator[str]:
+async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncGenerator[str]:
     writer = SeparatedWriter(with_secrets=False) if kind == "csv" else PlainWriter()
     yield writer.begin()
     cursor: str | None = None
