@@ -28,7 +28,7 @@ listen = "127.0.0.1:0"
 [network]
 allow = ["127.0.0.0/8"]
 [pages]
-every = "1s"
+every = "{every}"
 min_gap = "0s"
 at_launch = "{at_launch}"
 [fetch]
@@ -73,11 +73,17 @@ class Service:
         in_flight: int = 200,
         fetchers: int | str = "auto",
         at_launch: str = "30d",
+        every: str = "1s",
         more: str = "",
     ) -> None:
         self._folder, self._log = folder, folder / "log.jsonl"
         text = _SETTINGS.format(
-            folder=folder, in_flight=in_flight, fetchers=json.dumps(fetchers), at_launch=at_launch, more=more
+            folder=folder,
+            in_flight=in_flight,
+            fetchers=json.dumps(fetchers),
+            at_launch=at_launch,
+            every=every,
+            more=more,
         )
         (folder / "tocsin.toml").write_text(text, encoding="utf-8")
         self._process: asyncio.subprocess.Process | None = None
@@ -112,6 +118,11 @@ class Service:
     def said(self) -> str:
         """All that it has logged."""
         return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def url(self) -> str:
+        """Where its web pages are, without a slash at its end."""
+        lines = [json.loads(line) for line in self.said().splitlines() if '"http.listening"' in line]
+        return str(lines[-1]["url"]).rstrip("/")
 
     def troubles(self) -> list[str]:
         """What it logged as a warning or an error, but for what our settings ask for."""
