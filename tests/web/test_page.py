@@ -275,7 +275,7 @@ async def test_secrets_are_shown_to_nobody_and_can_be_taken_away(reader: Reader)
     assert "hunter" not in html
     await reader.sent(path, every="1h", revision=_revision(html))
     assert (await reader.desk.page(A)).settings["auth"] == "me:hunter2"
-    await reader.sent(path, **{"forget-auth": "yes"})
+    await reader.sent(path, revision=_revision(await reader.read(path)), **{"forget-auth": "yes"})
     assert "auth" not in (await reader.desk.page(A)).settings
 
 

@@ -38,6 +38,7 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
     ("all", "All", AlertQuery()),
     ("dead", "Not delivered", AlertQuery(dead=True)),
 )
+_APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
 _PART: Final = 18
 _FIRST_PART: Final = 8
 """Of each kind on the first page: however many are major, the latest minor one and what else there is are seen, too."""
@@ -328,7 +329,7 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
 async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Told], str | None]], str | None]:
     """The lists of the first page, whose latest alerts are in one of them each, and what comes after these."""
     lists = []
-    for title, outcome in (("Major", "major"), ("Minor", "minor")):
+    for title, outcome in _APART:
         found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
         lists.append(_list(title, found, more=f"/changes?show={outcome}" if found.next else None))
     latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
