@@ -58,6 +58,13 @@ async def test_many_urls_are_shown_before_they_are_added(reader: Reader) -> None
     assert (await reader.desk.page(C)).group == "many"
 
 
+async def test_the_group_that_a_pasted_line_names_is_shown_before_it_is_added(reader: Reader) -> None:
+    shown = await reader.send("/pages/add", urls=f"{A} the city\n{B}")
+
+    assert '<span class="chip">the city</span>' in shown.text
+    assert shown.text.count('<span class="chip">') == 1
+
+
 async def test_a_wrong_line_is_named_and_what_was_typed_stays(reader: Reader) -> None:
     urls = f"{A}\njavascript:alert(1)\nexample.org"
 
