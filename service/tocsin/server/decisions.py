@@ -11,7 +11,7 @@ from tocsin.server.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, QuestionRow
+    from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, PageRow, QuestionRow
     from tocsin.server.access.caller import Caller
     from tocsin.server.actions import Act
     from tocsin.server.jobs import Job, Progress
@@ -150,6 +150,25 @@ async def mark_all_seen(parts: Parts, act: Act, query: AlertQuery, *, up_to: int
 def missing(what: str, name: object, see: str) -> Problem:
     """Say that there is no such thing."""
     return Problem(404, f"no-such-{what}", f"There is no such {what}", f"{what} {str(name)[:80]}", mend=f"see {see}")
+
+
+def not_watched(page_id: int) -> Problem:
+    """Say that a page is not on the list."""
+    return Problem(
+        404,
+        "not-watched",
+        "This page is not watched",
+        f"page {page_id} was taken off the list, or never was on it",
+        mend="look for it in the list: at / or with GET /api/v1/pages",
+    )
+
+
+async def demand_page(parts: Parts, page_id: int) -> PageRow:
+    """Give a page. Raises Problem where it is not watched."""
+    page = await parts.store.page_by_id(page_id)
+    if page is None:
+        raise not_watched(page_id)
+    return page
 
 
 async def _open_question(parts: Parts, question_id: int, url: str | None) -> QuestionRow:

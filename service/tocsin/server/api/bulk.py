@@ -11,11 +11,10 @@ from tocsin.model import PageQuery, View
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act, Meant, check_pages, read_deed, start_deed
 from tocsin.server.api.given import NumberInPath, Once, UlidInPath, make_router, number, numbers, problems
-from tocsin.server.api.pages import demand_page
 from tocsin.server.api.schemas.common import Id, Job, Model, job_of
 from tocsin.server.api.schemas.pages import Bulk, Check, CheckReport, CheckReports, Chosen
 from tocsin.server.api.shapes import report_of
-from tocsin.server.decisions import cancel_job, missing
+from tocsin.server.decisions import cancel_job, demand_page, missing
 from tocsin.server.jobs import MOST_LISTED, Work
 from tocsin.server.parts import Given
 
@@ -90,7 +89,7 @@ class After(Model):
 )
 async def check_page(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> Check:
     """Check a page now, at its host's turn; what it comes to is told as that of any other check."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     return await _asked(parts, await check_pages(parts, Act(jobs, caller), [page.id]), response)
 
 

@@ -8,10 +8,10 @@ from fastapi import Path
 
 from tocsin.model import Beside
 from tocsin.server.access import Reading, Writing, audit
-from tocsin.server.api.given import NumberInPath, Once, make_router, problems
-from tocsin.server.api.pages import demand_page
+from tocsin.server.api.given import NumberInPath, Once, make_router, number, problems
 from tocsin.server.api.schemas.common import time_of, time_or_none
 from tocsin.server.api.schemas.noise import Hearing, HostNoise, Noise, NoiseOfHost, Signals
+from tocsin.server.decisions import demand_page
 from tocsin.server.parts import Given
 
 router = make_router("records")
@@ -24,7 +24,7 @@ Host = Annotated[str, Path(min_length=1, max_length=253, examples=["example.org"
 )
 async def show_signals(_: Reading, parts: Given, page_id: NumberInPath) -> Signals:
     """Show what was read of a page beside its twelve fields, and what is muted because it changes all the time."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     learnt = await parts.store.learnt(page.url)
     beside = learnt[1] if learnt is not None else Beside()
     known = beside.known
@@ -57,7 +57,7 @@ async def show_signals(_: Reading, parts: Given, page_id: NumberInPath) -> Signa
 )
 async def hear_page(caller: Writing, parts: Given, page_id: NumberInPath, wanted: Hearing) -> None:
     """Hear of these places of a page, muted or not; or let them be muted again as they are learnt."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     await parts.store.hear(page.id, [int(key) for key in wanted.keys], muted=not wanted.heard)
     await audit(parts, caller, "page.hear", page=page_id, keys=list(wanted.keys), heard=wanted.heard)
 

@@ -35,7 +35,7 @@ from tocsin.server.api.given import (
 from tocsin.server.api.schemas.common import Job, count_of, job_of
 from tocsin.server.api.schemas.pages import AddedPage, AddedPages, Emptying, Page, PageEdit, Pages, PageToAdd
 from tocsin.server.api.shapes import page_of
-from tocsin.server.decisions import missing
+from tocsin.server.decisions import demand_page, not_watched
 from tocsin.server.jobs import Work
 from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given
@@ -43,7 +43,7 @@ from tocsin.server.problems import Problem
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from tocsin.model import NewPage, PageRow
+    from tocsin.model import NewPage
     from tocsin.server.parts import Parts
 
 router = make_router("pages")
@@ -223,14 +223,6 @@ async def empty(caller: Writing, parts: Given, jobs: Work, response: Response, w
     return job_of(job.row)
 
 
-async def demand_page(parts: Parts, page_id: str) -> PageRow:
-    """Give a page. Raises Problem where it is not watched."""
-    page = await parts.store.page_by_id(number(page_id))
-    if page is None:
-        raise missing("page", page_id, "GET /api/v1/pages")
-    return page
-
-
 def _judged(given: PageToAdd) -> NewPage:
     settings = read_settings(given.settings.given())
     group, text = check_group(given.group), check_words(given.text)
@@ -239,7 +231,7 @@ def _judged(given: PageToAdd) -> NewPage:
 
 async def _shown(parts: Parts, page_id: int, response: Response) -> Page:
     revision = await _revision(parts, page_id)
-    page = await demand_page(parts, str(page_id))
+    page = await demand_page(parts, page_id)
     tag(response, revision)
     return page_of(page, await read_modes(parts))
 
@@ -247,7 +239,7 @@ async def _shown(parts: Parts, page_id: int, response: Response) -> Page:
 async def _revision(parts: Parts, page_id: int) -> int:
     revision = await parts.store.page_revision(page_id)
     if revision is None:
-        raise missing("page", page_id, "GET /api/v1/pages")
+        raise not_watched(page_id)
     return revision
 
 

@@ -11,7 +11,6 @@ from pydantic import Field
 from tocsin.model import RenderingRow
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, problems
-from tocsin.server.api.pages import demand_page
 from tocsin.server.api.schemas.common import Model, Part, time_of, time_or_none
 from tocsin.server.api.schemas.records import (
     FieldChange,
@@ -22,7 +21,7 @@ from tocsin.server.api.schemas.records import (
     Verdict,
 )
 from tocsin.server.api.shapes import fields_of
-from tocsin.server.decisions import missing
+from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given
 from tocsin.spec.topper.state import FIELDS
 
@@ -51,7 +50,7 @@ async def list_states(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[State]:
     """List states, newest first; each is a run of equal storings."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     found = await parts.store.states_of(page.id, cursor=asked.cursor, limit=asked.limit)
     return Part[State](items=[state_of(entry) for entry in found.rows], next=found.next)
 
@@ -66,7 +65,7 @@ async def compare_states(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[Between, Query()]
 ) -> StateDifference:
     """Compare two states of a page; without `from` and `to` the latest with the one before."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     newer = await _state(parts, page.id, asked.newer, before=None)
     older = await _state(parts, page.id, asked.older, before=newer)
     pairs = list(zip(FIELDS, older.fields, newer.fields, strict=True))
@@ -94,7 +93,7 @@ async def list_verdicts(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[Verdict]:
     """List what each comparison found, newest first, with its reasons and how it came about."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     found = await parts.store.verdicts_of(page.id, cursor=asked.cursor, limit=asked.limit)
     return Part[Verdict](items=[verdict_of(entry) for entry in found.rows], next=found.next)
 
@@ -118,7 +117,7 @@ async def list_renderings(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[Rendering]:
     """List what receiving the page whole brought, newest first."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     found = await parts.store.renderings_of(page.id, cursor=asked.cursor, limit=asked.limit)
     return Part[Rendering](items=[rendering_of(entry) for entry in found.rows], next=found.next)
 

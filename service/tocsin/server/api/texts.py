@@ -11,12 +11,11 @@ from pydantic import Field
 
 from tocsin.server.access import Reading, Writing, audit
 from tocsin.server.api.given import NumberInPath, make_router, number, problems
-from tocsin.server.api.pages import demand_page
 from tocsin.server.api.schemas.common import Model, time_of
 from tocsin.server.api.schemas.pages import Copies, Extracted
 from tocsin.server.api.schemas.records import Run, Text, TextDifference, Texts
 from tocsin.server.api.shapes import copies_of
-from tocsin.server.decisions import missing
+from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import compare_texts, whole_lines
@@ -58,7 +57,7 @@ class ExtractWanted(Model):
 )
 async def list_texts(_: Reading, parts: Given, page_id: NumberInPath) -> Texts:
     """List the texts that are kept of a page, newest first; none of one that asks not to be archived."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     rows = await parts.store.snapshots(page.url, limit=MOST_TEXTS)
     return Texts(items=[_text_of(row, place) for place, row in enumerate(rows, 1)])
 
@@ -78,7 +77,7 @@ async def list_texts(_: Reading, parts: Given, page_id: NumberInPath) -> Texts:
 )
 async def get_text(_: Reading, parts: Given, page_id: NumberInPath, text_id: NumberInPath) -> Response:
     """Get the main text of a page as it was."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     rows = await parts.store.snapshots(page.url, limit=MOST_TEXTS)
     if all(row.id != number(text_id) for row in rows):
         raise missing("text", text_id, f"GET /api/v1/pages/{page_id}/texts")
@@ -96,7 +95,7 @@ async def compare(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[Compared, Query()]
 ) -> TextDifference:
     """Compare two texts of a page, the last two of them by default."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     rows = await parts.store.snapshots(page.url, limit=MOST_TEXTS)
     newer = asked.newer or 1
     older = asked.older or newer + 1
@@ -128,7 +127,7 @@ async def compare(
 )
 async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Copies:
     """List copies of a page that watched pages name, the newest first."""
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     return Copies(items=copies_of(await parts.store.copies_of(page.url)))
 
 
@@ -145,7 +144,7 @@ async def extract_from(
 
     It makes requests, so that the scope is `write`. What a page asks of robots is kept to.
     """
-    page = await demand_page(parts, page_id)
+    page = await demand_page(parts, number(page_id))
     received = await parts.service.receive(page.id)
     await audit(parts, caller, "page.extract", page=str(page.id), form=asked.form)
     found = await asyncio.to_thread(

@@ -11,6 +11,7 @@ from tocsin.events import CHANGED
 from tocsin.model import DEMO_HOST, AlertRow
 from tocsin.server import actions
 from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.modes import read_modes
 from tocsin.server.pages.comparing import choose, field_rows
@@ -21,7 +22,6 @@ from tocsin.server.pages.telling import BASES, Told, tell
 from tocsin.server.pages.timeline import draw
 from tocsin.server.pages.words import short_url, zone_named
 from tocsin.server.parts import Given, Parts
-from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
     from tocsin.model import PageRow, StateEntry, VerdictEntry
@@ -34,14 +34,6 @@ _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
 EXTRACTS: Final = ("meta", "links", "robots", "copies")
-
-
-async def find_page(parts: Parts, page_id: int) -> PageRow:
-    """Find a page. Raises Problem where it is watched no more, or never was."""
-    found = await parts.store.page_by_id(page_id)
-    if found is None:
-        raise Problem(404, "not-watched", "This page is not watched", "it was deleted, or never was on the list")
-    return found
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
@@ -60,7 +52,7 @@ async def show(
     newer: Annotated[int | None, Query()] = None,
 ) -> Response:
     """Show a page: how it stands, its states as a picture, two of them compared, and what was decided."""
-    row = await find_page(parts, page_id)
+    row = await demand_page(parts, page_id)
     states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
     verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
     pair = choose(states, older, newer) if states else None
@@ -102,7 +94,7 @@ def told(row: PageRow, verdict: VerdictEntry) -> Told:
 @router.post("/pages/{page_id:int}/check")
 async def check(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
     """Ask for a check now."""
-    await find_page(parts, page_id)
+    await demand_page(parts, page_id)
     await actions.check_pages(parts, actions.Act(jobs, caller), [page_id])
     return go_on(request, f"/pages/{page_id}", "A check was asked for; what it finds is shown here as it comes.")
 
@@ -112,7 +104,7 @@ async def pause(
     request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, paused: Annotated[bool, Form()]
 ) -> Response:
     """Pause a page, or resume it; either undoes the other."""
-    await find_page(parts, page_id)
+    await demand_page(parts, page_id)
     deed = actions.read_deed("pause" if paused else "resume")
     await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
     path = f"/pages/{page_id}"
@@ -126,7 +118,7 @@ async def remove(
     request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, confirmed: Annotated[str, Form()] = ""
 ) -> Response:
     """Ask whether the page is to be deleted, and delete it."""
-    row = await find_page(parts, page_id)
+    row = await demand_page(parts, page_id)
     if confirmed != "yes":
         return await page(
             request,

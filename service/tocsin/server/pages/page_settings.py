@@ -13,10 +13,11 @@ from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.server import actions
 from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.pages.in_force import FORM_KEYS, SECRET_KEYS, as_typed, fields
 from tocsin.server.pages.notices import go_on
-from tocsin.server.pages.page import find_page, frame_of
+from tocsin.server.pages.page import frame_of
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.setting_forms import read_revision
 from tocsin.server.parts import Given, Parts
@@ -32,7 +33,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/pages/{page_id:int}/settings")
 async def show(request: Request, _caller: Reading, parts: Given, page_id: int) -> Response:
     """Show the settings of a page."""
-    return await _show(request, parts, await find_page(parts, page_id))
+    return await _show(request, parts, await demand_page(parts, page_id))
 
 
 async def _show(
@@ -73,7 +74,7 @@ async def _show(
 @router.post("/pages/{page_id:int}/settings")
 async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
     """Change what is set for a page; what cannot be is told beside what was typed."""
-    row = await find_page(parts, page_id)
+    row = await demand_page(parts, page_id)
     typed = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
     errors = judge(typed)
     if errors:

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from tocsin.server.access.rights import Reading
+from tocsin.server.decisions import demand_page
 from tocsin.server.pages.comparing import Texts, compare_kept
-from tocsin.server.pages.page import find_page, frame_of
+from tocsin.server.pages.page import frame_of
 from tocsin.server.pages.rendering import page
 from tocsin.server.parts import Given, Parts
 from tocsin.spec.signals.texts import unpack_text
@@ -35,7 +36,7 @@ async def show(
     newer: Annotated[int | None, Query()] = None,
 ) -> Response:
     """Show the difference of two texts; by default of the last two."""
-    row = await find_page(parts, page_id)
+    row = await demand_page(parts, page_id)
     kept = await parts.store.snapshots(row.url, limit=_OFFERED)
     pair = _choose(kept, older, newer)
     return await page(

@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 from tocsin.model import AlertQuery
 from tocsin.server.access import Reading
+from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given, Parts
-from tocsin.server.problems import Problem
 from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, write_feed
 from tocsin.server.streams.entries import entry_of
 
@@ -112,9 +112,7 @@ async def feed(
 async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: str) -> Response:
     """Give the latest alerts of a group's pages."""
     if all(group.name != name for group in await parts.store.group_rows()):
-        raise Problem(
-            404, "no-such-group", "There is no such group", name[:100], mend="look it up: GET /api/v1/groups lists all"
-        )
+        raise missing("group", name, "GET /api/v1/groups")
     path = f"/groups/{quote(name, safe='')}"
     subject = Subject(
         f"{path}/feed.atom", f"/?group={quote(name, safe='')}", f"alerts of {name}", AlertQuery(group=name)
@@ -125,15 +123,7 @@ async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: st
 @router.get("/pages/{page_id}/feed.atom", summary="The latest alerts of a page, as an Atom feed")
 async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: int) -> Response:
     """Give the latest alerts of one page."""
-    page = await parts.store.page_by_id(page_id) if 0 < page_id < 2**63 else None
-    if page is None:
-        raise Problem(
-            404,
-            "not-watched",
-            "There is no such page",
-            f"{page_id}",
-            mend="look it up: GET /api/v1/pages?q=… finds it",
-        )
+    page = await demand_page(parts, page_id)
     path, title = f"/pages/{page_id}", page.text or page.url
     return await _answer(parts, known, Subject(f"{path}/feed.atom", path, title, AlertQuery(page_id=page_id)))
 
