@@ -61,9 +61,10 @@ async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp
             if request.url == OTHER:
                 stopping.set()
                 return
+            # Before the edit: it may be noticed as soon as it is made.
+            meddled.call = meddled.calls + 1
             async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
                 await watch(beside, [OTHER])
-            meddled.call = meddled.calls + 1
 
         engine.web.page(OTHER, html(created="1"))
         engine.web.before = add_or_stop

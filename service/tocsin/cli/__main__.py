@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-_OPTIONS = """Options, before the command:
-  --config FILE, --store URL (such as sqlite:tocsin.db), -v (log more),
-  --version, -h or --help"""
+_OPTIONS = "Before the command: --config FILE, --store URL, -v (log more), --version, -h"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ class Commands(click.Group):
         self.format_usage(ctx, formatter)
         formatter.write(f"{self.help}\n")
         for section in SECTIONS:
-            formatter.write(f"\n{section}:\n" if section == SECTIONS[0] else f"{section}:\n")
+            formatter.write(f"{section}:\n")
             for command in COMMANDS:
                 if command.section == section:
                     formatter.write(f"  {command.name:<11} {command.help}\n")
