@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
+from tocsin.model import PageFilter
 from tocsin.server import actions
 from tocsin.server.access.rights import Writing
 from tocsin.server.imports import ListToTake, start_import
@@ -86,9 +87,10 @@ def _wrong(pasted: Pasted) -> tuple[str, ...]:
 
 
 async def _known(parts: Parts, pasted: Pasted) -> frozenset[str]:
-    if pasted.is_too_much:
+    if pasted.is_too_much or not pasted.pages:
         return frozenset()
-    return frozenset([page.url for page in pasted.pages if await parts.store.page(page.url) is not None])
+    which = PageFilter(urls=tuple(page.url for page in pasted.pages))
+    return frozenset(row.url for row in await parts.store.pages(which, limit=MOST_AT_ONCE))
 
 
 @router.post("/pages/import")
