@@ -33,6 +33,18 @@ async def test_what_is_still_being_gathered_stands_apart_from_what_is_asked(visi
     assert gathered.xpath("preceding-sibling::h2/text()") == ["Being gathered"]
 
 
+async def test_what_was_answered_and_is_not_over_stands_apart_from_what_is_asked(visitor: Visitor) -> None:
+    number = await question_of(visitor, "slow.example")
+    await visitor.done(f"/questions/{number}/answer", kind="again", when="later")
+
+    page = tree(await visitor.get("/questions"))
+
+    asked, answered = page.xpath("//ul[@class='questions']")
+    assert "slow.example" in answered.text_content()
+    assert "slow.example" not in asked.text_content()
+    assert answered.xpath("preceding-sibling::h2/text()") == ["Answered"]
+
+
 async def test_T60_a_question_is_answered_with_one_click(visitor: Visitor) -> None:
     number = await question_of(visitor, "gone.example")
 
