@@ -25,19 +25,22 @@ def metadata(wheel: zipfile.ZipFile, name: str) -> str:
     return wheel.read(f"tocsin-{tocsin.__version__}.dist-info/{name}").decode()
 
 
-def test_the_wheel_holds_every_file_of_the_package(wheel: zipfile.ZipFile) -> None:
-    ours = {path.relative_to(ROOT / "service").as_posix() for path in files("*.*", "service") if path.suffix != ".pyc"}
+def test_the_wheel_holds_every_file_of_the_package_as_it_is(wheel: zipfile.ZipFile) -> None:
+    paths = [path for path in files("*.*", "service") if path.suffix != ".pyc"]
+    ours = {path.relative_to(ROOT / "service").as_posix(): path.read_bytes() for path in paths}
 
-    assert ours - set(wheel.namelist()) == set()
+    assert ours.keys() - set(wheel.namelist()) == set()
+    assert {name for name, body in ours.items() if wheel.read(name) != body} == set()
     assert "tocsin/py.typed" in ours
 
 
 @pytest.mark.parametrize("folder", ["migrations", "config"])
 def test_the_wheel_ships(wheel: zipfile.ZipFile, folder: str) -> None:
-    ours = {f"tocsin/_shipped/{path.relative_to(ROOT).as_posix()}" for path in files("*.*", folder)}
+    ours = {f"tocsin/_shipped/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files("*.*", folder)}
 
     assert ours
-    assert ours - set(wheel.namelist()) == set()
+    assert ours.keys() - set(wheel.namelist()) == set()
+    assert {name for name, body in ours.items() if wheel.read(name) != body} == set()
 
 
 def test_the_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
