@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
@@ -130,8 +129,16 @@ def _count(reader: Reader, file: IO[bytes]) -> int:
 
 
 async def _take(parts: Parts, pages: Iterator[NewPage], tally: Tally, progress: Progress) -> None:
-    while batch := await asyncio.to_thread(partial(_next, pages)):
-        ids = await parts.store.add_pages(batch, parts.clock.now())
+    batch = await asyncio.to_thread(_next, pages)
+    while batch:
+        # The next ones are read while these are written.
+        try:
+            async with asyncio.TaskGroup() as group:
+                reading = group.create_task(asyncio.to_thread(_next, pages), name="next pages of a list")
+                ids = await parts.store.add_pages(batch, parts.clock.now())
+        except ExceptionGroup as exc:
+            raise exc.exceptions[0] from None
+        batch = reading.result()
         added = sum(page_id is not None for page_id in ids)
         tally.added += added
         tally.known += len(ids) - added
