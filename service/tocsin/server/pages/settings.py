@@ -237,6 +237,7 @@ async def _form(
         hidden=shown({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
         modes=[(key, *words) for key, words in MODES.items()],
         mode=str(level.own.get("mode", level.inherited.mode)),
+        offers_demo=group is None and not parts.service.demo.is_on,
     )
 
 
