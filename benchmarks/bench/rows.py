@@ -22,6 +22,7 @@ from benchmarks.bench import (
     size_editing,
     size_people,
     size_running,
+    size_served,
     storing,
     way,
 )
@@ -65,6 +66,7 @@ ROWS: dict[str, Row] = {
     "picks": Row(picking.measure, 5, 300),
     "disk": Row(size_disk.measure, 5, 60),
     "service": Row(size_running.measure, 20, 500),
+    "served": Row(size_served.measure, 40, 400),
     "people": Row(size_people.measure, 80, 200),
     "flight": Row(memory.measure_held, None, 60),
     "flight-tls": Row(memory.measure_held_tls, None, 90, is_own=False),

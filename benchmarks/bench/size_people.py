@@ -15,6 +15,7 @@ import aiohttp
 from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_running import reached
+from benchmarks.bench.size_served import answered
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, site_port
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 PEOPLE = 10
 _EVERY_S = 1.0
-_LOOK_S = 0.05
 _LOOKED_AT = (
     "/",
     "/?view=problems",
@@ -92,7 +92,7 @@ async def people(url: str | None) -> AsyncIterator[None]:
     turns = count()
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as group:
-        await _answered(session, f"{url}/readyz")
+        await answered(session, f"{url}/readyz")
         tasks = []
         for number in range(PEOPLE):
             tasks.append(group.create_task(_look(session, url, number, turns), name=f"person-{number}"))
@@ -102,14 +102,6 @@ async def people(url: str | None) -> AsyncIterator[None]:
         finally:
             for task in tasks:
                 task.cancel()
-
-
-async def _answered(session: aiohttp.ClientSession, url: str) -> None:
-    while True:
-        async with session.get(url) as response:
-            if response.ok:
-                return
-        await asyncio.sleep(_LOOK_S)
 
 
 async def _look(session: aiohttp.ClientSession, url: str, number: int, turns: count[int]) -> None:
