@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import random
+import resource
 import struct
+import tempfile
 import tracemalloc
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -12,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.lists.exporting import ONE, TWO, A, B, archive, items, watch
-from tocsin.errors import UsageError
+from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.taking import Reader, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GOOD = {f"{TWO}/watch.json": watch(B)}
@@ -212,3 +217,30 @@ def test_titles_and_tags_cannot_hold_what_ours_cannot() -> None:
 
     assert urls == [B]
     assert "printable characters" in said[0]
+
+
+LARGE = archive({"history.txt": random.Random(1).randbytes(3 * 2**20), **GOOD})  # noqa: S311 - only has to be incompressible
+
+
+@pytest.fixture
+def small_disk() -> Iterator[None]:
+    """Let no file grow over 2 MiB, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 * 2**20, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.usefixtures("small_disk")
+def test_an_archive_that_lies_in_a_file_is_read_there_and_wants_no_room_of_its_own() -> None:
+    assert taken(LARGE)[0] == [B]
+
+
+@pytest.mark.usefixtures("small_disk")
+def test_no_room_for_a_copy_of_an_archive_is_said_with_the_place_and_the_mend() -> None:
+    with pytest.raises(TocsinError) as told:
+        taken(gzip.compress(LARGE, 1))
+
+    assert not isinstance(told.value, UsageError)
+    assert str(told.value).startswith(f"export: no room for a copy of the archive in {tempfile.gettempdir()} (File too")
+    assert "; free some there, " in str(told.value)

@@ -47,11 +47,13 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
             what is wrong with one line is an item.
     """
     with _readable(name):
+        may_be_archive = kind in {None, CHANGEDETECTION}
+        is_in_place = may_be_archive and _begins_an_archive(stream)
         source = _decompressed(stream, name)
-        if kind in {None, CHANGEDETECTION} and source.peek(4).startswith(_ARCHIVE):
+        if is_in_place or (may_be_archive and source.peek(4).startswith(_ARCHIVE)):
             from tocsin.lists.exports.archive import read_archive  # noqa: PLC0415 - few lists are one
 
-            return CHANGEDETECTION, _guarded(read_archive(source, name=name), name)
+            return CHANGEDETECTION, _guarded(read_archive(stream if is_in_place else source, name=name), name)
         bom, encoding = next(
             ((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8")
         )
@@ -72,6 +74,16 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
     if kind == "csv" or (kind is None and find_separator(beginning) is not None):
         return "csv", _guarded(read_separated(text, name=name, beginning=beginning), name)
     return kind or "list", _guarded(read_lines(text), name)
+
+
+def _begins_an_archive(stream: IO[bytes]) -> bool:
+    """Say whether a stream is an archive that can be read where it lies."""
+    if not stream.seekable():
+        return False
+    begin = stream.tell()
+    found = stream.read(4).startswith(_ARCHIVE)
+    stream.seek(begin)
+    return found and begin == 0
 
 
 def _decompressed(stream: IO[bytes], name: str) -> io.BufferedReader[_Raw]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -42,7 +43,8 @@ async def keep(parts: Parts, pieces: AsyncIterable[bytes]) -> IO[bytes]:
                 file.write(piece)
         file.seek(0)
     except OSError as exc:
-        file.close()
+        with suppress(OSError):  # what is left of the piece has no room either
+            file.close()
         raise Problem(
             503,
             "no-room",

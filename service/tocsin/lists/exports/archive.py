@@ -1,6 +1,6 @@
-"""The archive that changedetection.io makes as a backup: read in place, never extracted, whatever its names say.
+"""The archive that changedetection.io makes as a backup: never extracted, whatever its names say.
 
-Nothing of an archive is written anywhere: names are compared with the few that are known, and only those are read, into
+Nothing in an archive is written anywhere: names are compared with the few that are known, and only those are read, into
 memory, each and all together within bounds. So a name that leads out of the archive leads nowhere (CVE-2026-29065,
 GHSA-8757-69j2-hx56).
 """
@@ -14,9 +14,10 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from contextlib import ExitStack, suppress
 from typing import IO, TYPE_CHECKING, Final
 
-from tocsin.errors import UsageError
+from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.entries import Refused
 from tocsin.lists.exports.changedetection import Watches, read_application
 
@@ -47,24 +48,48 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 def read_archive(stream: IO[bytes], *, name: str) -> Iterator[Item]:
-    """Read the watches of a backup.
+    """Read the watches of a backup: in place where the stream can be sought in, else from a copy on disk.
 
-    Raises UsageError for what is no such backup, is cut off, or is larger than one can be; what is wrong with one
-    watch is an item.
+    Raises UsageError for what is no such backup, is cut off, or is larger than one can be; TocsinError where there is
+    no room for the copy; what is wrong with one watch is an item.
     """
-    with tempfile.SpooledTemporaryFile(max_size=_PIECE) as spooled:
-        total = 0
-        while piece := stream.read(_PIECE):
-            total += len(piece)
-            if total > LARGEST_ARCHIVE:
-                raise UsageError(f"{name}: larger than {LARGEST_ARCHIVE // 2**20} MiB; export the list of URLs instead")
-            spooled.write(piece)
-        _demand_index(spooled, total, name)
+    with ExitStack() as stack:
+        whole = stream if stream.seekable() else stack.enter_context(_copied(stream, name))
+        total = whole.seek(0, io.SEEK_END)
+        _demand_size(total, name)
+        _demand_index(whole, total, name)
         try:
-            with zipfile.ZipFile(spooled) as archive:
+            with zipfile.ZipFile(whole) as archive:
                 yield from _Archive(archive, name).items()
         except (zipfile.BadZipFile, ValueError, OSError) as exc:
             raise UsageError(f"{name}: the archive is damaged or cut off ({exc}); get the file again") from exc
+
+
+def _copied(stream: IO[bytes], name: str) -> IO[bytes]:
+    """Copy what comes to a file without a name; memory stays flat."""
+    total = 0
+    with ExitStack() as stack:
+        copy = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_PIECE))
+        while piece := stream.read(_PIECE):
+            total += len(piece)
+            _demand_size(total, name)
+            try:
+                copy.write(piece)
+                copy.flush()
+            except OSError as exc:
+                with suppress(OSError):  # what is left of the piece has no room either
+                    copy.close()
+                raise TocsinError(
+                    f"{name}: no room for a copy of the archive in {tempfile.gettempdir()} ({exc.strerror or exc}); "
+                    "free some there, set TMPDIR to a folder with room, or give the archive as a file, not compressed"
+                ) from exc
+        stack.pop_all()
+    return copy
+
+
+def _demand_size(total: int, name: str) -> None:
+    if total > LARGEST_ARCHIVE:
+        raise UsageError(f"{name}: larger than {LARGEST_ARCHIVE // 2**20} MiB; export the list of URLs instead")
 
 
 def _demand_index(spooled: IO[bytes], total: int, name: str) -> None:
