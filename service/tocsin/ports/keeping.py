@@ -94,6 +94,9 @@ class WatchList(Protocol):
     ) -> None:
         """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
 
+    async def remove_group(self, name: str) -> bool:
+        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
+
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Groups with their number of pages and settings."""
 

@@ -295,6 +295,26 @@ async def edit_defaults(
     return job
 
 
+async def remove_group(parts: Parts, act: Act, name: str, *, if_revision: int | None = None) -> None:
+    """Take a group without pages off the list, unless somebody edited it since this revision.
+
+    Raises Stale, and Problem for a group that has pages, is the first, or is not there.
+    """
+    async with act.jobs.editing:
+        revision = await revision_of(parts, name)
+        if if_revision is not None and revision != if_revision:
+            raise Stale(f"group {name}")
+        if not await parts.store.remove_group(name):
+            raise Problem(
+                409,
+                "group-in-use",
+                "The group is in use",
+                f"group {name[:80]} has pages, or is the one that pages begin in",
+                mend="move its pages to another group, or delete them; the group that pages begin in always stays",
+            )
+    await audit(parts, act.caller, "group.remove", group=name)
+
+
 async def revision_of(parts: Parts, group: str | None) -> int:
     """The revision of what is set for a group, or for all pages. Raises Problem where there is no such group."""
     if group is None:

@@ -87,6 +87,8 @@ class Known:
     def _in_path(self, path: str, name: str, chance: random.Random, *, is_used_up: bool) -> str:
         if name == "name":
             kind = path.removeprefix("/api/v1/").partition("/")[0]
+            if kind == "groups" and is_used_up:
+                return self._emptied(f"emptied {chance.getrandbits(48)}")
             return self._readers.pop() if kind == "tokens" else chance.choice(NAMES[kind])
         values = self._values[name]
         if name == "page_id":
@@ -95,6 +97,13 @@ class Known:
             values = ["13"] if "text_id" in path else values
         # What is used up by one request is no more there for the next one.
         return values.pop() if is_used_up and len(values) > 1 else chance.choice(values)
+
+    def _emptied(self, group: str) -> str:
+        """Make a group whose only page was deleted."""
+        page = {"url": f"{_URL}{group.replace(' ', '-')}", "group": group}
+        added = self._asked.post("/api/v1/pages", json=page).raise_for_status().json()
+        self._asked.delete(f"/api/v1/pages/{added['id']}").raise_for_status()
+        return group
 
     def _fill_query(self, case: Case[Any], chance: random.Random) -> None:
         query = case.query

@@ -40,6 +40,20 @@ async def test_T54_a_group_is_set_for_all_its_pages(api: Api) -> None:
     assert (await api.get("/pages/1"))["mode_from"] == "group"
 
 
+async def test_a_group_without_pages_is_removed_and_no_other(api: Api) -> None:
+    await api.add(A, group="a/b")
+
+    assert (await api.refused("DELETE", "/groups/a%2Fb"))["status"] == 409
+    assert (await api.refused("DELETE", "/groups/main"))["status"] == 409
+    await api.call("DELETE", "/pages/1")
+    stale = await api.refused("DELETE", "/groups/a%2Fb", headers={"If-Match": '"99"'})
+    assert stale["status"] == 412
+    assert (await api.call("DELETE", "/groups/a%2Fb")).status_code == 204
+
+    assert (await api.refused("DELETE", "/groups/a%2Fb"))["status"] == 404
+    assert (await api.audited())[0] == "group.remove"
+
+
 async def test_a_group_whose_name_has_a_slash_is_found(busy: Api) -> None:
     assert (await busy.get("/groups/lost%20%26%20found%2F1"))["pages"] == 60
 

@@ -183,3 +183,19 @@ async def test_the_first_token_is_one_that_may_do_everything_unless_somebody_cho
     chosen = tree(await visitor.get("/settings/access")).xpath("//select[@name='scope']/option[@selected]/@value")
 
     assert chosen == ["admin"]
+
+
+async def test_a_group_without_pages_is_removed_with_one_click(visitor: Visitor) -> None:
+    now = visitor.rig.clock.now()
+    await visitor.store.edit_group("left behind", now, settings={"every": "6h"}, unset=())
+    path = "/settings/groups/remove"
+    offered = tree(await visitor.get("/settings/groups")).xpath(
+        f"//form[@action='{path}']//input[@name='group']/@value"
+    )
+
+    text = await visitor.done(path, group="left behind")
+
+    assert offered == ["left behind"]
+    assert told(text) == "Removed group left behind."
+    assert "left behind" not in {row.name for row in await visitor.store.group_rows()}
+    assert (await visitor.post(path, group="the city")).status_code == 409

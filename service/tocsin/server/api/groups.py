@@ -10,7 +10,7 @@ from tocsin.configuration import mask
 from tocsin.configuration.convert import to_json
 from tocsin.configuration.tree import dotted, walk
 from tocsin.server.access import Reading, Writing
-from tocsin.server.actions import Act, edit_defaults, revision_of, shown
+from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of, shown
 from tocsin.server.api.given import IfMatch, Once, make_router, problems, revision_wanted, tag
 from tocsin.server.api.schemas.settings import (
     Group,
@@ -65,6 +65,20 @@ async def edit_group(
     """Set what holds for a group, for pages that are added later, too. The schedule of its pages follows in a job."""
     await _edit(parts, Act(jobs, caller), name, wanted, if_match)
     return await _group(parts, name, response)
+
+
+@router.delete(
+    "/groups/{name:path}",
+    status_code=204,
+    summary="Remove a group without pages",
+    operation_id="remove_group",
+    responses=problems(404, 409, 412),
+    dependencies=Once,
+)
+async def remove(caller: Writing, parts: Given, jobs: Work, name: Name, if_match: IfMatch = None) -> None:
+    """Remove a group that has no pages, with what is set for it; the group that pages begin in always stays."""
+    revision = revision_wanted(if_match, current=await revision_of(parts, name), needed=False)
+    await remove_group(parts, Act(jobs, caller), name, if_revision=revision)
 
 
 @router.get("/settings/pages", summary="Show what is set for all pages", operation_id="show_defaults")

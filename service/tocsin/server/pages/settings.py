@@ -12,7 +12,7 @@ from msgspec import Struct
 from tocsin.configuration import resolve_page, resolve_page_origins
 from tocsin.configuration.pages import check_page_keys
 from tocsin.server.access.rights import Administering, Reading, Writing
-from tocsin.server.actions import Act, Stale, edit_defaults, revision_of, shown
+from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.pages.fitting import fitting_by
 from tocsin.server.pages.in_force import SECRET_KEYS, as_typed, fields, sections
@@ -92,6 +92,19 @@ async def for_group(
 ) -> Response:
     """Show what is set for a group."""
     return await _form(request, parts, name)
+
+
+@router.post("/settings/groups/remove")
+async def drop_group(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    group: Annotated[str, Form(max_length=_LONGEST_GROUP)],
+) -> Response:
+    """Remove a group that has no pages, with what is set for it."""
+    await remove_group(parts, Act(work, caller), group)
+    return go_on(request, "/settings/groups", f"Removed group {group}.")
 
 
 @router.post("/settings/pages")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
-from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.settings import Edit, edit_step, follow_step, merge_into
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX
@@ -126,6 +126,18 @@ class WatchRole(SteppingRole):
         while found := await self.page_ids(which, after_id=after, last_id=last, limit=pace.rows):
             await self._step(pace, partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
             after = found[-1]
+
+    async def remove_group(self, name: str) -> bool:
+        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
+
+        def remove_it(db: sqlite3.Connection) -> bool:
+            is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
+            if is_gone:
+                # Its id may be given to another group: a running engine must not know it as this one.
+                touch_hosts(db, ())
+            return is_gone
+
+        return await self._edit(remove_it)
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Groups with their number of pages and settings."""

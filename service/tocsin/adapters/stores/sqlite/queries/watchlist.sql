@@ -140,6 +140,11 @@ select settings from store;
 -- name: set_all_settings
 update store set settings = :settings, settings_revision = settings_revision + 1;
 
+-- The group that every page begins in has the id 1.
+-- name: remove_group
+delete from groups where name = :name and pages = 0 and id <> 1
+and not exists (select 1 from pages p where p.group_id = groups.id);
+
 -- name: groups
 select name, pages, settings from groups order by name;
 
