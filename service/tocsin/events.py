@@ -39,6 +39,12 @@ class Happening(Struct, frozen=True):
     values: dict[str, Any] = {}
 
 
+def kind_of(event_type: str) -> str:
+    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "sink")."""
+    _, area, kind, *_ = f"{event_type}...".split(".")
+    return kind if area == "page" else area
+
+
 def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
     """Write an instant as RFC 3339 in UTC, with this many digits of a second (0 to 6), cut, not rounded."""
     second, micros = divmod(at, 1_000_000)

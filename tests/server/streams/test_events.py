@@ -13,7 +13,7 @@ import pytest
 from tests.fakes import settle
 from tests.server.streams.reader import PATIENCE_S, Reader, reading
 from tocsin.errors import StoreError
-from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
+from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
 from tocsin.model import Scope
 from tocsin.server.streams import events
 from tocsin.server.streams.tail import MOST_BYTES, Tail
@@ -127,6 +127,9 @@ async def test_a_number_of_another_store_begins_with_what_is_new(desk: Desk) -> 
         ("&type=page.unreachable", ["u"]),
         (f"&type={UNREACHABLE}&type=page.recovered", ["u", "r"]),
         ("&type=page.unreachable,page.recovered", ["u", "r"]),
+        ("&kind=unreachable&kind=recovered", ["u", "r"]),
+        ("&kind=unreachable,outage", ["u", "out"]),
+        ("&kind=unreachable&type=page.recovered", ["u", "r"]),
         ("&outcome=major", ["c"]),
         ("&page=7", ["c", "u"]),
         ("&group=main&page=8", ["r"]),
@@ -136,12 +139,13 @@ async def test_a_reader_chooses_what_it_is_told_of(desk: Desk, query: str, wante
     await desk.publish("c", page_id=7, outcome="major")
     await desk.publish("u", kind=UNREACHABLE, page_id=7)
     await desk.publish("r", kind=RECOVERED, page_id=8)
+    await desk.publish("out", kind=OUTAGE_BEGAN)
     await desk.publish("other", page_id=9, outcome="minor")
 
     async with reading(desk.address, f"?from=start{query}") as reader:
         assert [event.json["id"] for event in await reader.events(len(wanted))] == wanted
         # What was left out counts, too: it is not looked through again after a reconnect.
-        await reader.numbered(4)
+        await reader.numbered(5)
 
 
 async def test_a_group_is_told_apart(desk: Desk) -> None:
@@ -152,12 +156,21 @@ async def test_a_group_is_told_apart(desk: Desk) -> None:
         assert (await reader.event()).json["id"] == "b"
 
 
-async def test_an_unknown_type_is_refused_and_the_known_ones_named(desk: Desk) -> None:
-    async with reading(desk.address, "?type=page.chnged") as reader:
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("type=page.chnged", "page.changed, page.disallowed"),
+        ("type=changed", "page.changed, page.disallowed"),
+        ("kind=chnged", "changed, disallowed, host, outage, recovered"),
+        ("kind=page.changed", "changed, disallowed, host"),
+    ],
+)
+async def test_an_unknown_type_or_kind_is_refused_and_the_known_ones_named(desk: Desk, said: str, named: str) -> None:
+    async with reading(desk.address, f"?{said}") as reader:
         problem = msgspec.json.decode(await reader.body())
 
     assert reader.status == 422
-    assert "page.changed" in problem["mend"]
+    assert named in problem["mend"]
 
 
 async def test_silence_is_broken_by_a_comment_every_15_seconds(desk: Desk) -> None:

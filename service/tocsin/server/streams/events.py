@@ -22,6 +22,8 @@ from tocsin.server.streams.counters import EVERY_S, Counters
 from tocsin.server.streams.tail import Tail, Told
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.types import Receive, Scope, Send
 
     from tocsin.model import JsonObject
@@ -39,6 +41,10 @@ _TYPES: Final = {
     value: value.removeprefix("tocsin.").removesuffix(".v1")
     for name, value in vars(kinds).items()
     if name.isupper() and isinstance(value, str) and value != kinds.TEST
+}
+_BY_TYPE: Final = {name: frozenset({full}) for full, short in _TYPES.items() for name in (full, short)}
+_BY_KIND: Final = {
+    kind: frozenset(full for full in _TYPES if kinds.kind_of(full) == kind) for kind in map(kinds.kind_of, _TYPES)
 }
 
 router = APIRouter(tags=["streams"], include_in_schema=False)
@@ -98,7 +104,8 @@ async def events(
     last_event_id: Annotated[str | None, Header()] = None,
     after: str | None = None,
     begin: Annotated[Literal["now", "start"], Query(alias="from")] = "now",
-    kind: Annotated[list[str] | None, Query(alias="type")] = None,
+    kind: Annotated[list[str] | None, Query()] = None,
+    full: Annotated[list[str] | None, Query(alias="type")] = None,
     group: str | None = None,
     page: Annotated[int | None, Query(ge=1)] = None,
     outcome: Literal["major", "minor"] | None = None,
@@ -109,9 +116,11 @@ async def events(
     last_event_id  the number of the last one that was received: a browser says it by itself when it comes back
     after          the same for others
     begin          without either: alerts from now on, or all that the store has
+    kind           only these: "changed", "unreachable", as where alerts are listed
+    type           the same by the type of the event: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
     live           counters for web pages, unnumbered, at most one event a second: beside the alerts, or alone
     """
-    wanted = Wanted(_types(kind), group, page, outcome)
+    wanted = Wanted(_types(kind, full), group, page, outcome)
     position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
     if shared.open >= MOST:
         raise Problem(
@@ -255,18 +264,22 @@ async def _position(tail: Tail, last_event_id: str | None, after: str | None, be
     return min(int(said), await tail.newest())
 
 
-def _types(said: list[str] | None) -> frozenset[str] | None:
-    """Read types, given in full or without `tocsin.` and `.v1`; several at once, or separated by commas."""
-    if not said:
+def _types(kinds: list[str] | None, full: list[str] | None) -> frozenset[str] | None:
+    """Read kinds and types, several at once or separated by commas; what either parameter names is meant."""
+    if not kinds and not full:
         return None
-    by_name = {short: full for full, short in _TYPES.items()} | {full: full for full in _TYPES}
-    names = [name.strip() for each in said for name in each.split(",") if name.strip()]
-    if unknown := [name for name in names if name not in by_name]:
+    return _meant("kind", kinds, _BY_KIND) | _meant("type", full, _BY_TYPE)
+
+
+def _meant(parameter: str, said: list[str] | None, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Read the names of one parameter. Raises Problem for one that there is not."""
+    names = [name.strip() for each in said or () for name in each.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in known]:
         raise Problem(
             422,
-            "unknown-type",
+            f"unknown-{parameter}",
             "There are no such alerts",
-            f"type {unknown[0][:100]!r}",
-            mend=f"use some of: {', '.join(sorted(_TYPES.values()))}",
+            f"{parameter} {unknown[0][:100]!r}",
+            mend=f"use some of: {', '.join(sorted(known.keys() - _TYPES.keys()))}",
         )
-    return frozenset(by_name[name] for name in names)
+    return frozenset[str]().union(*(known[name] for name in names))

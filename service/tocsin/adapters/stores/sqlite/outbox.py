@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import read_names, to_json
 from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.events import kind_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,12 +57,6 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
             for sink in read_names(names)
         ],
     )
-
-
-def kind_of(event_type: str) -> str:
-    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "sink")."""
-    _, area, kind, *_ = f"{event_type}...".split(".")
-    return kind if area == "page" else area
 
 
 def group_of(data: JsonObject) -> str | None:
