@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.routing import iter_route_contexts
 
 import tocsin
+from tocsin.errors import StoreError
 from tocsin.server import health, metrics, problems
 from tocsin.server.access import login
 from tocsin.server.access.guard import Doorkeeper, Guard, is_public
@@ -79,15 +80,17 @@ def make_app(parts: Parts) -> Application:
 
 @asynccontextmanager
 async def at_work(app: Application) -> AsyncIterator[None]:
-    """Keep going what works on after a request was answered."""
+    """Keep going what works on after a request was answered; it is entered before the first one is.
+
+    What is made once is made off the loop: the templates before anybody is let in, so that no first page waits for
+    them, the description of the interface, which few ask for, meanwhile.
+    """
     async with running_jobs(app.state.parts) as jobs, asyncio.TaskGroup() as group:
         app.state.jobs = jobs
-        warming = group.create_task(_warm(app), name="what is made once")
+        await warm()
+        # Opens the connection that people read through; where that fails, the first who reads is told.
+        with suppress(StoreError):
+            await app.state.parts.store.group_rows()
+        describing = group.create_task(asyncio.to_thread(app.openapi), name="description")
         yield
-        warming.cancel()
-
-
-async def _warm(app: Application) -> None:
-    """Make what is made once, off the loop, so that nobody's first request waits for it: templates, then OpenAPI."""
-    await warm()
-    await asyncio.to_thread(app.openapi)
+        describing.cancel()
