@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,7 +38,7 @@ def told(installation: Installation, *, wrong: bool | None = None) -> str:
     )
 
 
-def of_http(*, has_tokens: bool = True, is_running: bool = False, **settings: object) -> list[tuple[str, bool]]:
+def of_http(*, has_tokens: bool | None = True, is_running: bool = False, **settings: object) -> list[tuple[str, bool]]:
     http = HttpSettings(**{"listen": "127.0.0.1:0", **settings})  # type: ignore[arg-type]  # as the tests give them
     found = examine_http(http, has_tokens=has_tokens, is_running=is_running)
     assert all(finding.mend for finding in found if finding.is_wrong)
@@ -59,6 +60,35 @@ def test_an_address_that_another_program_has_is_found(taken: socket.socket) -> N
 
     assert is_wrong
     assert "cannot be had" in what
+
+
+@pytest.mark.parametrize(("status", "expected"), [("ready", True), ("not ready", False)])
+def test_an_address_that_a_tocsin_has_is_told_as_such(status: str, expected: bool) -> None:  # noqa: FBT001 - a parameter
+    """One that is starting has its port a second before it has its store."""
+    body = f'{{"status":"{status}","store":"ok","engine":"waits for its lease","fetchers":"ok"}}'
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as beside:
+        beside.submit(_answer_once, server, body)
+        ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{server.getsockname()[1]}")
+
+    assert is_wrong is expected
+    assert ("works on another store" in what, "it is starting" in what) == (expected, not expected)
+
+
+def _answer_once(server: socket.socket, body: str) -> None:
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(f"HTTP/1.1 503 .\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+
+def test_nothing_is_said_of_tokens_where_the_store_cannot_be_used(sound: Installation) -> None:
+    (sound.folder / "tocsin.toml").write_text(SOUND.replace('""', '"127.0.0.1:0"'))
+    before = told(sound)
+    (sound.folder / "tocsin.db").write_bytes(b"no store" * 1000)
+
+    assert "No token was made" in before
+    assert "No token was made" not in told(sound)
+    assert "The store cannot be used" in told(sound)
 
 
 def test_an_address_of_no_machine_is_found() -> None:

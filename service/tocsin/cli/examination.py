@@ -78,8 +78,8 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
 
 
-async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool, bool]:
-    """Look at the store; returns whether there are tokens in it, and whether an engine works on it."""
+async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:
+    """Look at the store; returns whether it has tokens (None: nobody knows), and whether an engine works on it."""
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
     if not is_store_there(loaded.settings):
@@ -106,7 +106,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
     except StoreError as exc:
         what, _, mend = str(exc).partition("; ")
         found.findings.append(Finding(f"The store cannot be used: {what}.", _to_sentence(mend)))
-        return False, False
+        return None, False
 
 
 def _to_sentence(mend: str) -> str:

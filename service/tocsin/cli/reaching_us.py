@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
 
 _WITHIN_S: Final = 3.0
 _READY: Final = 200
+_IS_READY: Final = '{"status":"ready"'
+_READY_OR_NOT: Final = re.compile(r'\{"status":"(not )?ready","store":')
 _MAKE: Final = "Make one: tocsin token add NAME --scope admin"
 
 
-def examine_http(http: HttpSettings, *, has_tokens: bool, is_running: bool) -> list[Finding]:
+def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: bool) -> list[Finding]:
     """Say what is wrong with the service's own address, and who is let in.
 
-    has_tokens  of the store; there are none without one
+    has_tokens  of the store; there are none without one, and nobody knows (None) in one that cannot be used
     is_running  an engine holds the store, so the address should answer
     """
     if not http.listen:
@@ -38,8 +42,8 @@ def examine_http(http: HttpSettings, *, has_tokens: bool, is_running: bool) -> l
     return findings
 
 
-def _of_access(http: HttpSettings, host: str, *, has_tokens: bool) -> Iterator[Finding]:
-    if has_tokens:
+def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Finding]:
+    if has_tokens is not False:
         return
     if is_loopback(host):
         yield Finding(
@@ -106,24 +110,47 @@ def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Finding]:
         for taken in bind(*parse_listen(http.listen)):
             taken.close()
     except SettingsError as exc:
+        host, port = local_address(http.listen)
+        with suppress(OSError, HTTPException):
+            said = _readiness(host, port)[1]
+            if _READY_OR_NOT.match(said):
+                yield _of_another(f"{host}:{port}", is_ready=said.startswith(_IS_READY))
+                return
         what, _, mend = str(exc).partition("; ")
         yield Finding(f"{what}.", f"{mend[:1].upper()}{mend[1:]}.")
 
 
+def _of_another(where: str, *, is_ready: bool) -> Finding:
+    """Say what a Tocsin is that has the address, while none held this store a moment ago."""
+    if is_ready:
+        return Finding(
+            f"The Tocsin that answers at {where} works on another store.",
+            "Stop it, or set another port in http.listen.",
+        )
+    return Finding(
+        f"A Tocsin answers at {where} that does not work on a store yet: it is starting, or waits for one.",
+        "Ask again in some seconds: tocsin doctor",
+        is_wrong=False,
+    )
+
+
 def _of_answer(host: str, port: int) -> Iterator[Finding]:
     """Ask the service that runs how it is."""
-    connection = HTTPConnection(host, port, timeout=_WITHIN_S)
     try:
-        connection.request("GET", "/readyz", headers={"Host": f"localhost:{port}", "Connection": "close"})
-        answer = connection.getresponse()
-        said = " ".join(answer.read(1000).decode("utf-8", "replace").split())
+        status, said = _readiness(host, port)
     except (OSError, HTTPException) as exc:
         yield Finding(
             f"A service works on this store, and nobody answers at {host}:{port} ({exc}).",
             "Does it have the same configuration? Its log has http.listening with the address.",
         )
         return
-    finally:
-        connection.close()
-    if answer.status != _READY:
+    if status != _READY:
         yield Finding(f"The service is not ready: {said}", "See its log.")
+
+
+def _readiness(host: str, port: int) -> tuple[int, str]:
+    """Give the status and the beginning of what is said of its readiness. Raises OSError and HTTPException."""
+    with closing(HTTPConnection(host, port, timeout=_WITHIN_S)) as connection:
+        connection.request("GET", "/readyz", headers={"Host": f"localhost:{port}", "Connection": "close"})
+        answer = connection.getresponse()
+        return answer.status, " ".join(answer.read(1000).decode("utf-8", "replace").split())
