@@ -13,7 +13,6 @@ from tocsin.adapters.stores.sqlite.renders import forgive, want_render
 from tocsin.adapters.stores.sqlite.role import touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
 from tocsin.errors import NotWatched, UsageError
-from tocsin.events import to_rfc3339
 
 if TYPE_CHECKING:
     import sqlite3
@@ -224,7 +223,7 @@ def _again(db: sqlite3.Connection, answer: Answer, pages: list[AskedPage]) -> No
     row = {
         "instruction": to_json(answer.instruction),
         "at": answer.now if at is None else at,
-        "why": "held: again at once" if at is None else f"held: again at {to_rfc3339(at, digits=0)}",
+        "why": "held: again at once" if at is None else "held: again at the time that was set",
     }
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
 
