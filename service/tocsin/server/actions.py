@@ -192,8 +192,9 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
             else:
                 changed += await _edit(parts, some, deed, of=total or len(some), progress=progress)
         progress.total = progress.done
-        await audit(parts, act.caller, f"pages.{deed.kind}", pages=changed, **_told(deed))
-        return {"pages": changed}
+        told = _told(deed)
+        await audit(parts, act.caller, f"pages.{deed.kind}", pages=changed, **told)
+        return {"pages": changed, **told}
 
     return await act.jobs.start(f"pages.{deed.kind}", act.caller.who, work, total=total)
 

@@ -49,7 +49,8 @@ async def test_which_pages_are_meant_is_said_in_many_ways(busy: Api, pages: Any,
 
 async def test_pages_are_moved_and_set_by_the_hundred(busy: Api) -> None:
     move = {"pages": {"group": "news"}, "action": "move", "group": "papers"}
-    await busy.ended(await busy.do("POST", "/pages/bulk", move))
+    moved = await busy.ended(await busy.do("POST", "/pages/bulk", move))
+    assert moved["result"] == {"pages": 12, "group": "papers"}
     setting = {"pages": {"group": "papers"}, "action": "set", "settings": {"every": "5m"}, "unset": ["tries"]}
     await busy.ended(await busy.do("POST", "/pages/bulk", setting))
 
@@ -127,6 +128,7 @@ class Balky:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.is_broken = False
+        self.saved: list[JobRow] = []
         self.is_asked, self.may_end = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
@@ -139,6 +141,7 @@ class Balky:
             self.is_asked.set()
             await self.may_end.wait()
         await self._store.save_job(job)
+        self.saved.append(job)
 
 
 def beside(api: Api, store: Balky) -> Parts:
@@ -159,6 +162,24 @@ async def test_a_job_whose_row_cannot_be_written_takes_nobodys_place(api: Api) -
         job = await jobs.start("pages.check", "me", Held())
 
         assert job.row.state == "running"
+
+
+async def test_a_row_is_written_when_it_has_changed_and_again_until_it_could_be(api: Api) -> None:
+    store, held = Balky(api.store), Held()
+    store.may_end.set()
+    async with asyncio.timeout(10), running_jobs(beside(api, store)) as jobs:
+        job = await jobs.start("pages.check", "me", held)
+        await asyncio.sleep(0)
+        store.is_broken = True
+        await jobs.save()
+        store.is_broken = False
+        for _ in range(3):
+            await jobs.save()
+        held.may_end.set()
+        await job.wait()
+        await jobs.save()
+
+    assert [(row.state, row.done) for row in store.saved] == [("running", 0), ("running", 3), ("done", 3)]
 
 
 async def test_a_job_that_is_cancelled_while_its_end_is_written_has_ended(api: Api) -> None:

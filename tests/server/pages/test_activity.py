@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from tests.server.pages.visiting import told, tree
+from tocsin.model import JobRow
 
 if TYPE_CHECKING:
     from tests.server.pages.visiting import Visitor
@@ -53,3 +54,15 @@ async def test_a_sinks_address_is_masked(visitor: Visitor) -> None:
         text = await visitor.get(path)
         assert "9f27c1" not in text
         assert "whsec_" not in text
+
+
+async def test_a_move_and_an_edit_of_pages_say_where_to_and_what(visitor: Visitor) -> None:
+    now = visitor.rig.clock.now()
+    for number, result in enumerate(({"pages": 2, "group": "<b>news"}, {"pages": 3, "set": {"every": "6h"}})):
+        await visitor.store.save_job(JobRow(f"01JOB{number}", "pages.edit", "local", now, state="done", result=result))
+
+    text = " ".join(tree(await visitor.get("/activity/jobs")).text_content().split())
+
+    assert "Pages edited: moved to group <b>news" in text
+    assert "Pages edited: every" in text
+    assert "Moved 2 pages to group <b>news." in tree(await visitor.get("/jobs/01JOB0")).text_content()

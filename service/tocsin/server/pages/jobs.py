@@ -53,8 +53,11 @@ async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None 
 
 def said(row: JobRow) -> str:
     """Say what a job that ended has done."""
-    pages = (row.result or {}).get("pages", row.done)
-    return _DONE.get(row.kind, "{} done.").format(count(int(pages), "page"))
+    result = row.result or {}
+    pages = count(int(result.get("pages", row.done)), "page")
+    if row.kind == "pages.edit" and (group := result.get("group")):
+        return f"Moved {pages} to group {group}."
+    return _DONE.get(row.kind, "{} done.").format(pages)
 
 
 @router.get("/jobs/{job_id}")
