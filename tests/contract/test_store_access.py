@@ -108,8 +108,18 @@ async def test_a_token_that_expired_or_was_revoked_is_none(desk: Desk) -> None:
     assert await desk.store.token_of(digest("short"), NOW + HOUR - 1) is not None
     assert await desk.store.token_of(digest("short"), NOW + HOUR) is None
     for name in ("ops", "nobody"):
-        with pytest.raises(UsageError, match=f"{name!r}: none in force has this name"):
+        with pytest.raises(UsageError, match=f"{name!r}: none has this name and is not revoked"):
             await desk.store.revoke_token(name, NOW + HOUR)
+
+
+async def test_a_token_past_its_time_can_be_revoked_after_the_one_in_force_of_its_name(desk: Desk) -> None:
+    old = await desk.store.add_token("ops", Scope.READ, digest("1"), NOW, expires_at=NOW + HOUR)
+    new = await desk.store.add_token("ops", Scope.READ, digest("2"), NOW + HOUR, expires_at=NOW + 2 * HOUR)
+
+    revoked = [await desk.store.revoke_token("ops", NOW + HOUR) for _ in range(2)]
+
+    assert [row.id for row in revoked] == [new.id, old.id]
+    assert {row.revoked_at for row in await desk.store.tokens()} == {NOW + HOUR}
 
 
 async def test_a_session_lasts_until_its_end(desk: Desk) -> None:

@@ -137,6 +137,7 @@ def scans(steps: list[str]) -> list[str]:
         ("question_lists", "ended", "questions_ended"),
         ("access", "token_of", "autoindex_tokens"),
         ("access", "token_named", "tokens_by_name"),
+        ("access", "token_left", "tokens_by_name"),
         ("access", "session_of", "PRIMARY KEY"),
         ("access", "end_sessions", "sessions_of_token"),
         ("access", "end_old_sessions", "sessions_by_end"),

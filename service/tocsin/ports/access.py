@@ -26,7 +26,10 @@ class AccessStore(Protocol):
         """The token in force with this digest; its use is noted, once a minute at most."""
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
-        """Revoke a token, and end the sessions made with it. Raises UsageError where none in force has this name."""
+        """Revoke the token of this name, and end the sessions made with it.
+
+        One that is in force comes before those that are past their time. Raises UsageError where all are revoked.
+        """
 
     async def open_session(self, digest: bytes, token_id: int, csrf: str, now: Instant, *, until: Instant) -> None:
         """Remember a browser that logged in; sessions that are over go."""

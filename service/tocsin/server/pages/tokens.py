@@ -131,15 +131,17 @@ async def _show(
 ) -> Response:
     may = caller.may(Scope.ADMIN)
     tokens = await parts.store.tokens() if may else []
-    in_force = [row for row in tokens if row.revoked_at is None]
-    end = begin + _PART
+    left = [row for row in tokens if row.revoked_at is None]
+    now, end = parts.clock.now(), begin + _PART
     return await page(
         request,
         "access.html",
         status=status,
         tabs=tabs_at(_PATH),
-        tokens=in_force[begin:end],
-        following=f"{_PATH}?from={end}" if end < len(in_force) else None,
+        tokens=left[begin:end],
+        # A token is revoked by its name: what is past its time must not take the one in force with it.
+        names={row.name for row in left if row.is_in_force(now)},
+        following=f"{_PATH}?from={end}" if end < len(left) else None,
         first=_PATH if begin else None,
         revoked=[row for row in tokens if row.revoked_at is not None][-20:],
         may=may,

@@ -61,12 +61,16 @@ class AccessRole(Role):
         return token
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
-        """Revoke a token, and end the sessions made with it. Raises UsageError where none in force has this name."""
+        """Revoke a token, past its time or not, and end its sessions. Raises UsageError where none has this name."""
 
         def write(db: sqlite3.Connection) -> TokenRow:
-            row = db.execute(SQL["token_named"], {"name": name, "now": now}).fetchone()
+            named = {"name": name, "now": now}
+            # The names of those in force are unique; the one in force comes first, whichever is the latest.
+            row = db.execute(SQL["token_named"], named).fetchone() or db.execute(SQL["token_left"], named).fetchone()
             if row is None:
-                raise UsageError(f"token {name!r}: none in force has this name; `tocsin token list` shows them")
+                raise UsageError(
+                    f"token {name!r}: none has this name and is not revoked; `tocsin token list` shows all"
+                )
             place = {"token": row[0], "now": now}
             db.execute(SQL["revoke"], place)
             db.execute(SQL["end_sessions"], place)
