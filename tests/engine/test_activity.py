@@ -116,6 +116,16 @@ async def test_what_a_full_disk_kept_from_being_noted_is_noted_later(rig: Rig) -
     await rig.activity.finish()
 
     assert [row.outcomes for row in rig.store.rows] == [{"unchanged": 2}]
+    # Once: that the figures can be read meanwhile does not mean that it can be written.
+    assert rig.telemetry.names() == ["activity.failed"]
+
+
+async def test_a_disk_that_is_full_anew_is_told_of_anew(rig: Rig) -> None:
+    for is_full in (True, False, True):
+        rig.store.is_full = is_full
+        rig.check()
+        await rig.activity.finish()
+
     assert rig.telemetry.names() == ["activity.failed"] * 2
 
 

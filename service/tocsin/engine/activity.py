@@ -65,19 +65,19 @@ class Activity:
         self.alerts: dict[tuple[str, str], int] = {}
         self._mark = self._here(clock.now())
         self._pruned_at: Instant | None = None
-        self._has_failed = False
+        self._failing = set[str]()
 
     async def run(self) -> None:
         """Look and note, until cancelled."""
         while True:
-            await self._trying(self.look)
+            await self._trying("look", self.look)
             now = self._clock.now()
             # A row is closed with its five minutes, so that nothing of them is told of the next.
             to_end_s = (SPAN_US - now % SPAN_US) / 1_000_000
             await self._clock.sleep(min(LOOK_S, to_end_s))
             now = self._clock.now()
             if now - self._mark.at >= NOTE_US or now // SPAN_US != self._mark.at // SPAN_US:
-                await self._trying(self.note)
+                await self._trying("note", self.note)
 
     async def look(self) -> None:
         """Read the store's figures."""
@@ -108,8 +108,8 @@ class Activity:
 
     async def finish(self) -> None:
         """Note the rest."""
-        await self._trying(self.look)
-        await self._trying(self.note)
+        await self._trying("look", self.look)
+        await self._trying("note", self.note)
 
     def _here(self, now: Instant) -> _Mark:
         counts = self._counts
@@ -122,13 +122,13 @@ class Activity:
             saved_bytes=counts.saved_bytes,
         )
 
-    async def _trying(self, step: Callable[[], Awaitable[None]]) -> None:
-        """Do it; a store that cannot is told of once, until it can again."""
+    async def _trying(self, name: str, step: Callable[[], Awaitable[None]]) -> None:
+        """Do it; a store that cannot do this step is told of once, until it can again."""
         try:
             await step()
         except StoreError as exc:
-            if not self._has_failed:
-                self._telemetry.emit(Happening("activity.failed", "warning", {"error": str(exc)}))
-            self._has_failed = True
+            if name not in self._failing:
+                self._telemetry.emit(Happening("activity.failed", "warning", {"step": name, "error": str(exc)}))
+            self._failing.add(name)
         else:
-            self._has_failed = False
+            self._failing.discard(name)
