@@ -50,10 +50,11 @@ class Progress:
 
 
 class Job:
-    """One job of this life of the service."""
+    """One job of this life of the service; its row is written by whoever makes it."""
 
     def __init__(self, row: JobRow, progress: Progress) -> None:
         self._row, self._progress = row, progress
+        self._saved = row
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._failure: TocsinError | None = None
@@ -113,7 +114,19 @@ class Job:
             self._end(parts, "failed", error=str(self._failure))
         else:
             self._end(parts, "done", result=result)
-        await save_row(parts, self.row)
+        await self.save(parts)
+
+    async def save(self, parts: Parts) -> None:
+        """Write how it stands, if that has changed; a store that fails just now is written to again."""
+        row = self.row
+        if row == self._saved:
+            return
+        try:
+            await parts.store.save_job(row)
+        except StoreError as exc:
+            parts.telemetry.emit(Happening("job.unsaved", "error", {"job": row.id, "error": str(exc)}))
+        else:
+            self._saved = row
 
     def _is_over(self, parts: Parts) -> None:
         if self.is_cancelled and self._row.state == "running":
@@ -196,20 +209,12 @@ class Jobs:
         await self._parts.store.interrupt_jobs(self._parts.clock.now())
 
     async def save(self) -> None:
-        """Write how each job stands, and let go of those that have ended."""
+        """Write how each job stands, where that has changed, and let go of those that have ended."""
         for job in list(self._running.values()):
             row = job.row
-            await save_row(self._parts, row)
+            await job.save(self._parts)
             if row.state != "running":
                 del self._running[row.id]
-
-
-async def save_row(parts: Parts, row: JobRow) -> None:
-    """Write how a job stands; a store that fails just now ends no job, and is written to again."""
-    try:
-        await parts.store.save_job(row)
-    except StoreError as exc:
-        parts.telemetry.emit(Happening("job.unsaved", "error", {"job": row.id, "error": str(exc)}))
 
 
 @asynccontextmanager
