@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.server.pages.visiting import told, tree
 from tocsin.model import JobRow
+from tocsin.server.pages.jobs import said
 
 if TYPE_CHECKING:
     from tests.server.pages.visiting import Visitor
@@ -65,4 +66,12 @@ async def test_a_move_and_an_edit_of_pages_say_where_to_and_what(visitor: Visito
 
     assert "Pages edited: moved to group <b>news" in text
     assert "Pages edited: every" in text
-    assert "Moved 2 pages to group <b>news." in tree(await visitor.get("/jobs/01JOB0")).text_content()
+    (title,) = tree(await visitor.get("/jobs/01JOB0")).xpath("//h1/text()")
+    assert title == "Pages edited: moved to group <b>news"
+    assert "every 6h" in tree(await visitor.get("/jobs/01JOB1")).text_content()
+
+
+def test_whoever_moved_pages_is_told_where_to() -> None:
+    row = JobRow("01JOB", "pages.edit", "local", 0, state="done", result={"pages": 2, "group": "news"})
+
+    assert said(row) == "Moved 2 pages to group news."
