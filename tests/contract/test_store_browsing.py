@@ -188,6 +188,29 @@ async def test_one_page_and_its_revision_are_found_by_id(desk: Desk) -> None:
         assert await desk.store.page_revision(nobody) is None
 
 
+async def test_pages_are_found_by_their_ids_at_once(desk: Desk) -> None:
+    first, second = await desk.watch(A, B)
+
+    found = await desk.store.pages_by_id([second, 99, first, 1 << 70, second])
+
+    assert [page.url for page in found] == [A, B]
+    assert await desk.store.pages_by_id([]) == []
+
+
+async def test_a_state_is_found_by_its_id_among_those_of_its_page_and_the_one_before_it(desk: Desk) -> None:
+    page_id, other = await desk.watch(A, B)
+    for year in ("2024", "2025", "2026"):
+        await desk.check(A, year)
+    await desk.check(B, "2020")
+    listed = (await desk.store.states_of(page_id)).rows
+    (elsewhere,) = (await desk.store.states_of(other)).rows
+
+    assert [await desk.store.state(page_id, entry.id) for entry in listed] == list(listed)
+    assert [await desk.store.state_before(page_id, entry.id) for entry in listed] == [*listed[1:], None]
+    for nobody in (elsewhere.id, 0, 99, 1 << 70):
+        assert await desk.store.state(page_id, nobody) is None
+
+
 async def test_an_edit_of_a_group_or_of_all_pages_moves_its_own_revision(desk: Desk) -> None:
     await desk.watch(A)
     await desk.store.edit_group("main", NOW, settings={"tell": "major"}, unset=())

@@ -127,6 +127,7 @@ def scans(steps: list[str]) -> list[str]:
         ("browsing", "host_after", "pages_of_host"),
         ("browsing", "all_after", "INTEGER PRIMARY KEY"),
         ("browsing", "revision_of_page", "INTEGER PRIMARY KEY"),
+        ("browsing", "state", "INTEGER PRIMARY KEY"),
         ("browsing", "verdicts", "verdicts_by_page"),
         ("browsing", "renderings", "renderings_by_page"),
         ("watchlist", "rows", "INTEGER PRIMARY KEY"),

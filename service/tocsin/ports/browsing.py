@@ -50,6 +50,9 @@ class BrowseStore(Protocol):
     async def page_by_id(self, page_id: int) -> PageRow | None:
         """One page."""
 
+    async def pages_by_id(self, page_ids: Sequence[int]) -> list[PageRow]:
+        """Those of these pages that there are, in order of id."""
+
     async def page_revision(self, page_id: int) -> int | None:
         """A number that grows with each edit of the page by somebody (not with its checks)."""
 
@@ -61,6 +64,12 @@ class BrowseStore(Protocol):
 
     async def states_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[StateEntry]:
         """States of a page, newest first."""
+
+    async def state(self, page_id: int, state_id: int) -> StateEntry | None:
+        """One state of a page."""
+
+    async def state_before(self, page_id: int, state_id: int) -> StateEntry | None:
+        """The state of a page that stands before one in its list; this one need not be there any more."""
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
         """Verdicts on a page, newest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from fastapi import Query
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tocsin.server.parts import Parts
 
 router = make_router("records")
-
-_PIECE: Final = 1000
 
 
 class Between(Model):
@@ -179,15 +177,13 @@ def rendering_of(entry: RenderingEntry) -> Rendering:
 
 async def _state(parts: Parts, page_id: int, wanted: str | None, *, before: StateEntry | None) -> StateEntry:
     """Find a state of a page by its id; without one the latest, or the one before another."""
-    cursor: str | None = None
-    is_next = before is None
-    while True:
-        found = await parts.store.states_of(page_id, cursor=cursor, limit=_PIECE)
-        for entry in found.rows:
-            if entry.id == number(wanted) if wanted is not None else is_next:
-                return entry
-            is_next = is_next or (before is not None and entry.id == before.id)
-        if found.next is None:
-            named = wanted if wanted is not None else "before the latest" if before is not None else "at all"
-            raise missing("state", named, f"GET /api/v1/pages/{page_id}/states")
-        cursor = found.next
+    if wanted is not None:
+        found = await parts.store.state(page_id, number(wanted))
+    elif before is not None:
+        found = await parts.store.state_before(page_id, before.id)
+    else:
+        found = next(iter((await parts.store.states_of(page_id, limit=1)).rows), None)
+    if found is None:
+        named = wanted if wanted is not None else "before the latest" if before is not None else "at all"
+        raise missing("state", named, f"GET /api/v1/pages/{page_id}/states")
+    return found

@@ -134,8 +134,8 @@ async def _undo(parts: Parts, wanted: Wanted) -> Undo | None:
     other = _OTHER.get(wanted.verb)
     if other is None or wanted.is_all:
         return None
-    rows = [await parts.store.page_by_id(each) for each in wanted.ids]
-    changing = [str(row.id) for row in rows if row is not None and row.paused == (wanted.verb == "resume")]
+    rows = await parts.store.pages_by_id(wanted.ids)
+    changing = [str(row.id) for row in rows if row.paused == (wanted.verb == "resume")]
     if not changing:
         return None
     values = {**wanted.asked.values, "verb": other, "scope": "", "page": changing}

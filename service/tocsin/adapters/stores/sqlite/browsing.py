@@ -58,6 +58,12 @@ class BrowseRole(Role):
         row = await self._view(lambda db: db.execute(PAGES["row_of"], place).fetchone())
         return to_page(row) if row is not None else None
 
+    async def pages_by_id(self, page_ids: Sequence[int]) -> list[PageRow]:
+        """Those of these pages that there are, in order of id."""
+        named = {"ids": ids(bounded(each) for each in page_ids)}
+        rows = await self._view(lambda db: db.execute(PAGES["rows"], named).fetchall())
+        return sorted(map(to_page, rows), key=lambda page: page.id)
+
     async def page_revision(self, page_id: int) -> int | None:
         """A number that grows with each edit of the page by somebody."""
         place = {"page": bounded(page_id)}
@@ -76,12 +82,19 @@ class BrowseRole(Role):
 
     async def states_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[StateEntry]:
         """States of a page, newest first."""
+        return await self._records_of("states", page_id, cursor, limit, _to_state)
 
-        def entry(row: Sequence[Any]) -> StateEntry:
-            state_id, first_at, last_at, storings, in_table, fields = row
-            return StateEntry(state_id, first_at, last_at, storings, bool(in_table), read_fields(fields))
+    async def state(self, page_id: int, state_id: int) -> StateEntry | None:
+        """One state of a page."""
+        place = {"page": bounded(page_id), "state": bounded(state_id)}
+        row = await self._view(lambda db: db.execute(SQL["state"], place).fetchone())
+        return _to_state(row) if row is not None else None
 
-        return await self._records_of("states", page_id, cursor, limit, entry)
+    async def state_before(self, page_id: int, state_id: int) -> StateEntry | None:
+        """The state of a page that stands before one in its list."""
+        place = {"page": bounded(page_id), "before": bounded(state_id), "limit": 1}
+        row = await self._view(lambda db: db.execute(SQL["states"], place).fetchone())
+        return _to_state(row) if row is not None else None
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
         """Verdicts on a page, newest first."""
@@ -113,6 +126,11 @@ class BrowseRole(Role):
 
 def _cursors_of(query: PageQuery, size: int, *more: str) -> Cursors:
     return Cursors(size, "pages", query.view.value, query.group, query.host, query.words, *more)
+
+
+def _to_state(row: Sequence[Any]) -> StateEntry:
+    state_id, first_at, last_at, storings, in_table, fields = row
+    return StateEntry(state_id, first_at, last_at, storings, bool(in_table), read_fields(fields))
 
 
 def _to_verdict(row: Sequence[Any]) -> VerdictEntry:

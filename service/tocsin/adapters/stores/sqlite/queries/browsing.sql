@@ -87,6 +87,11 @@ from pages p cross join states s on s.id in (
 )
 where p.id = :page and s.id < :before order by s.id desc limit :limit;
 
+-- name: state
+select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),
+  s.in_table, s.fields
+from states s cross join pages p on p.id = s.page_id where s.id = :state and s.page_id = :page;
+
 -- name: verdict_row
 v.id, v.page_id, v.at, v.outcome, v.reason, v.rule, v.basis, v.data, v.state_id, v.alert_id, v.storm_id
 
