@@ -6,7 +6,9 @@ A real service watches a town for three weeks, in some seconds, and is looked at
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -17,6 +19,7 @@ from tests.conftest import ROOT
 from tests.web.conftest import CHROMIUM
 from tests.web.living import Living, townspeople
 from tests.web.town import COUNCIL, EDITIONS, PRESS, STANDARD
+from tocsin.model import ActivityRow
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, ViewportSize
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 DAY_S: Final = 86_400
 LATE: Final = (19 * DAY_S, 12 * DAY_S, 5 * DAY_S, 1500)
 """How long ago each edition of the town was published."""
+SPANS_OF_A_DAY: Final = 288
+SPAN_US: Final = 300_000_000
 MOST_BYTES: Final = 150_000
 LOOKS: Final = ("light", "dark", "telephone")
 EVERY_LOOK: Final = ("pages", "page", "changes")
@@ -72,7 +77,33 @@ async def _live(living: Living) -> None:
         await living.check()
         await living.stop()
     living.home.late_s = 0
+    await _day(living)
     await living.start()
+
+
+async def _day(living: Living) -> None:
+    """Note what a service of some thousand pages does in a day: more by day than by night, and a bad half hour."""
+    now = time.time_ns() // 1000
+    async with living.home.store() as store:
+        for step in range(1, SPANS_OF_A_DAY):
+            day = 1 - math.cos(2 * math.pi * step / SPANS_OF_A_DAY)
+            checks, is_bad = int(60 + 70 * day + step * 37 % 23), 100 <= step < 106
+            outcomes = {
+                "unchanged": checks,
+                "minor": int(2 * day + step % 3),
+                "major": 1 if step % 9 == 0 else 0,
+                "unreachable": checks // 4 if is_bad else step % 5 // 4,
+            }
+            told = outcomes["minor"] + outcomes["major"]
+            row = ActivityRow(
+                now - step * SPAN_US,
+                {outcome: number for outcome, number in outcomes.items() if number},
+                alerts=told,
+                rendered=told,
+                wire_bytes=checks * 9_000,
+                saved_bytes=checks * 41_000,
+            )
+            await store.note_activity(row)
 
 
 async def _token(living: Living) -> str:
