@@ -37,6 +37,7 @@ async def test_however_many_are_major_the_minor_ones_are_seen_too(visitor: Visit
     shown = tree(await visitor.get("/changes"))
 
     assert shown.xpath("//ol[@aria-label='Minor']/li")
+    assert shown.xpath("//ol[@aria-label='Everything else']/li")
     assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All that are major"]
     assert shown.xpath("//a[@rel='next']/text()") == ["Older ones of every kind"]
 

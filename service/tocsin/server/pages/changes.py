@@ -333,8 +333,22 @@ async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Tol
         found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
         lists.append(_list(title, found, more=f"/changes?show={outcome}" if found.next else None))
     latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
-    others = [row for row in latest.rows if row.event.get("data", {}).get("outcome") not in ("major", "minor")]
+    others = [row for row in latest.rows if not _is_apart(row)]
+    if not others and latest.next:
+        others = await _others(store)
     return [*lists, ("Everything else", [tell(row) for row in others], None)], wanted.path_at(latest.next)
+
+
+async def _others(store: Store) -> list[AlertRow]:
+    """Find the latest that are no changes, among the latest of each kind: however many changes came since then."""
+    queries = [AlertQuery(kind=kind) for kind in KIND_NAMES if kind != "changed"]
+    found = await together(store.browse_alerts(query, limit=_FIRST_PART) for query in queries)
+    rows = [row for each in found for row in each.rows if row.seen_at is None and not _is_apart(row)]
+    return sorted(rows, key=lambda row: -row.position)[:_FIRST_PART]
+
+
+def _is_apart(row: AlertRow) -> bool:
+    return row.event.get("data", {}).get("outcome") in {outcome for _, outcome in _APART}
 
 
 def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[Told], str | None]:
