@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.contract.desk import A
 from tests.web.asking import words_of
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.web.asking import Reader
 
 OFFER = "Watch the demo site"
