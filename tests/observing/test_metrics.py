@@ -76,7 +76,7 @@ def test_happenings_are_counted_where_they_count() -> None:
         Happening("page.rendered", "info", {"url": "https://example.org/"}),
         Happening("page.unrendered", "warning", {"url": "https://example.org/"}),
         Happening("http.answered", "debug", {"status": 404}),
-        Happening("http.answered", "debug", {"status": 0}),
+        Happening("http.answered", "debug", {"status": None}),
         Happening("stream.opened", "debug"),
         Happening("stream.opened", "debug"),
         Happening("stream.closed", "debug"),
@@ -91,6 +91,7 @@ def test_happenings_are_counted_where_they_count() -> None:
     assert value(metrics, "tocsin_renderings_total", result="given") == 1
     assert value(metrics, "tocsin_renderings_total", result="failed") == 1
     assert value(metrics, "tocsin_http_answers_total", code="4xx") == 1
+    assert value(metrics, "tocsin_http_answers_total", code="none") == 1
     assert value(metrics, "tocsin_event_streams") == 1
     assert value(metrics, "tocsin_problems_total", level="error") == 2
     assert value(metrics, "tocsin_problems_total", level="warning") == 1

@@ -166,3 +166,31 @@ async def test_what_people_search_for_stands_in_no_log(rig: Rig, local: httpx.As
 
     assert "my-secret-interest" not in repr(rig.telemetry.happenings)
     assert "http.answered" in rig.telemetry.names()
+
+
+async def test_the_log_names_the_method_that_was_asked_for(rig: Rig, local: httpx.AsyncClient) -> None:
+    await local.head("/healthz")
+
+    assert logged(rig) == [("HEAD", 200)]
+
+
+async def test_a_request_that_broke_off_has_no_status_in_the_log(rig: Rig, local: httpx.AsyncClient) -> None:
+    @rig.app.get("/slow")
+    async def slow(_caller: Reading) -> str:
+        entered.set()
+        return await asyncio.Future()
+
+    entered = asyncio.Event()
+    asking = asyncio.gather(local.get("/slow"))
+    await entered.wait()
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+
+    assert logged(rig) == [("GET", None)]
+
+
+def logged(rig: Rig) -> list[tuple[str, int | None]]:
+    """Give method and status of each request in the log."""
+    found = [each.values for each in rig.telemetry.happenings if each.name == "http.answered"]
+    return [(values["method"], values["status"]) for values in found]

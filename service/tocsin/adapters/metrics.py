@@ -28,7 +28,7 @@ _S: Final = 1_000_000
 _RENDERINGS: Final = ("given", "failed")
 _DELIVERIES: Final = ("accepted", "refused", "failed", "gone")
 _PROBLEMS: Final = ("warning", "error")
-_ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx")
+_ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx", "none")
 
 
 class Metrics:
@@ -88,7 +88,9 @@ def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
     problems = CounterMetricFamily("tocsin_problems", "Warnings and errors in the log.", labels=("level",))
     _fill(problems, {level: counts.problems[level] for level in _PROBLEMS})
     yield problems
-    answers = CounterMetricFamily("tocsin_http_answers", "Answers of the HTTP edge, by class.", labels=("code",))
+    answers = CounterMetricFamily(
+        "tocsin_http_answers", "Answers of the HTTP edge, by class; none: broken off before.", labels=("code",)
+    )
     _fill(answers, {code: counts.answers[code] for code in _ANSWERS})
     yield answers
     yield _gauge("tocsin_event_streams", "Readers of /events.", counts.streams)

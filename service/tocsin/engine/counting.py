@@ -47,7 +47,7 @@ class Counts:
     renderings  by what became of them: given, failed
     deliveries  by sink and result: accepted, refused (that alert), failed (the sink), gone
     problems    happenings that are warnings or errors, by level
-    answers     of the HTTP edge, by class of status ("2xx")
+    answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
     streams     readers of /events now
     """
 
@@ -108,7 +108,8 @@ _RESULTS: Final = {"sink": "failed", "alert": "refused", "gone": "gone"}
 
 
 def _answered(counts: Counts, values: dict[str, Any]) -> None:
-    counts.answers[f"{values['status'] // 100}xx"] += 1
+    status = values["status"]
+    counts.answers["none" if status is None else f"{status // 100}xx"] += 1
 
 
 def _committed(counts: Counts, values: dict[str, Any]) -> None:

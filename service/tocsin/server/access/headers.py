@@ -49,13 +49,14 @@ class Envelope:
             return
         parts: Parts = self._state.parts
         headers = Headers(scope=scope)
-        began_s, status = parts.clock.monotonic(), 0
+        began_s, method = parts.clock.monotonic(), scope["method"]
+        status: int | None = None
         sender = sender_of(scope, headers, parts.service.settings().http)
         request_id = begin_request(headers, parts.chance.ulid(parts.clock.now()), believed=sender.believed)
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, SENDER: sender, "state": state}
         is_private = not is_public(scope["path"])
-        if scope["method"] == "HEAD" and scope["path"] not in _ENDLESS:
+        if method == "HEAD" and scope["path"] not in _ENDLESS:
             scope["method"] = "GET"  # the server leaves the body out
 
         async def dress(message: Message) -> None:
@@ -76,11 +77,11 @@ class Envelope:
             await self._app(scope, receive, dress)
         finally:
             values = {
-                "method": scope["method"],
+                "method": method,
                 # Never the query: what people search for is theirs.
                 "path": scope["path"],
-                "status": status,
+                "status": status,  # none: it broke off before
                 "elapsed_ms": round((parts.clock.monotonic() - began_s) * 1000),
             }
-            is_change = scope["method"] not in SAFE
+            is_change = method not in SAFE
             parts.telemetry.emit(Happening("http.answered", "info" if is_change else "debug", values))
