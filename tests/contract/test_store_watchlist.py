@@ -64,19 +64,7 @@ async def test_a_page_is_listed_as_it_was_added(desk: Desk) -> None:
         "Anna's",
         True,
     )
-    assert (page.mode, page.mode_from, page.paused, page.fields) == ("on", "default", False, None)
-
-
-async def test_the_mode_is_that_of_the_nearest_who_sets_it(desk: Desk) -> None:
-    await desk.watch(A, B, C)
-    await edit(desk, A, settings={"mode": "auto"})
-    await edit(desk, B, group="news")
-    await desk.store.edit_group("news", NOW, settings={"mode": "off"}, unset=[])
-    await desk.store.edit_group(None, NOW, settings={"mode": "auto"}, unset=[])
-
-    modes = [((page := await desk.page(url)).mode, page.mode_from) for url in (A, B, C)]
-
-    assert modes == [("auto", "page"), ("off", "group"), ("auto", "all")]
+    assert (page.paused, page.fields) == (False, None)
 
 
 async def test_filters_hold_together(desk: Desk) -> None:

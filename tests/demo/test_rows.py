@@ -31,8 +31,6 @@ def page(**report: Any) -> PageRow:
         given=URL,
         host="127.0.0.2",
         group="main",
-        mode="on",
-        mode_from="default",
         paused=False,
         text=None,
         settings={},

@@ -36,8 +36,6 @@ class PageRow(Struct, frozen=True):
     given: str
     host: str
     group: str
-    mode: str
-    mode_from: str
     paused: bool
     text: str | None
     settings: JsonObject

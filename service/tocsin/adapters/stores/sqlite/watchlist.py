@@ -181,7 +181,7 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
 def to_page(row: Sequence[Any]) -> PageRow:
     """Make a page of a row of the query `row`."""
     (
-        page_id, url, given, host, group, mode, mode_from, paused, text, settings,
+        page_id, url, given, host, group, paused, text, settings,
         next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,
         secrets, flags, saved_bytes,
     ) = row  # fmt: skip
@@ -191,8 +191,6 @@ def to_page(row: Sequence[Any]) -> PageRow:
         given=given,
         host=host,
         group=group,
-        mode=mode,
-        mode_from=mode_from,
         paused=bool(paused),
         text=text,
         settings=read_object(settings) if settings else {},

@@ -38,15 +38,11 @@ select id from hosts where name in (select value from json_each(:names));
 
 -- name: row
 p.id, p.url, coalesce(p.given, p.url), h.name, g.name,
-coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mode', 'on'),
-case when p.settings ->> '$.mode' is not null then 'page' when g.settings ->> '$.mode' is not null then 'group'
-  when t.settings ->> '$.mode' is not null then 'all' else 'default' end,
 p.paused, p.text, p.settings, p.next_at, p.next_why, p.last_checked_at, p.last_set_at, p.last_changed_at,
 p.outcome, p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes
 
 -- name: from
 from pages p
-cross join store t
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id
