@@ -18,22 +18,27 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tests.server.rig import Rig
+    from tocsin.ports import Store
 
 
 class RingingService(StillService):
     """A service whose bell a test rings."""
 
     bell: asyncio.Event
+    alerts: Store
 
     def ring(self) -> None:
         self.bell.set()
         self.bell = asyncio.Event()
 
     async def next_alert(self, after: int, timeout_s: float) -> None:
-        del after
+        rung = self.bell
+        latest = await self.alerts.alerts(limit=1)
+        if latest and latest[0].position > after:
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self.bell.wait()
+                await rung.wait()
 
 
 class Desk:
@@ -60,7 +65,7 @@ async def desk(rig: Rig) -> AsyncIterator[Desk]:
     # The rig's own service, with a bell.
     service.__class__ = RingingService
     assert isinstance(service, RingingService)
-    service.bell = asyncio.Event()
+    service.bell, service.alerts = asyncio.Event(), rig.store
     bound = socket.create_server(("127.0.0.1", 0), backlog=512)
     stopping, front = rig.app.state.parts.stopping, Front()
     front.open(rig.app)

@@ -215,6 +215,9 @@ class Following(Response):
             if not self._wanted.takes(found[-1]):
                 await self._give(numbered(self._position))
             gave = True
+            if self._shared.tail.is_read_to(self._position):
+                # Whoever waits for the next alert is told of one that came since: nobody needs to look by themselves.
+                break
         return gave
 
     async def _give_counters(self) -> bool:

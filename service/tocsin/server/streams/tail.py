@@ -62,6 +62,10 @@ class Tail:
                 self._keep([told_of(row) for row in await self._store.after(position, limit=_TOGETHER)])
             return self._after(position)
 
+    def is_read_to(self, position: int) -> bool:
+        """Say whether nothing was there after this position when the store was asked last."""
+        return position == self._to
+
     def _after(self, position: int) -> Sequence[Told]:
         first = bisect_right(self._kept, position, key=_position)
         return self._kept[first : first + _TOGETHER]
