@@ -69,7 +69,7 @@ async def test_no_other_port_of_loopback_is_opened_with_it(tmp_path: Path, monke
         private.pages["/secret"] = Page("<p>private")
         async with desk_of(crew) as desk:
             await desk.begin()
-            await crew.watch(private.url("/secret"), f"http://127.0.0.1:{crew.demo_port}/news")
+            await crew.watch(private.url("/secret"), f"http://127.0.0.1:{crew.demo_port}/elsewhere")
             reports = await crew.check()
 
     assert private.log == []

@@ -70,7 +70,7 @@ def test_an_old_store_is_named_with_the_mend_and_stays_as_it_is(old: Installatio
 
     assert (listed.status, doctor.status) == (3, 1)
     assert f"the store is of version {version}, this program needs {NEWEST}; run `tocsin store migrate`" in listed.err
-    assert any("tocsin store migrate" in record["finding"] for record in doctor.records)
+    assert any("tocsin store migrate" in f"{record['finding']} {record['mend']}" for record in doctor.records)
     with closing(sqlite3.connect(old.folder / "tocsin.db")) as db:
         assert db.execute("pragma user_version").fetchone() == (version,)
 

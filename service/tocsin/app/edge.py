@@ -63,6 +63,9 @@ class Edge:
             return  # told to stop before it had begun
         if not has_tokens:
             self._keep_to_this_machine()
+        for each in self._sockets:
+            # Before it is told: whoever comes at once waits for the server.
+            each.listen()
         url = url_of(self._sockets, self._host)
         self._telemetry.emit(Happening("http.listening", "info", {"url": url, "guarded": has_tokens}))
         self._is_settled.set()
