@@ -82,15 +82,14 @@ def make_app(parts: Parts) -> Application:
 async def at_work(app: Application) -> AsyncIterator[None]:
     """Keep going what works on after a request was answered; it is entered before the first one is.
 
-    What is made once is made off the loop: the templates before anybody is let in, so that no first page waits for
-    them, the description of the interface, which few ask for, meanwhile.
+    What is made once, templates and the description of the interface, is made before anybody is let in, and off the
+    loop: neither a first page waits for it, nor the engine.
     """
-    async with running_jobs(app.state.parts) as jobs, asyncio.TaskGroup() as group:
+    async with running_jobs(app.state.parts) as jobs:
         app.state.jobs = jobs
         await warm()
+        await asyncio.to_thread(app.openapi)
         # Opens the connection that people read through; where that fails, the first who reads is told.
         with suppress(StoreError):
             await app.state.parts.store.group_rows()
-        describing = group.create_task(asyncio.to_thread(app.openapi), name="description")
         yield
-        describing.cancel()
