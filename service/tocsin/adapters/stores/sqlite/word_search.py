@@ -37,20 +37,15 @@ class WordSearch:
 
         Returns them, and the id that the search goes on before; None at its end.
         """
-        found: list[int] = []
-        for part, edge in self._falling(page_id):
-            for each in part:
-                if len(found) == limit:
-                    return found, found[-1]
-                found.append(each)
-            if self._looked_at >= LOOKED_AT:
-                return found, edge
-        return found, None
+        return self._some(self._falling(page_id), limit)
 
     def after(self, page_id: int, limit: int) -> Found:
         """The same after this id, in order of id."""
+        return self._some(self._rising(page_id), limit)
+
+    def _some(self, parts: Iterator[tuple[Iterable[int], int]], limit: int) -> Found:
         found: list[int] = []
-        for part, edge in self._rising(page_id):
+        for part, edge in parts:
             for each in part:
                 if len(found) == limit:
                     return found, found[-1]
