@@ -43,6 +43,7 @@ from tocsin.model.common import (
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
 from tocsin.model.figures import SinkFigures, StoreFigures
+from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -54,6 +55,7 @@ __all__ = [
     "DEMO_GROUP",
     "DEMO_HOST",
     "NO_COPY",
+    "NO_ITEMS",
     "SHARDS",
     "ActivityRow",
     "AlertDraft",
@@ -80,6 +82,7 @@ __all__ = [
     "HostPages",
     "Instant",
     "Instruction",
+    "ItemChanges",
     "JobRow",
     "JsonObject",
     "Known",
@@ -91,6 +94,7 @@ __all__ = [
     "Noise",
     "Pace",
     "PageFilter",
+    "PageItems",
     "PageQuery",
     "PageRow",
     "PageTask",

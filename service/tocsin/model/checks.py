@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
 from tocsin.model.copies import CopyLink
+from tocsin.model.items import PageItems
 from tocsin.model.signals import Beside, Known, Listing, Snapshot
 
 
@@ -208,6 +209,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     known         what is known of the page now beside its state; None: nothing new
     snapshot      the page's text, where it is another one than before
     listing       what the page, a feed or sitemap, says of other pages; None where it was not read
+    items         the page's microdata at its first check, for renderings to compare with; None where it has none
     """
 
     page_id: int
@@ -240,3 +242,4 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     known: Known | None = None
     snapshot: Snapshot | None = None
     listing: Listing | None = None
+    items: PageItems | None = None

@@ -7,6 +7,7 @@ from msgspec import Struct
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
 from tocsin.model.copies import CopyLink
+from tocsin.model.items import PageItems
 from tocsin.model.signals import Known, Snapshot
 
 
@@ -76,6 +77,8 @@ class RenderCommit(Struct, frozen=True):
     copies      all that the page names; None where it was not received
     known       what is known of the page now beside its state; None: as before
     snapshot    the page's text, where it is another one than before
+    items       the page's microdata, if it has any or had some before; None where it was not read
+    changes     how it differs from the items kept before, as the event shows it; None where it does not
     """
 
     page_id: int
@@ -92,3 +95,5 @@ class RenderCommit(Struct, frozen=True):
     copies: tuple[CopyLink, ...] | None = None
     known: Known | None = None
     snapshot: Snapshot | None = None
+    items: PageItems | None = None
+    changes: JsonObject | None = None

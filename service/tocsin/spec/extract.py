@@ -11,9 +11,9 @@ from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import read_tree
+from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.refresh import find_target, read_whole_refresh
 from tocsin.spec.links.anchors import Anchors
-from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
 from tocsin.spec.links.icons import Icon, rank_icons
 from tocsin.spec.links.links import read_links

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.tree import Tree, read_tree
-from tocsin.spec.links.bases import Bases
+from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.links.links import Link, read_links
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import find_page_encoding
 from tocsin.spec.html.tree import find_elements
 from tocsin.spec.html.urls import watch_url
+from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.urls import resolve
-from tocsin.spec.links.bases import Bases
 from tocsin.spec.links.copy_signs import may_name_copies
 from tocsin.spec.links.http_dates import read_http_date, to_text
 from tocsin.spec.links.link_header import read_link_headers

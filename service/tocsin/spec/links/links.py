@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tocsin.spec.html.tree import Element, Tree
-    from tocsin.spec.links.bases import Bases
+    from tocsin.spec.infrastructure.bases import Bases
 
 LINKING: Final = ("a", "area", "link")
 """The elements that can make links."""
