@@ -1,0 +1,100 @@
+"""Microdata as values: items, their properties, and what a page has of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+HCARD: Final = "http://microformats.org/profile/hcard"
+VEVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
+WORK: Final = "http://n.whatwg.org/work"
+
+
+class Kind(StrEnum):
+    """What a value was read of, which decides how formats write it.
+
+    ITEM  an element that makes an item
+    URL   a URL property element; the value is absolute, or "" where it has none that can be resolved
+    TIME  a `time` element with a `datetime`; the value is that, as written
+    TEXT  any other: its text, or the content of a `meta`
+    """
+
+    ITEM = "item"
+    URL = "url"
+    TIME = "time"
+    TEXT = "text"
+
+
+@dataclass(eq=False, slots=True)
+class Item:
+    """A group of name-value pairs (text 003, microdata: the model). Each is equal to itself alone.
+
+    type        its type as written, with white space within if there are several; None if it has none, or an empty one
+    id          its global identifier, absolute; None without one
+    properties  one for each element that adds some, in tree order; a cycle of items is possible (`itemref`)
+    errors      how often crawling it met an element twice, or an item that holds itself (MD-13)
+    """
+
+    type: str | None
+    id: str | None
+    properties: tuple[Property, ...] = ()
+    errors: int = 0
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Its types, each by itself, for who looks for a vocabulary (MD-18)."""
+        return tuple((self.type or "").split())
+
+    def named(self, name: str) -> tuple[Property, ...]:
+        """Give its properties of a name, in tree order."""
+        return tuple([each for each in self.properties if name in each.names])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Property:
+    """What one element adds to an item.
+
+    names     its property names in order, each once
+    language  of the element: the nearest `lang`; None where none is known
+    """
+
+    names: tuple[str, ...]
+    kind: Kind
+    value: Value
+    language: str | None = None
+
+    @property
+    def item(self) -> Item | None:
+        """The value, where that is an item."""
+        return self.value if isinstance(self.value, Item) else None
+
+    @property
+    def text(self) -> str | None:
+        """The value, where that is none."""
+        return self.value if isinstance(self.value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Microdata:
+    """All that a page has of microdata.
+
+    address   the page's own URL after redirects; None if it is not known
+    title     the text of its title element as written; None if there is none
+    items     its top-level items, in tree order (MD-14)
+    all       every item, also those that are values of others, in tree order
+    problems  in words for the page's reader: what was left out, since there was too much of it
+    """
+
+    address: str | None
+    title: str | None
+    items: tuple[Item, ...]
+    all: tuple[Item, ...]
+    problems: tuple[str, ...] = ()
+
+
+if TYPE_CHECKING:
+    Value: TypeAlias = str | Item
