@@ -1,0 +1,189 @@
+"""The ways out of a page's data: each format, what it needs, the profiles it has, and one function that converts.
+
+Who writes a format is imported when the first page is converted into it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from tocsin.errors import UsageError
+from tocsin.spec.microdata.values import Microdata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import TypeAlias
+
+EXPORT: Final = "export"
+"""What today's readers take."""
+TEXT: Final = "text"
+"""The text to the letter."""
+LIVING: Final = "living"
+"""As today's HTML has it."""
+NOTE: Final = "note"
+"""Of RDF: what the W3C's note Microdata to RDF says."""
+
+ALL: Final = "all"
+"""Not one item: every one."""
+
+PRODUCT: Final = "-//Tocsin//Tocsin//EN"
+"""What made a calendar; without a version, so that an upgrade changes no calendar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A page as it was received.
+
+    address  its own URL after redirects; None if it is not known
+    base     what its relative URLs are resolved against, whatever it says itself; None: its base element, or address
+    nosniff  its answer says that its type is to be taken as it stands
+    """
+
+    body: bytes
+    content_type: str | None = None
+    address: str | None = None
+    base: str | None = None
+    nosniff: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be converted, and how.
+
+    item           the number of one item of the kind, from 1; ALL: every one
+    now            when it is converted, aware
+    last_modified  when the page's server says that it was written, aware
+    self_url       where the result will be had
+    """
+
+    given: Given
+    profile: str
+    item: int | Literal["all"] = ALL
+    now: datetime | None = None
+    last_modified: datetime | None = None
+    self_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A page's data in a format.
+
+    text      the document, as it is to be written, line ends too; None where the page has nothing of the kind
+    problems  in words for its reader: what was left out, since there was too much of it
+    found     how many of the kind the page has, of what `Format.counted` names; 0 where that names nothing
+    """
+
+    text: str | None
+    problems: tuple[str, ...] = ()
+    found: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that a page's data is taken away in.
+
+    label          for people, in a link
+    media_type     as in a Content-Type header
+    suffix         of a file's name, with its dot
+    profiles       the first is taken where none is named
+    whole          profiles that need the whole page; for the others its items are enough
+    of_items       a page without items has nothing in it
+    type           it is made of items of this type only; None: of all
+    needs_address  nothing can be written without the page's own URL
+    needs_now      nor without the time
+    joins          documents of several pages, one after the other, are one document of this format
+    counted        what `item` counts, in words, one and more of them; None where no single one can be had
+    default        which item is given where none is named
+    """
+
+    name: str
+    label: str
+    media_type: str
+    suffix: str
+    profiles: tuple[str, ...]
+    write: Callable[[Asked], Converted]
+    whole: tuple[str, ...] = ()
+    of_items: bool = True
+    type: str | None = None
+    needs_address: bool = False
+    needs_now: bool = False
+    joins: bool = False
+    counted: tuple[str, str] | None = None
+    default: int | Literal["all"] = ALL
+
+    def profile(self, name: str | None) -> str:
+        """Give a profile by its name; None stands for the first.
+
+        Raises UsageError for one that this format does not have.
+        """
+        if name is None:
+            return self.profiles[0]
+        if name not in self.profiles:
+            raise UsageError(f"{self.name} has no profile {name!r}; it has: {', '.join(self.profiles)}")
+        return name
+
+
+def convert(
+    form: str,
+    given: Given,
+    *,
+    profile: str | None = None,
+    item: int | Literal["all"] | None = None,
+    now: datetime | None = None,
+    last_modified: datetime | None = None,
+    self_url: str | None = None,
+) -> Converted:
+    """Convert a page's data into a format, whatever the page's bytes are; nothing is fetched.
+
+    form           a name in FORMATS
+    given          the page, or its items where they are enough
+    profile        None: the format's first
+    item           the number of one item, from 1, where the format counts some; ALL: every one; None: its default
+    now            aware; needed where `Format.needs_now`
+    last_modified  of the page, aware, as its server says
+    self_url       where the document will be had, for formats that say so
+    Raises UsageError for what the format cannot do, and where it lacks something; TooComplex for a page that no parser
+    may be given.
+    """
+    way = find_format(form)
+    name = way.profile(profile)
+    if item is not None and item != ALL and way.counted is None:
+        raise UsageError(f"{form} gives the whole page; leave the item out")
+    if item != ALL and item is not None and item < 1:
+        raise UsageError(f"no item {item}: items are counted from 1")
+    if isinstance(given, Microdata) and name in way.whole:
+        raise UsageError(f"{form} needs the page itself, its items are not enough")
+    if way.needs_address and given.address is None:
+        raise UsageError(f"{form} needs the page's own URL; say where it is")
+    if way.needs_now and now is None:
+        raise UsageError(f"{form} needs the time; give it as now")
+    return way.write(Asked(given, name, way.default if item is None else item, now, last_modified, self_url))
+
+
+def find_format(name: str) -> Format:
+    """Give a format by its name.
+
+    Raises UsageError for an unknown one.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"no format {name!r}; there are: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def ways_out(data: Microdata) -> tuple[str, ...]:
+    """Name the formats that these items give something in, in the order of FORMATS."""
+    types = {name for each in data.all for name in each.types}
+    return tuple(
+        name for name, way in FORMATS.items() if data.items and way.of_items and (way.type is None or way.type in types)
+    )
+
+
+_ALL_FORMATS: Final[tuple[Format, ...]] = ()
+
+FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL_FORMATS}
+"""Every format by its name."""
+
+if TYPE_CHECKING:
+    Given: TypeAlias = Received | Microdata
