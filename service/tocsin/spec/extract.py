@@ -1,20 +1,22 @@
-"""What else a page says: its metadata, its links, what it asks of robots, the copies that it names."""
+"""What else a page says: its metadata, its links, what it asks of robots, the copies that it names, its items' data."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
-from tocsin.spec.html.page import Kind
+from tocsin.spec.html.page import Kind, read_page
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.refresh import find_target, read_whole_refresh
 from tocsin.spec.links.anchors import Anchors
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
+from tocsin.spec.links.http_dates import read_http_date
 from tocsin.spec.links.icons import Icon, rank_icons
 from tocsin.spec.links.links import read_links
 from tocsin.spec.links.metadata import read_default_language, read_metadata
@@ -26,15 +28,20 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
+from tocsin.spec.microdata.formats import FORMATS, Converted, Received, convert
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+    from typing import TypeAlias
 
     from tocsin.spec.html.tree import Tree
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
+
+    _Wanted: TypeAlias = tuple[str | None, int | Literal["all"] | None, datetime | None]
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -48,7 +55,7 @@ _NOT_TEXT: Final = frozenset({*FIELDS, ROBOTS})
 
 
 class Form(StrEnum):
-    """What can be extracted."""
+    """What can be extracted, beside the documents of FORMATS."""
 
     META = "meta"
     LINKS = "links"
@@ -61,11 +68,15 @@ class Extract:
     """What was extracted of a page.
 
     records       one for META and ROBOTS; one for each link, at most 100,000; one for each copy and each date of
-                  reference
+                  reference; for microdata one with its items; none for the other formats
     is_page       whether it is HTML or XHTML; of nothing else can more be said than what its headers ask of robots
     problems      in words for the page's reader
     no_text       texts were kept out, because the page is not to be indexed (LM-45)
     no_links      links were kept out, because the page's links are not to be followed (LM-46)
+    document      for a format: the whole document, line ends too; None where the page has nothing of the kind
+    media_type    of the document, as in a Content-Type header
+    profile       that it was written by
+    found         how many the page has of what can be had one by one, such as contacts
     """
 
     records: tuple[Record, ...]
@@ -73,6 +84,10 @@ class Extract:
     problems: tuple[str, ...]
     no_text: bool = False
     no_links: bool = False
+    document: str | None = None
+    media_type: str | None = None
+    profile: str | None = None
+    found: int = 0
 
 
 def extract(
@@ -85,22 +100,32 @@ def extract(
     headers: Sequence[tuple[str, str]] = (),
     own: bool = False,
     agent: str = "tocsin",
+    profile: str | None = None,
+    item: int | Literal["all"] | None = None,
+    now: datetime | None = None,
 ) -> Extract:
     """Extract what a page says, whatever its bytes are; nothing is fetched.
 
     content_type  the value of the HTTP header, None if there was none
-    form          a value of Form
+    form          a value of Form, or a name in FORMATS
     url           the page's own after redirects; None if it is not known
     base          what its relative URLs are resolved against, whatever it says itself; None: its base element, or url
     headers       of its answer, names in any case
     own           the page is the caller's own: what it asks of robots keeps nothing back
     agent         our name as a robot
-    Raises TooComplex for a page that no parser may be given, ValueError for an unknown form.
+    profile       of a format; None: its first
+    item          the number of one item, from 1, or "all", where the format counts some; None: its default
+    now           when this is, aware; needed for ical and atom
+    Raises TooComplex for a page that no parser may be given, UsageError for what a format cannot do or lacks,
+    ValueError for an unknown form.
     """
-    form = Form(form)
     told = _Headers(headers)
+    if form in FORMATS:
+        received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
+        return _extract_document(str(form), received, told, None if own else agent, (profile, item, now))
+    form = Form(form)
     problems: tuple[str, ...] = ()
-    tree = read_tree(body, content_type, nosniff=is_nosniff(told.values("x-content-type-options")))
+    tree = read_tree(body, content_type, nosniff=told.is_nosniff())
     directives = _directives(tree, told, agent)
     page = _Page(
         tree,
@@ -139,6 +164,35 @@ class _Headers:
 
     def values(self, name: str) -> tuple[str, ...]:
         return tuple(value for each, value in self.all if each == name)
+
+    def is_nosniff(self) -> bool:
+        return is_nosniff(self.values("x-content-type-options"))
+
+
+def _extract_document(form: str, page: Received, headers: _Headers, agent: str | None, wanted: _Wanted) -> Extract:
+    """Convert a page into a format, unless it asks robots to index nothing of it (LM-45).
+
+    agent  our name as a robot; None where nothing is kept back
+    """
+    profile, item, now = wanted
+    names = tuple(name.encode() for name in (ROBOTS, lower_ascii(agent))) if agent is not None else ()
+    reading = read_page(page.body, page.content_type, nosniff=page.nosniff, about=names)
+    metas = ((meta.name, meta.content) for meta in reading.metas)
+    hides = agent is not None and not read_directives(metas, headers.values("x-robots-tag"), agent).index
+    way, modified = FORMATS[form], next(filter(None, map(read_http_date, headers.values("last-modified"))), None)
+    found = Converted(None)
+    if not hides and reading.kind is not Kind.OTHER:
+        found = convert(form, page, profile=profile, item=item, now=now, last_modified=modified)
+    return Extract(
+        (json.loads(found.text),) if found.text is not None and form == "microdata" else (),
+        reading.kind is not Kind.OTHER,
+        tuple(dict.fromkeys(reading.problems + found.problems)),
+        no_text=hides,
+        document=found.text,
+        media_type=way.media_type,
+        profile=way.profile(profile),
+        found=found.found,
+    )
 
 
 @dataclass(frozen=True, slots=True)
