@@ -10,6 +10,7 @@ CREATE TRIGGER pages_gone after delete on pages begin
   update listings set entries = null, to_do = 1 where page_id = old.id;
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
+  delete from items where page_id = old.id;
 end;
 CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
@@ -114,6 +115,21 @@ CREATE TABLE hosts (
   gate_at   integer,                             -- not before: a Retry-After that outlives the process
   robots    text                                 -- JSON by origin: what robots.txt said, and until when
 , empty integer not null default 0, noise blob) strict;
+CREATE TABLE item_changes (
+  id       integer primary key references renderings (id) on delete cascade,
+  page_id  integer not null,
+  at       integer not null,
+  changes  text not null                         -- JSON
+) strict;
+CREATE TABLE items (
+  page_id  integer primary key,
+  at       integer not null,                     -- when the page was received
+  count    integer not null,
+  is_cut   integer not null default 0,           -- there were more than are kept
+  body     any,                                  -- digest of the bytes that they were read from, as in pages
+  digest   blob not null,                        -- of `packed`
+  packed   blob not null                         -- as spec.microdata.packing writes it
+) strict;
 CREATE TABLE jobs (
   id          text primary key,
   kind        text not null,
@@ -339,6 +355,7 @@ CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
 CREATE INDEX hosts_noisy on hosts (id) where noise is not null;
+CREATE INDEX item_changes_of_page on item_changes (page_id, id);
 CREATE INDEX jobs_by_age on jobs (started_at, id);
 CREATE INDEX jobs_running on jobs (started_at) where state = 'running';
 CREATE INDEX learnt_listed on learnt (page_id) where listed is not null;

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.calling import Installation
 from tests.origin import Page
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
+from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, lend_functions, migrations
 from tocsin.adapters.stores.sqlite.packing import url_key
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ A, B = "https://one.example/a", "https://one.example/b"
 def make_store(path: Path, version: int, *urls: str) -> None:
     """A store as that version of the program left it, with these pages, the first of them with words and settings."""
     with closing(connect(str(path), busy=timedelta(), writes=True)) as db, transaction(db, durable=True):
-        for name, takes, function in _FUNCTIONS:
-            db.create_function(name, takes, function, deterministic=True)
+        lend_functions(db)
         for migration in migrations()[:version]:
             for statement in migration.statements:
                 db.execute(statement)
@@ -48,6 +47,8 @@ def make_store(path: Path, version: int, *urls: str) -> None:
             names = ", ".join(page)
             places = ", ".join(f":{name}" for name in page)
             db.execute(f"insert into pages ({names}) values ({places})", page)  # noqa: S608 - names of this file
+        if "pages" in {row[1] for row in db.execute("pragma table_info(groups)")}:
+            db.execute("update groups set pages = ? where id = 1", (len(urls),))
 
 
 @pytest.fixture(params=RELEASED, ids="version {}".format)

@@ -124,11 +124,15 @@ class VerdictEntry(Struct, frozen=True):
 
 
 class RenderingEntry(Struct, frozen=True):
-    """What one rendering received, as the event shows it."""
+    """What one rendering received, as the event shows it.
+
+    items  how the page's items had changed; None where they had not, or were not compared
+    """
 
     id: int
     started_at: Instant
     rendering: JsonObject
+    items: JsonObject | None = None
 
 
 class ActivityRow(Struct, frozen=True):

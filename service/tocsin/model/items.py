@@ -17,7 +17,7 @@ class PageItems(Struct, frozen=True, gc=False):
     packed  as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
     count   of its items, those within others too
     is_cut  there were more than are kept
-    body    digest of the bytes that it was read from, as the page's row has it; empty where that is not known
+    body    digest of the bytes that it was read from, as that of the page's latest state, encoded; empty: not known
     """
 
     at: Instant
@@ -35,9 +35,11 @@ NO_ITEMS: Final = PageItems(0, b"", b"", 0)
 class ItemChanges(Struct, frozen=True, gc=False):
     """How a page's items changed between two readings.
 
-    at       when the later ones were read
-    changes  as `items` in an event shows it
+    at            when the later ones were read
+    changes       as `items` in an event shows it
+    rendering_id  the rendering that read them
     """
 
     at: Instant
     changes: JsonObject
+    rendering_id: int = 0

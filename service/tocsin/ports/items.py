@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from tocsin.model import Instant, ItemChanges, PageItems
+    from tocsin.model import ItemChanges, PageItems, Slice
 
 
 class ItemStore(Protocol):
-    """Microdata of pages; it is written with what found it, a check or a rendering."""
+    """Microdata of pages; it is written with what found it, a check or a rendering.
+
+    Changes are kept as long as the rendering that found them; the latest items as long as the page.
+    """
 
     async def latest_items(self, page_id: int) -> PageItems | None:
         """The items of a page that were kept last; None without any."""
 
-    async def item_changes(self, page_id: int, *, since: Instant | None = None, limit: int) -> list[ItemChanges]:
-        """How a page's items changed, the newest first.
+    async def page_body(self, page_id: int) -> bytes:
+        """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`.
 
-        since  leave out what is older
+        Empty where that is not known, and where the page is not watched.
         """
 
-    async def prune_items(self, now: Instant, *, keep: timedelta, limit: int) -> int:
-        """Forget changes of items by their age, at most `limit`; returns how many. The latest items of a page stay."""
+    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
+        """How a page's items changed, the newest first."""

@@ -7,6 +7,7 @@ from typing import Protocol
 from tocsin.ports.access import AccessStore
 from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.figures import FigureStore
+from tocsin.ports.items import ItemStore
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.snapshots import SnapshotStore
@@ -23,6 +24,7 @@ class Store(
     SignalStore,
     StormStore,
     SnapshotStore,
+    ItemStore,
     TableStore,
     StoreCare,
     BrowseStore,

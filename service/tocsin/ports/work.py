@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Claim,
         Instant,
         JsonObject,
+        PageItems,
         PageTask,
         RenderCommit,
         RenderJob,
@@ -144,6 +145,9 @@ class RenderStore(Protocol):
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+
+    async def latest_items(self, page_id: int) -> PageItems | None:
+        """The items of a page that were kept last; None without any."""
 
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()

@@ -108,9 +108,7 @@ class BrowseRole(Role):
 
     async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
         """Renderings of a page, newest first."""
-        return await self._records_of(
-            "renderings", page_id, cursor, limit, lambda row: RenderingEntry(row[0], row[1], read_object(row[2]))
-        )
+        return await self._records_of("renderings", page_id, cursor, limit, _to_rendering)
 
     async def _records_of(
         self, query: str, page_id: int, cursor: str | None, limit: int, entry: Callable[[Sequence[Any]], T]
@@ -131,6 +129,13 @@ def _cursors_of(query: PageQuery, size: int, *more: str) -> Cursors:
 def _to_state(row: Sequence[Any]) -> StateEntry:
     state_id, first_at, last_at, storings, in_table, fields = row
     return StateEntry(state_id, first_at, last_at, storings, bool(in_table), read_fields(fields))
+
+
+def _to_rendering(row: Sequence[Any]) -> RenderingEntry:
+    rendering_id, started_at, rendering, items = row
+    return RenderingEntry(
+        rendering_id, started_at, read_object(rendering), read_object(items) if items is not None else None
+    )
 
 
 def _to_verdict(row: Sequence[Any]) -> VerdictEntry:

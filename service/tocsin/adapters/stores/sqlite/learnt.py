@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tocsin.adapters.stores.sqlite.items import keep_items
 from tocsin.adapters.stores.sqlite.knowledge import read_host_noise, write_host_noise, write_known
 from tocsin.adapters.stores.sqlite.listings import keep_listings
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -28,7 +29,11 @@ MOST_OF_HOST = 256
 
 def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
     """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
-    found = [result for result in results if result.known is not None or result.snapshot or result.listing]
+    found = [
+        result
+        for result in results
+        if result.known is not None or result.snapshot or result.listing or result.items is not None
+    ]
     if not found:
         return
     known = [(result.page_id, write_known(result.known)) for result in found if result.known is not None]
@@ -37,6 +42,9 @@ def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
     _count_noise(db, found)
     keep_snapshots(db, [(result.page_id, result.snapshot) for result in found if result.snapshot is not None])
     keep_listings(db, [result for result in found if result.listing is not None])
+    for result in found:
+        if result.items is not None:
+            keep_items(db, result.page_id, result.items)
 
 
 def _count_noise(db: sqlite3.Connection, results: Iterable[CheckResult]) -> None:

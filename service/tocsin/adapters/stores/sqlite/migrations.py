@@ -77,6 +77,13 @@ def demand_current(db: sqlite3.Connection, path: str) -> None:
         )
 
 
+def lend_functions(db: sqlite3.Connection) -> None:
+    """Let a connection call what statements of migrations call."""
+    for name, takes, function in _FUNCTIONS:
+        db.create_function(name, takes, function, deterministic=True)
+    db.create_aggregate("words_of_block", 4, BlockWords)  # type: ignore[arg-type]  # as typeshed has it
+
+
 def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, int]]:
     """Apply what is missing, a transaction each; yields (done, all) before the first and after each.
 
@@ -87,9 +94,7 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     _refuse_newer(path, version, known[-1].number)
     missing = [migration for migration in known if migration.number > version]
     yield 0, len(missing)
-    for name, takes, function in _FUNCTIONS:
-        db.create_function(name, takes, function, deterministic=True)
-    db.create_aggregate("words_of_block", 4, BlockWords)  # type: ignore[arg-type]  # as typeshed has it
+    lend_functions(db)
     done = 0
     for together in [missing] if version == 0 else [[migration] for migration in missing]:
         with _unreferenced(db), transaction(db, durable=True):

@@ -10,6 +10,7 @@ import msgspec
 from tocsin.adapters.stores.sqlite.claims import require
 from tocsin.adapters.stores.sqlite.codec import read_attempts, read_object, to_json
 from tocsin.adapters.stores.sqlite.copies import remember_copies
+from tocsin.adapters.stores.sqlite.items import keep_changes, keep_items
 from tocsin.adapters.stores.sqlite.knowledge import write_known
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import Claim, Instant, NewState, RenderCommit
+    from tocsin.model import Claim, Instant, NewState, PageItems, RenderCommit
 
 SQL = queries("renders")
 WORK = queries("work")
@@ -84,7 +85,7 @@ def write_rendering(
         _, state_id, stored_at, _, question_id, *_ = standing
         _answer_verdicts(db, result)
         rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
-        db.execute(SQL["insert_rendering"], rendering)
+        rendering_id = db.execute(SQL["insert_rendering"], rendering).lastrowid
         if result.set_at is not None:
             db.execute(SQL["note_set"], {**place, "at": result.set_at})
         if result.state is not None:
@@ -100,6 +101,8 @@ def write_rendering(
             db.execute(LEARNT["note_learnt"], place)
         if result.snapshot is not None:
             keep_snapshots(db, [(result.page_id, result.snapshot)])
+        if result.items is not None:
+            _keep_items(db, result, result.items, rendering_id)
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)
@@ -115,6 +118,12 @@ def _answer_verdicts(db: sqlite3.Connection, result: RenderCommit) -> None:
     pairs = zip(result.served, result.alerts, strict=False)
     answers = [{"id": verdict, "page": result.page_id, "alert": alert.id} for verdict, alert in pairs]
     db.executemany(SQL["answer_verdict"], answers)
+
+
+def _keep_items(db: sqlite3.Connection, result: RenderCommit, items: PageItems, rendering_id: int | None) -> None:
+    keep_items(db, result.page_id, items)
+    if result.changes is not None and items.packed and rendering_id is not None:
+        keep_changes(db, result.page_id, rendering_id, items.at, result.changes)
 
 
 def _store(

@@ -16,6 +16,7 @@ from tocsin.adapters.stores.sqlite.care import CareRole
 from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.figures import FigureRole
+from tocsin.adapters.stores.sqlite.items import ItemRole
 from tocsin.adapters.stores.sqlite.jobs import JobRole
 from tocsin.adapters.stores.sqlite.keep import keep_before_migration
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
@@ -51,6 +52,7 @@ class SqliteStore(
     SignalRole,
     StormRole,
     SnapshotRole,
+    ItemRole,
     TableRole,
     CareRole,
     BrowseRole,

@@ -103,5 +103,6 @@ where v.page_id = :page and v.id < :before order by v.id desc limit :limit;
 select {verdict_row} from verdicts v where v.id = :verdict;
 
 -- name: renderings
-select id, started_at, rendering from renderings indexed by renderings_by_page
-where page_id = :page and id < :before order by id desc limit :limit;
+select r.id, r.started_at, r.rendering, c.changes
+from renderings r indexed by renderings_by_page left join item_changes c on c.id = r.id
+where r.page_id = :page and r.id < :before order by r.id desc limit :limit;

@@ -1,0 +1,34 @@
+-- What pages say as data: the latest items of each, and how they changed.
+
+-- A page's microdata as it was read last; one without any has no row. No reference, as with states.
+create table items (
+  page_id  integer primary key,
+  at       integer not null,                     -- when the page was received
+  count    integer not null,
+  is_cut   integer not null default 0,           -- there were more than are kept
+  body     any,                                  -- digest of the bytes that they were read from, as in pages
+  digest   blob not null,                        -- of `packed`
+  packed   blob not null                         -- as spec.microdata.packing writes it
+) strict;
+
+-- How items changed, as the event told it; each is found by its rendering, and goes with it.
+create table item_changes (
+  id       integer primary key references renderings (id) on delete cascade,
+  page_id  integer not null,
+  at       integer not null,
+  changes  text not null                         -- JSON
+) strict;
+create index item_changes_of_page on item_changes (page_id, id);
+
+drop trigger pages_gone;
+create trigger pages_gone after delete on pages begin
+  delete from states where id = old.state_id;
+  delete from states where page_id = old.id and last_at is not null;
+  update hosts set empty = 1 where id = old.host_id and not exists (select 1 from pages where host_id = old.host_id);
+  delete from learnt where page_id = old.id;
+  delete from snapshots where page_id = old.id;
+  update listings set entries = null, to_do = 1 where page_id = old.id;
+  delete from edits where page_id = old.id;
+  update questions set pages = pages - 1 where id = old.question_id;
+  delete from items where page_id = old.id;
+end;

@@ -1,0 +1,92 @@
+"""Microdata of pages: kept with what found it, read to say what changed, and to be taken away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sqlite.codec import read_object, to_json
+from tocsin.adapters.stores.sqlite.cursors import Cursors
+from tocsin.adapters.stores.sqlite.packing import pack_digest, unpack_digest
+from tocsin.adapters.stores.sqlite.queries import queries
+from tocsin.adapters.stores.sqlite.role import LAST, Role, bounded
+from tocsin.model import ItemChanges, PageItems, Slice
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant, JsonObject
+
+SQL = queries("items")
+
+
+def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
+    """Keep the items of a page in place of those before, inside a transaction.
+
+    Where they are the same, only when and of which bytes they were read is written. Items without any bytes say that
+    none of the page may be kept: what was, goes, and how they changed with them.
+    """
+    if not items.packed:
+        db.execute(SQL["forget"], {"page": page_id})
+        db.execute(SQL["forget_changes"], {"page": page_id})
+        return
+    row = {
+        "page": page_id,
+        "at": items.at,
+        "count": items.count,
+        "is_cut": items.is_cut,
+        "body": _pack_body(items.body),
+        "digest": items.digest,
+    }
+    if not db.execute(SQL["note_same"], row).rowcount:
+        db.execute(SQL["keep"], {**row, "packed": items.packed})
+
+
+def keep_changes(db: sqlite3.Connection, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
+    """Keep how the items of a page changed, with the rendering that found it, inside a transaction."""
+    row = {"rendering": rendering_id, "page": page_id, "at": at, "changes": to_json(changes)}
+    db.execute(SQL["keep_changes"], row)
+
+
+class ItemRole(Role):
+    """Implements ports.ItemStore."""
+
+    async def latest_items(self, page_id: int) -> PageItems | None:
+        """The items of a page that were kept last; None without any."""
+        place = {"page": bounded(page_id)}
+        row = await self._read(lambda db: db.execute(SQL["latest"], place).fetchone())
+        return _to_items(row) if row is not None else None
+
+    async def page_body(self, page_id: int) -> bytes:
+        """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`."""
+        place = {"page": bounded(page_id)}
+        row = await self._read(lambda db: db.execute(SQL["body_of_page"], place).fetchone())
+        return _unpack_body(row[0]) if row is not None else b""
+
+    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
+        """How a page's items changed, the newest first."""
+        cursors = Cursors(1, "items", bounded(page_id))
+        (before,) = cursors.read(cursor) or (LAST,)
+        place = {"page": bounded(page_id), "before": before, "limit": limit + 1}
+        rows = await self._view(lambda db: db.execute(SQL["changes"], place).fetchall())
+        goes_on = cursors.write((rows[limit - 1][0],)) if len(rows) > limit else None
+        return Slice(tuple(to_changes(row) for row in rows[:limit]), goes_on)
+
+
+def to_changes(row: Sequence[Any]) -> ItemChanges:
+    """Make of a row (id of the rendering, when, what) how items changed."""
+    rendering_id, at, changes = row
+    return ItemChanges(at, read_object(changes), rendering_id)
+
+
+def _to_items(row: Sequence[Any]) -> PageItems:
+    at, digest, packed, count, is_cut, body = row
+    return PageItems(at, digest, packed, count, bool(is_cut), _unpack_body(body))
+
+
+def _pack_body(body: bytes) -> str | bytes | None:
+    return pack_digest(body.decode()) if body else None
+
+
+def _unpack_body(kept: str | bytes | None) -> bytes:
+    return (unpack_digest(kept) or "").encode()

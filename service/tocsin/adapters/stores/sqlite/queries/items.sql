@@ -1,0 +1,32 @@
+-- Microdata of pages: the latest items of each, and how they changed at its renderings. Changes go with their rendering,
+-- and all of it with the page.
+
+-- Equal items are read anew: the row says since when they are known to be those, and the bytes stay where they are.
+-- name: note_same
+update items set at = :at, body = :body where page_id = :page and digest = :digest and count = :count
+  and is_cut = :is_cut;
+
+-- name: keep
+insert into items (page_id, at, count, is_cut, body, digest, packed)
+values (:page, :at, :count, :is_cut, :body, :digest, :packed)
+on conflict (page_id) do update set at = excluded.at, count = excluded.count, is_cut = excluded.is_cut,
+  body = excluded.body, digest = excluded.digest, packed = excluded.packed;
+
+-- name: forget
+delete from items where page_id = :page;
+
+-- name: forget_changes
+delete from item_changes where page_id = :page;
+
+-- name: keep_changes
+insert into item_changes (id, page_id, at, changes) values (:rendering, :page, :at, :changes);
+
+-- name: latest
+select at, digest, packed, count, is_cut, body from items where page_id = :page;
+
+-- name: body_of_page
+select body_digest from pages where id = :page;
+
+-- name: changes
+select id, at, changes from item_changes indexed by item_changes_of_page
+where page_id = :page and id < :before order by id desc limit :limit;

@@ -1,0 +1,204 @@
+"""Microdata of pages: kept with what found it, and how it changed with the rendering that found that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec import structs
+
+from tests.contract.desk import DAY, HOUR, NOW, A, B
+from tocsin.errors import UsageError
+from tocsin.model import NO_ITEMS, ItemChanges, PageItems
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+    from tocsin.model import JsonObject
+
+BODY = b"3de:" + b"0f" * 16
+
+
+def items(text: str, at: int = NOW, **changes: Any) -> PageItems:
+    """A page's items as something found them."""
+    return structs.replace(PageItems(at, text.encode().rjust(16), text.encode(), 1, body=BODY), **changes)
+
+
+def differs(previous: str, latest: str) -> JsonObject:
+    """How items changed, as the event shows it."""
+    return {"since": "2026-01-02T03:04:05.000Z", "changes": [{"previous": [previous], "latest": [latest]}]}
+
+
+async def change(desk: Desk, url: str, major: str, **changes: Any) -> int:
+    """Let a check find the page changed, and commit its rendering with this; returns when that was."""
+    desk.now += HOUR
+    await desk.check(url, major)
+    await desk.render(url, **changes)
+    return desk.now
+
+
+async def begin(desk: Desk, url: str, **changes: Any) -> int:
+    """Watch a page and check it for the first time, with this; returns its id."""
+    (page_id,) = await desk.watch(url)
+    await desk.check(url, "0", **changes)
+    return page_id
+
+
+async def test_items_of_the_first_check_are_kept_to_be_compared_with(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one", is_cut=True))
+
+    assert await desk.store.latest_items(page_id) == items("one", is_cut=True)
+    assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_a_check_that_found_all_as_before_may_keep_items_too(desk: Desk) -> None:
+    page_id = await begin(desk, A)
+
+    await desk.check(A, "0", items=items("one"))
+
+    assert await desk.store.latest_items(page_id) == items("one")
+
+
+async def test_items_of_a_rendering_take_the_place_of_those_before(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+
+    at = await change(desk, A, "1", items=items("two", NOW + HOUR, count=7, body=b""), changes=differs("one", "two"))
+
+    assert await desk.store.latest_items(page_id) == items("two", at, count=7, body=b"")
+
+
+async def test_of_equal_items_only_when_and_of_which_bytes_they_were_read_is_new(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    again = items("one", NOW + HOUR, body=BODY.replace(b"0f", b"1e"))
+
+    await change(desk, A, "1", items=structs.replace(again, packed=b"packed otherwise, which nobody looks at"))
+
+    assert await desk.store.latest_items(page_id) == again
+
+
+async def test_items_that_were_cut_elsewhere_are_others_though_what_is_kept_is_the_same(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+
+    await change(desk, A, "1", items=items("one", is_cut=True))
+
+    assert await desk.store.latest_items(page_id) == items("one", is_cut=True)
+
+
+async def test_the_bytes_of_items_can_be_held_against_those_of_the_page(desk: Desk) -> None:
+    other, page_id = await begin(desk, B), await begin(desk, A, items=items("one", body=b"digest 0"))
+
+    kept = await desk.store.latest_items(page_id)
+
+    assert kept is not None
+    assert kept.body == await desk.store.page_body(page_id) == b"digest 0"
+    assert await desk.store.page_body(other + 7) == b""
+
+
+async def test_a_page_without_items_has_none_kept(desk: Desk) -> None:
+    page_id = await begin(desk, A)
+
+    await change(desk, A, "1")
+
+    assert await desk.store.latest_items(page_id) is None
+    assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_how_items_changed_is_listed_with_its_rendering_the_newest_first(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    first = await change(desk, A, "1", items=items("two", NOW + HOUR), changes=differs("one", "two"))
+    await change(desk, A, "2")
+    second = await change(desk, A, "3", items=items("six", NOW + 3 * HOUR), changes=differs("two", "six"))
+
+    rows = (await desk.store.item_changes(page_id)).rows
+
+    renderings = {row.started_at: row.id for row in (await desk.store.renderings_of(page_id)).rows}
+    assert rows == (
+        ItemChanges(second, differs("two", "six"), renderings[second]),
+        ItemChanges(first, differs("one", "two"), renderings[first]),
+    )
+
+
+async def test_a_rendering_shows_how_items_changed_with_it(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    await change(desk, A, "1", items=items("two"), changes=differs("one", "two"))
+    await change(desk, A, "2", items=items("two"))
+
+    assert [row.items for row in (await desk.store.renderings_of(page_id)).rows] == [None, differs("one", "two")]
+
+
+async def test_the_changes_of_a_page_are_listed_part_by_part(desk: Desk) -> None:
+    page_id, other = await begin(desk, A, items=items("0")), await begin(desk, B, items=items("0"))
+    for number in "12345":
+        await change(desk, A, number, items=items(number), changes=differs("", number))
+        await change(desk, B, number, items=items(number), changes=differs("", "other"))
+
+    found, cursor = [], None
+    while True:
+        part = await desk.store.item_changes(page_id, cursor=cursor, limit=2)
+        found += [row.changes["changes"][0]["latest"][0] for row in part.rows]
+        cursor = part.next
+        if cursor is None:
+            break
+
+    assert found == ["5", "4", "3", "2", "1"]
+    cursor = (await desk.store.item_changes(page_id, limit=2)).next
+    with pytest.raises(UsageError, match="cursor"):
+        await desk.store.item_changes(other, cursor=cursor)
+
+
+async def test_a_page_that_wants_no_copy_loses_its_items_and_their_changes_and_no_other_does(desk: Desk) -> None:
+    kept = [await begin(desk, url, items=items("one")) for url in (A, B)]
+    for url in (A, B):
+        await change(desk, url, "1", items=items("two"), changes=differs("one", "two"))
+
+    await change(desk, A, "2", items=NO_ITEMS, changes=differs("two", "three"))
+
+    assert [await desk.store.latest_items(page_id) for page_id in kept] == [None, items("two")]
+    assert [len((await desk.store.item_changes(page_id)).rows) for page_id in kept] == [0, 1]
+
+
+async def test_a_check_may_say_that_none_are_to_be_kept(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+
+    await desk.check(A, "0", items=NO_ITEMS)
+
+    assert await desk.store.latest_items(page_id) is None
+
+
+async def test_items_and_their_changes_go_with_their_page(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    await change(desk, A, "1", items=items("two"), changes=differs("one", "two"))
+
+    await desk.store.remove_pages([page_id])
+
+    assert await desk.store.latest_items(page_id) is None
+    assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_items_of_a_page_that_was_removed_meanwhile_leave_no_trace(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    checked = desk.result(await desk.task(A), "1", items=items("two"))
+    await desk.check(A, "1")
+    rendered = desk.rendered(await desk.job(A), items=items("two"), changes=differs("one", "two"))
+    await desk.store.remove_pages([page_id])
+
+    await desk.store.commit(desk.claim, [checked])
+    await desk.store.commit_rendering(desk.claim, rendered)
+
+    assert await desk.store.latest_items(page_id) is None
+    assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_changes_go_with_the_history_and_the_latest_items_stay(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    for number in "1234":
+        await change(desk, A, number, items=items(number), changes=differs("", number))
+    desk.now += 90 * DAY
+    last = await change(desk, A, "5", items=items("5"), changes=differs("4", "5"))
+
+    while await desk.store.prune(desk.now, history=timedelta(days=30), limit=2):
+        pass
+
+    assert [row.at for row in (await desk.store.item_changes(page_id)).rows] == [items("5").at]
+    assert await desk.store.latest_items(page_id) == items("5")
+    assert [row.started_at for row in (await desk.store.renderings_of(page_id)).rows] == [last]
