@@ -1,17 +1,19 @@
-"""`tocsin extract`: what else a page says."""
+"""`tocsin extract`: what else a page says, and its data in the formats that other programs read."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tocsin.cli import output
+from tocsin.cli import documents, output
 from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.formats import ALL, FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 _FACTS: Final = ("title", "language", "profile", "base", "keywords", "description", "expires", "feed", "icons", "tags")
 
+_PROFILES: Final = "; ".join(f"{name} has {', '.join(way.profiles)}" for name, way in FORMATS.items())
+_DIGITS: Final = 9
+
 
 def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_absolute_url(value):
@@ -27,53 +32,96 @@ def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     return value
 
 
-@click.command("extract", epilog="Example: tocsin extract --as links --base https://example.org/ index.html")
+def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> documents.Item:
+    if value is None or value == ALL:
+        return None if value is None else "all"
+    if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
+        raise click.BadParameter(f"{value}: neither a number from 1 nor {ALL}")
+    return int(value)
+
+
+@click.command("extract", epilog="Example: tocsin extract --as ical --base https://example.org/concerts concerts.html")
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|URL...")
 @click.option(
-    "--as", "form", type=click.Choice([each.value for each in Form]), required=True, help="What is to be extracted."
+    "--as",
+    "form",
+    type=click.Choice([*(each.value for each in Form), *FORMATS]),
+    required=True,
+    help="What is to be extracted.",
+)
+@click.option("--profile", metavar="NAME", help=f"How a format is written: {_PROFILES}; the first if left out.")
+@click.option(
+    "--item",
+    metavar="N|all",
+    callback=_number,
+    help="Which item, event or contact, from 1. By default all of them; of contacts the first.",
 )
 @click.option(
     "--base",
     metavar="URL",
     callback=_absolute,
     help="What relative URLs are resolved against. By default the page's base element, else its own URL; where a file "
-    "has none, a relative URL stays as written, and `url` is null.",
+    "has none, a relative URL stays as written, and `url` is null. For a format, the address that a file has on the "
+    "web; without it, its file: URL.",
 )
 @click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
 @output.json_option
-def command(sources: tuple[str, ...], form: str, base: str | None, *, own: bool) -> int:
-    """Show what else a page says.
+def command(
+    *, sources: tuple[str, ...], form: str, profile: str | None, item: documents.Item, base: str | None, own: bool
+) -> int:
+    """Show what else a page says, or take its data away.
 
     meta is its title, language and profile, each meta element, and what its links say of it as a whole; links is each
     link with its types, known ones under their canonical name; robots is what it asks of robots, in its meta elements
     and X-Robots-Tag headers, robots.txt apart; copies is where copies of the pages that it links to are, and copies of
     itself, with their dates.
 
+    microdata is its items. The other formats are documents, written to standard output as they are: vcard its contacts,
+    ical its events, turtle, ntriples and jsonld all that it says as RDF, atom its articles as a feed.
+
     Nothing else is fetched, no store is touched. A page that robots are not to index keeps its texts back, one whose
     links they are not to follow its links, unless it is your own. - stands for standard input.
     """
+    documents.refuse_wrong_call(form, sources, profile=profile, item=item)
     status = output.DONE
     for name in sources:
         try:
             source = read_source(name)
+            address = documents.address_of(source, form, base) if form in FORMATS else source.url
             found = extract(
-                source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
+                source.body,
+                source.content_type,
+                form=form,
+                url=address,
+                base=base,
+                headers=source.headers,
+                own=own,
+                profile=profile,
+                item=item,
+                now=datetime.now(UTC),
             )
-            if not found.is_page and Form(form) is not Form.ROBOTS:
+            if not found.is_page and form != Form.ROBOTS:
                 raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page says such things")
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue
         _tell(source.name, found)
-        records = [{"source": source.name, **record} for record in found.records]
-        if output.is_json():
-            for record in records:
-                output.print_json(record)
-        elif records:
-            _PRINT[Form(form)](source.name, records)
-        elif not found.no_links:
-            output.say(f"{source.name}: nothing of the kind")
+        if form in FORMATS:
+            status = max(status, documents.tell(source.name, form, found, item, knows_address=address is not None))
+        else:
+            _print_records(source.name, Form(form), found)
     return status
+
+
+def _print_records(name: str, form: Form, found: Extract) -> None:
+    records = [{"source": name, **record} for record in found.records]
+    if output.is_json():
+        for record in records:
+            output.print_json(record)
+    elif records:
+        _PRINT[form](name, records)
+    elif not found.no_links:
+        output.say(f"{name}: nothing of the kind")
 
 
 def _tell(name: str, found: Extract) -> None:

@@ -32,6 +32,7 @@ _ROOMY = 100
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+_OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NOT_FOR_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
@@ -51,8 +52,13 @@ def json_option(function: _Function) -> _Function:
 
 def is_json() -> bool:
     """Say whether this command's output is for a program: piped, or asked for with `--json`."""
+    return is_json_asked() or not sys.stdout.isatty()
+
+
+def is_json_asked() -> bool:
+    """Say whether `--json` was given, for a command that has something else to give to a program."""
     context = click.get_current_context(silent=True)
-    return bool(context is not None and context.meta.get(_JSON)) or not sys.stdout.isatty()
+    return bool(context is not None and context.meta.get(_JSON))
 
 
 def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
@@ -69,6 +75,13 @@ def print_json(*records: Mapping[str, Any]) -> None:
     lines = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
     with _bar_aside(sys.stdout):
         click.echo(lines.encode(), nl=False)
+
+
+def print_document(text: str) -> None:
+    """Print a document as it is, in UTF-8, with its own line ends and no other; to a terminal, made harmless."""
+    shown = _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text) if sys.stdout.isatty() else text
+    with _bar_aside(sys.stdout):
+        click.echo(shown.encode("utf-8", "replace"), nl=False)
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,105 @@
+"""What `tocsin extract` gives of a page's items: a document of a format, or the items as people read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tocsin.cli import output
+from tocsin.errors import UsageError
+from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.microdata.formats import ALL, FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from tocsin.cli.sources import Source
+    from tocsin.spec.extract import Extract
+
+    Item = int | Literal["all"] | None
+
+MICRODATA: Final = "microdata"
+_INDENT: Final = "  "
+_UNTYPED: Final = "item"
+
+
+def refuse_wrong_call(form: str, sources: Sequence[str], *, profile: str | None, item: Item) -> None:
+    """Raise UsageError for what cannot be had, before a page is asked for."""
+    if form not in FORMATS:
+        for option, value in (("--profile", profile), ("--item", item)):
+            if value is not None:
+                raise UsageError(f"{option} belongs to the formats {', '.join(FORMATS)}; leave it out for {form}")
+        return
+    way = FORMATS[form]
+    way.profile(profile)
+    if item is not None and way.counted is None:
+        raise UsageError(f"--as {form} gives the whole page; leave --item out")
+    if len(sources) > 1 and not way.joins and not output.is_json_asked():
+        raise UsageError(
+            f"--as {form} makes one document of one page; name one source, or --json for a line of JSON for each"
+        )
+
+
+def address_of(source: Source, form: str, base: str | None) -> str | None:
+    """Find a page's own address: of its answer, else as given, else that of its file.
+
+    Raises UsageError where the format needs one and there is none.
+    """
+    address = source.url or base or (None if source.name == "-" else Path(source.name).absolute().as_uri())
+    if address is None and FORMATS[form].needs_address:
+        raise UsageError(f"{source.name}: {form} needs the page's own address; give it with --base URL")
+    return address
+
+
+def tell(name: str, form: str, found: Extract, item: Item, *, knows_address: bool) -> int:
+    """Print what was found; returns the exit status."""
+    way = FORMATS[form]
+    if found.document is None:
+        if isinstance(item, int) and found.found:
+            return output.WRONG_CALL
+        if not found.no_text:
+            output.note(f"{name}: nothing of the kind")
+        return output.DONE
+    if form == MICRODATA and output.is_json():
+        output.print_json(*({"source": name, **record} for record in found.records))
+    elif form == MICRODATA:
+        _print_items(name, found.records[0]["items"])
+    elif output.is_json_asked():
+        told = {"format": form, "profile": found.profile, "media_type": found.media_type, "text": found.document}
+        output.print_json({"source": name, **told})
+    else:
+        output.print_document(found.document)
+    if item is None and way.counted and way.default != ALL and found.found > 1:
+        several = f"{found.found} {way.counted[1]}"
+        output.note(f"{name}: {several}, this is the first; --item 2 gives another, --item all every one")
+    if not knows_address:
+        output.note(f"{name}: its address is not known, so relative URLs are left empty; --base gives it")
+    return output.DONE
+
+
+def _print_items(name: str, items: Sequence[dict[str, Any]]) -> None:
+    output.say(f"{name}: {len(items)} {'item' if len(items) == 1 else 'items'}", whole=True)
+    for indent, text, style in _lines(items):
+        output.say(f"{_INDENT * indent}{text}", style=style)
+
+
+def _lines(items: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str | None]]:
+    """Give each line with how far it is set in, and its style; without recursion, however deep items lie in others."""
+    waiting: list[tuple[int, str | None, object]] = [(0, None, item) for item in reversed(items)]
+    while waiting:
+        indent, name, value = waiting.pop()
+        said = f"{name}: " if name is not None else ""
+        if not isinstance(value, dict):
+            yield indent, f"{said}{fold_space(str(value))}", None
+            continue
+        identity = f" <{value['id']}>" if "id" in value else ""
+        yield indent, f"{said}{_short(value.get('type'))}{identity}", "bold" if name is None else None
+        inner = [(indent + 1, each, one) for each, values in value["properties"].items() for one in values]
+        waiting.extend(reversed(inner))
+
+
+def _short(written: object) -> str:
+    """Name types as people do: by what stands after the last `#` or `/`."""
+    types = written if isinstance(written, list) else str(written or "").split()
+    return " ".join(each.rstrip("/#").rpartition("#")[2].rpartition("/")[2] or each for each in types) or _UNTYPED
