@@ -56,9 +56,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Property:
-    """What one element adds to an item.
+    """What one element adds to an item; one that adds it to several items is the same in all of them.
 
-    names     its property names in order, each once
+    names     its property names in order, each once; at least one
     language  of the element: the nearest `lang`; None where none is known
     """
 
@@ -86,7 +86,8 @@ class Microdata:
     title     the text of its title element as written; None if there is none
     items     its top-level items, in tree order (MD-14)
     all       every item, also those that are values of others, in tree order
-    problems  in words for the page's reader: what was left out, since there was too much of it
+    problems  in words for the page's reader: what is wrong with it as a page, and what was left out
+    is_cut    some of it was left out, since there was too much
     """
 
     address: str | None
@@ -94,6 +95,7 @@ class Microdata:
     items: tuple[Item, ...]
     all: tuple[Item, ...]
     problems: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 if TYPE_CHECKING:

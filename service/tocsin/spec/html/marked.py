@@ -1,0 +1,228 @@
+"""The elements of a page that carry microdata, without a tree of the rest: what costs most is left to the parser.
+
+HTML is read on the parser's own nodes; XHTML, which is rare, over `tree`, so that namespaces and `xml:base` count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import turbohtml
+
+from tocsin.spec.html.complexity import refuse_too_complex
+from tocsin.spec.html.decoding import NOT_ASCII, decode
+from tocsin.spec.html.document import outside_templates
+from tocsin.spec.html.encoding import find_encoding
+from tocsin.spec.html.microsyntax import split_tokens
+from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.search import count
+from tocsin.spec.html.tree import HTML, Element, read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MARKED: Final = "[itemscope],[itemprop],[lang]"
+_OF_XML: Final = r"[xml\:lang]"
+_FOREIGN: Final = ("svg", "math")
+
+
+class Mark(Protocol):
+    """An element, as far as a reader of microdata asks."""
+
+    @property
+    def tag(self) -> str:
+        """Its local name."""
+
+    @property
+    def text(self) -> str:
+        """All text below it, as written."""
+
+    def attr(self, name: str) -> str | None:
+        """Give an attribute's value as written, "" if it has none; None without the attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPage:
+    """A page, as far as microdata is concerned; what is content of a template is not the page's.
+
+    kind       how it was read; of another kind than HTML and XHTML nothing is
+    encoding   its name, in lower case; None for another kind
+    title      the text of its first title element, as written; None if there is none
+    bases      the base elements, with what they stand in, for `Bases`
+    marks      in tree order: all elements with an itemscope or an itemprop, all that itemrefs lead to, and some others
+    above      of each mark the place of the nearest other one that it stands in; -1 for none
+    languages  of each mark: the nearest `lang`; None if there is none, or it says that none is known
+    elements   of each mark of XHTML its element in the tree, for its xml:base; empty for HTML, which has none
+    foreign    places of marks that are no elements of HTML: no microdata
+    problems   in words for the page's reader
+    """
+
+    kind: Kind
+    encoding: str | None
+    title: str | None = None
+    bases: tuple[Element, ...] = ()
+    marks: Sequence[Mark] = ()
+    above: Sequence[int] = ()
+    languages: Sequence[str | None] = ()
+    elements: Sequence[Element] = ()
+    foreign: frozenset[int] = frozenset()
+    problems: tuple[str, ...] = ()
+
+
+def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False) -> MarkedPage:
+    """Read the elements of a page that carry microdata, scripting off, whatever its bytes are.
+
+    content_type  the value of the first HTTP header, None if there was none
+    nosniff       the server forbids to guess, see `is_nosniff`
+    Raises TooComplex for a page that no parser may be given.
+    """
+    kind, problems = find_kind(body, content_type, nosniff=nosniff)
+    if kind is Kind.OTHER:
+        return MarkedPage(kind, None, problems=problems)
+    if kind is Kind.XHTML:
+        return _read_xhtml(body, content_type, nosniff=nosniff)
+    encoding = find_encoding(body, content_type)
+    document = _parse(body, encoding)
+    has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
+    nodes = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
+    foreign = frozenset(place for place, node in enumerate(nodes) if not _is_html(node)) if has_foreign else frozenset()
+    above = _find_above(nodes)
+    return MarkedPage(
+        kind=kind,
+        encoding=encoding,
+        title=_title_of(document),
+        bases=_bases_of(document),
+        marks=nodes,
+        above=above,
+        languages=_find_languages(nodes, above, foreign),
+        foreign=foreign,
+        problems=problems,
+    )
+
+
+def _parse(body: bytes, encoding: str) -> turbohtml.Document:
+    text = decode(body, encoding)
+    # In most encodings no part of another letter looks like a letter of ASCII, so that the bytes tell what they hold.
+    markup = text.encode("utf-8", "replace") if encoding in NOT_ASCII else body
+    refuse_too_complex(markup, count(markup, b"<"))
+    return turbohtml.parse(text, positions=False)
+
+
+def _find_marks(document: turbohtml.Document, selector: str) -> list[turbohtml.Element]:
+    """Find what a selector marks, and the first element of each ID that an itemref names."""
+    referring = document.select("[itemref]")
+    if not referring:
+        return _outside(document, document.select(selector))
+    wanted = {token for node in referring for token in split_tokens(node.attr("itemref") or "")}
+    marked = set(document.select(selector))
+    nodes = []
+    for node in _outside(document, document.select(f"{selector},[id]")):
+        name = node.attr("id")
+        if name in wanted:
+            wanted.discard(name)
+        elif node not in marked:
+            continue
+        nodes.append(node)
+    return nodes
+
+
+def _outside(document: turbohtml.Document, nodes: list[turbohtml.Element]) -> list[turbohtml.Element]:
+    return nodes if document.find("template") is None else list(outside_templates(nodes))
+
+
+def _find_above(nodes: Iterable[Any]) -> list[int]:
+    """Find the nearest other node that each stands in; each element above them is looked at once.
+
+    nodes  in tree order
+    """
+    places: dict[Any, int] = {}
+    found: list[int] = []
+    for place, node in enumerate(nodes):
+        parent = node.parent
+        above = places.get(parent)
+        if above is None:
+            path = []
+            while parent is not None and parent not in places:
+                path.append(parent)
+                parent = parent.parent
+            above = -1 if parent is None else places[parent]
+            places.update(dict.fromkeys(path, above))
+        found.append(above)
+        places[node] = place
+    return found
+
+
+def _find_languages(
+    nodes: Sequence[turbohtml.Element], above: Sequence[int], foreign: frozenset[int]
+) -> list[str | None]:
+    found: list[str | None] = []
+    for place, (node, outer) in enumerate(zip(nodes, above, strict=True)):
+        language = node.attr("xml:lang" if place in foreign else "lang")
+        if language is None and outer >= 0:
+            language = found[outer]
+        found.append(language)
+    return [language or None for language in found]
+
+
+def _is_html(node: turbohtml.Element) -> bool:
+    return node.namespace is turbohtml.Namespace.HTML
+
+
+def _title_of(document: turbohtml.Document) -> str | None:
+    found = outside_templates(filter(_is_html, document.find_all("title")))
+    title = next(found, None)
+    return None if title is None else title.text
+
+
+def _bases_of(document: turbohtml.Document) -> tuple[Element, ...]:
+    """Give the base elements of the head that may count, each as an element in one."""
+    for node in outside_templates(document.find_all("base")):
+        href, parent = node.attr("href"), node.parent
+        if href is not None and isinstance(parent, turbohtml.Element) and parent.tag == "head" and _is_html(node):
+            return (Element("base", HTML, {"href": href}, Element("head", HTML, {}, None)),)
+    return ()
+
+
+class _InTree:
+    """An element of a tree as a mark."""
+
+    __slots__ = ("_element", "attr", "tag")
+
+    def __init__(self, element: Element) -> None:
+        self._element = element
+        self.tag = element.tag
+        self.attr = element.get
+
+    @property
+    def text(self) -> str:
+        return self._element.text()
+
+
+def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> MarkedPage:
+    tree = read_tree(body, content_type, nosniff=nosniff)
+    wanted: set[str] = set()
+    for element in tree.elements():
+        if element.is_html() and element.get("itemscope") is not None:
+            wanted.update(split_tokens(element.get("itemref") or ""))
+    found: list[Element] = []
+    for element in tree.elements():
+        name = element.get("id")
+        is_target = name in wanted
+        if is_target and name is not None:
+            wanted.discard(name)
+        if is_target or (element.is_html() and ("itemscope" in element.attributes or "itemprop" in element.attributes)):
+            found.append(element)
+    title = next(tree.elements("title"), None)
+    return MarkedPage(
+        kind=tree.kind,
+        encoding=tree.encoding,
+        title=None if title is None else title.text(),
+        bases=tuple(tree.elements("base")),
+        marks=[_InTree(element) for element in found],
+        above=_find_above(found),
+        languages=[element.language or None for element in found],
+        elements=found,
+        foreign=frozenset(place for place, element in enumerate(found) if not element.is_html()),
+        problems=tree.problems,
+    )

@@ -1,0 +1,131 @@
+"""Which elements are the properties of which item, and what is wrong with that (text 003, MD-07, MD-12..MD-15).
+
+The text's algorithm is quadratic and says so. Here each element has a place in tree order; the elements with properties
+of each nearest item are a list in that order; and what an itemref leads to is a part of one such list.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from tocsin.spec.html.microsyntax import split_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tocsin.spec.html.marked import MarkedPage
+
+NOWHERE: Final = -1
+"""In place of an item: what stands in none."""
+
+
+class Crawl:
+    """The items of a page and their properties, as places among its marks.
+
+    items    places of the elements with an itemscope, in tree order
+    written  of each place its itemprop as written; None for an element without one
+    owners   of each place the nearest item that it stands in, or NOWHERE
+    """
+
+    def __init__(self, page: MarkedPage) -> None:
+        """Look at each mark once."""
+        self._page = page
+        above = page.above
+        foreign = page.foreign
+        items: list[int] = []
+        written: list[str | None] = []
+        owners: list[int] = []
+        inner: list[int] = []  # the nearest item at or above each place
+        members: dict[int, list[int]] = {}
+        for place, mark in enumerate(page.marks):
+            outer = above[place]
+            owner = NOWHERE if outer < 0 else inner[outer]
+            owners.append(owner)
+            if foreign and place in foreign:
+                written.append(None)
+                inner.append(owner)
+                continue
+            names = mark.attr("itemprop")
+            written.append(names)
+            if names is not None:
+                siblings = members.get(owner)
+                if siblings is None:
+                    members[owner] = [place]
+                else:
+                    siblings.append(place)
+            if mark.attr("itemscope") is None:
+                inner.append(owner)
+            else:
+                items.append(place)
+                inner.append(place)
+        self.items: Sequence[int] = items
+        self.written: Sequence[str | None] = written
+        self.owners: Sequence[int] = owners
+        self._scopes = frozenset(items)
+        self._members = members
+        self._ends: Sequence[int] | None = None
+        self._targets: Mapping[str, int] | None = None
+
+    def properties(self, item: int) -> tuple[Sequence[int], int]:
+        """Find the elements that add properties to an item, in tree order, and count the errors (MD-12, MD-13).
+
+        The item itself, where it holds itself, is an error and no property; that others hold it again is neither.
+        """
+        own = self._members.get(item, ())
+        reference = self._page.marks[item].attr("itemref")
+        if reference is None:
+            return own, 0
+        targets = self.targets(reference)
+        if not targets:
+            return own, 0
+        errors = sum(targets.values()) - len(targets)
+        found = list(own)
+        ends = self._find_ends()
+        reached: dict[int, int] = {}  # of each owner, the last place that its targets lead to so far
+        for target in sorted(targets):
+            owner = self.owners[target]
+            if owner == item or target <= reached.get(owner, NOWHERE):
+                errors += 1  # it is collected as what it stands in is, too
+                continue
+            if target in self._scopes:
+                if self.written[target] is not None:
+                    found.append(target)
+                continue
+            reached[owner] = ends[target]
+            siblings = self._members.get(owner, ())
+            found += siblings[bisect_left(siblings, target) : bisect_right(siblings, ends[target])]
+        if item in found:
+            found.remove(item)
+            errors += 1
+        found.sort()
+        return found, errors
+
+    def targets(self, reference: str) -> Counter[int]:
+        """Find what an itemref leads to, each with the number of tokens that name it (MD-07)."""
+        known = self._find_targets()
+        return Counter(known[token] for token in split_tokens(reference) if token in known)
+
+    def _find_ends(self) -> Sequence[int]:
+        """Find of each place the last one that stands in it; itself if none does."""
+        if self._ends is None:
+            ends = list(range(len(self.owners)))
+            for place in range(len(ends) - 1, -1, -1):
+                outer = self._page.above[place]
+                if outer >= 0 and ends[outer] < ends[place]:
+                    ends[outer] = ends[place]
+            self._ends = ends
+        return self._ends
+
+    def _find_targets(self) -> Mapping[str, int]:
+        if self._targets is None:
+            self._targets = dict(self._identified())
+        return self._targets
+
+    def _identified(self) -> Iterator[tuple[str, int]]:
+        """Give the elements with an ID, the first of several last."""
+        for place in range(len(self.owners) - 1, -1, -1):
+            name = self._page.marks[place].attr("id")
+            if name:
+                yield name, place

@@ -1,0 +1,119 @@
+"""Microdata as JSON (text 003, JS-01..JS-04), in the text's shape and in that of HTML today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from tocsin.spec.microdata.values import Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.spec.microdata.values import Microdata, Property, Value
+
+MOST_LETTERS: Final = 32 * 1024 * 1024
+"""Of one result: items that share others by itemref make a tree that may be larger than any memory."""
+DEEPEST: Final = 128
+"""Items within items; few readers of JSON go deeper than a thousand levels, of which each item takes three."""
+LOOP: Final = "ERROR"
+"""In place of an item that holds itself, at whatever distance, as HTML writes it today (JS-04)."""
+
+_BESIDE: Final = 16
+"""Letters that a value takes beside its text."""
+
+
+def to_json(data: Microdata, *, living: bool = False) -> str:
+    """Write microdata as JSON, indented, as `to_object` has it."""
+    return msgspec.json.format(msgspec.json.encode(to_object(data, living=living)), indent=2).decode() + "\n"
+
+
+def to_object(data: Microdata, *, living: bool = False) -> dict[str, Any]:
+    """Give the top-level items of a page as JSON has them (JS-01..JS-03).
+
+    living   `type` is an array of types, as HTML has it today, instead of the text as written
+    Returns  {"items": [...]}, names in the order in which they are found. With "cut": true beside it where not all is
+             in it: beyond MOST_LETTERS; and for an item within DEEPEST others stands "ERROR", as for one that holds
+             itself.
+    """
+    return _Writer(data, living=living).written
+
+
+class _Open(NamedTuple):
+    """An item that is being written.
+
+    properties  in JSON, so far
+    rest        those that are still to come
+    times       how often it stands in the result: once for each name that each item around it is a value of
+    """
+
+    item: Item
+    properties: dict[str, list[Any]]
+    rest: Iterator[Property]
+    times: int
+
+
+class _Writer:
+    """Writes items without recursion."""
+
+    def __init__(self, data: Microdata, *, living: bool) -> None:
+        self._living = living
+        self._left = MOST_LETTERS
+        self._is_cut = data.is_cut
+        items: list[Any] = []
+        self.written: dict[str, Any] = {"items": items}
+        for item in data.items:
+            if not self._take(item, 1):
+                break
+            items.append(self._write(item))
+        if self._is_cut:
+            self.written["cut"] = True
+
+    def _write(self, top: Item) -> dict[str, Any]:
+        written = self._begin(top)
+        within = {top}
+        ahead = [_Open(top, written["properties"], iter(top.properties), 1)]
+        while ahead:
+            item, properties, rest, times = ahead[-1]
+            each = next(rest, None)
+            if each is None:
+                ahead.pop()
+                within.remove(item)
+                continue
+            value = each.value
+            if isinstance(value, Item) and (value in within or len(ahead) >= DEEPEST):
+                self._is_cut |= value not in within
+                value = LOOP
+            often = times * len(each.names)
+            if not self._take(value, often) or not self._take_names(each, times):
+                break
+            found: Any = value
+            if isinstance(value, Item):
+                found = self._begin(value)
+                within.add(value)
+                ahead.append(_Open(value, found["properties"], iter(value.properties), often))
+            for name in each.names:
+                properties.setdefault(name, []).append(found)
+        return written
+
+    def _begin(self, item: Item) -> dict[str, Any]:
+        written: dict[str, Any] = {}
+        if item.type is not None:
+            written["type"] = list(item.types) if self._living else item.type
+        if item.id is not None:
+            written["id"] = item.id
+        written["properties"] = {}
+        return written
+
+    def _take(self, value: Value, times: int) -> bool:
+        """Take what a value needs from what is left; say whether there was enough."""
+        letters = len(value) if isinstance(value, str) else len(value.type or "") + len(value.id or "")
+        self._left -= (letters + _BESIDE) * times
+        self._is_cut |= self._left < 0
+        return self._left >= 0
+
+    def _take_names(self, each: Property, times: int) -> bool:
+        self._left -= sum(map(len, each.names)) * times
+        self._is_cut |= self._left < 0
+        return self._left >= 0
