@@ -12,7 +12,8 @@ TocsinError
 │   ├── StoreTooNew          written by a newer version of the program
 │   ├── StoreOutdated        migrations are missing
 │   ├── StaleClaim           somebody else owns the work now
-│   └── DamagedText          a page's text that was kept cannot be read any more
+│   ├── DamagedText          a page's text that was kept cannot be read any more
+│   └── DamagedItems         a page's microdata that was kept cannot be read any more
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
@@ -97,6 +98,13 @@ class DamagedText(StoreError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"a text that was kept is damaged ({why}); `tocsin store check` says how the store is")
+
+
+class DamagedItems(StoreError):
+    """A page's microdata that was kept cannot be read any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"items that were kept are damaged ({why}); `tocsin store check` says how the store is")
 
 
 class FetchError(TocsinError):

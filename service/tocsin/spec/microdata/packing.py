@@ -1,0 +1,216 @@
+"""A page's microdata as it is kept: flat, so that shared and cyclic items cost nothing, compressed, and bounded.
+
+A byte for the version, then JSON compressed into zlib's format as pages' texts are: an array of address, title, the
+numbers of the top-level items, all items in tree order, and problems. An item is `[type, id, errors, properties]`, a
+property `[names, kind, value, language]`, where the value of kind "item" is that item's number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+from isal import isal_zlib
+
+from tocsin.errors import DamagedItems
+from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_ITEMS: Final = 1_000
+"""Of a page; those within others count, too."""
+
+MOST_BYTES: Final = 256 * 2**10
+"""Of a page, as JSON."""
+
+LONGEST: Final = 16_384
+"""Letters of one value: a picture within its URL would take the place of everything else."""
+
+CUT: Final = "there are more items than are kept"
+SHORTENED: Final = "a value is longer than is kept"
+
+_VERSION: Final = b"\x01"
+_LEVEL: Final = 3
+_DIGEST_BYTES: Final = 16
+_FRAME: Final = 128
+"""Bytes of JSON around the items: brackets, and what is said above."""
+
+_NUMBER: Final = 5
+"""Bytes that the number of an item takes, with the comma."""
+
+_MOST_PROBLEMS: Final = 4
+_LONGEST_PROBLEM: Final = 200
+_ISAL_ERROR: Final[type[Exception]] = isal_zlib.error  # type: ignore[assignment] # its stub gives the type of an instance
+
+_FlatProperty: TypeAlias = tuple[tuple[str, ...], Kind, str | int, str | None]
+_FlatItem: TypeAlias = tuple[str | None, str | None, int, tuple[_FlatProperty, ...]]
+_Flat: TypeAlias = tuple[str | None, str | None, tuple[int, ...], tuple[_FlatItem, ...], tuple[str, ...]]
+
+_encode = msgspec.json.Encoder().encode
+_read = msgspec.json.Decoder(_Flat).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Microdata, ready to be kept.
+
+    digest  16 bytes: equal microdata has the same
+    count   of the items that are kept, those within others too
+    is_cut  there was more than is kept, or than was read
+    """
+
+    packed: bytes
+    digest: bytes
+    count: int
+    is_cut: bool
+
+
+def pack(data: Microdata) -> Packed:
+    """Pack microdata: of more than 1,000 items or 256 KiB the first top-level items, whole but for the last one.
+
+    What is cut says so in `problems`.
+    """
+    packing = _Packing(room=MOST_BYTES - _FRAME)
+    flat = packing.flatten(data)
+    text = _encode(flat)
+    digest = sha256(text).digest()[:_DIGEST_BYTES]
+    return Packed(_VERSION + isal_zlib.compress(text, _LEVEL), digest, len(flat[3]), bool(flat[4]))
+
+
+def unpack(packed: bytes) -> Microdata:
+    """Give back the microdata that `pack` packed. Raises DamagedItems for bytes that it did not make."""
+    if packed[:1] != _VERSION:
+        raise DamagedItems("they are of no version that this program knows")
+    inflater = isal_zlib.decompressobj()
+    try:
+        text: bytes = inflater.decompress(packed[1:], MOST_BYTES + 1)
+        if not inflater.eof or inflater.unused_data or len(text) > MOST_BYTES:
+            raise DamagedItems("they are not whole")
+        address, title, tops, flat, problems = _read(text)
+        items = [Item(type_, id_, (), errors) for type_, id_, errors, _ in flat]
+        for item, (*_, properties) in zip(items, flat, strict=True):
+            item.properties = tuple([_to_property(each, items) for each in properties])
+        return Microdata(address, title, tuple([_numbered(items, top) for top in tops]), tuple(items), problems)
+    except (_ISAL_ERROR, msgspec.MsgspecError, UnicodeDecodeError) as exc:
+        raise DamagedItems(str(exc)) from exc
+
+
+@dataclass(slots=True)
+class _Packing:
+    """One page's microdata on its way into so much room.
+
+    room          bytes of JSON that are left
+    is_cut        there was no room for all
+    is_shortened  a value is not whole
+    """
+
+    room: int
+    is_cut: bool = False
+    is_shortened: bool = False
+
+    def flatten(self, data: Microdata) -> _Flat:
+        address, title = self._bounded(data.address), self._bounded(data.title)
+        foreign = [each for each in data.problems if each not in (CUT, SHORTENED)][:_MOST_PROBLEMS]
+        problems = [self._bounded(each, _LONGEST_PROBLEM) or "" for each in foreign]
+        self.room -= len(_encode((address, title, problems)))
+        ordered = _from_the_top(data)
+        kept = self._choose(ordered)
+        known = dict(zip(ordered, kept, strict=False))
+        in_tree = [item for item in data.all if item in known]
+        numbers = {item: number for number, item in enumerate(in_tree)}
+        places = [numbers[item] for item in ordered[: len(kept)]]
+        tops = tuple([numbers[top] for top in data.items if top in numbers])
+        # What was cut before stays so.
+        own = ((CUT, self.is_cut), (SHORTENED, self.is_shortened))
+        problems += [said for said, is_so in own if is_so or said in data.problems]
+        return address, title, tops, tuple([_renumber(known[item], places) for item in in_tree]), tuple(problems)
+
+    def _choose(self, ordered: Sequence[Item]) -> list[_FlatItem]:
+        """Flatten the first of these items, until there is no room; items that are values have their place in these."""
+        places = {item: place for place, item in enumerate(ordered)}
+        kept: list[_FlatItem] = []
+        for item in ordered:
+            head = self._bounded(item.type), self._bounded(item.id), item.errors
+            properties = [self._flatten(each, places) for each in item.properties]
+            size = len(_encode(head)) + _NUMBER
+            if len(kept) == MOST_ITEMS or size > self.room:
+                self.is_cut = True
+                break
+            self.room -= size
+            taken = self._take(properties)
+            kept.append((*head, tuple(properties[:taken])))
+            if taken < len(properties):
+                self.is_cut = True
+                break
+        return kept
+
+    def _take(self, properties: Sequence[_FlatProperty]) -> int:
+        """Make room for the first of these properties; returns for how many."""
+        if (size := len(_encode(properties)) + _NUMBER * len(properties)) <= self.room:
+            self.room -= size
+            return len(properties)
+        for place, each in enumerate(properties):
+            size = len(_encode(each)) + _NUMBER
+            if size > self.room:
+                return place
+            self.room -= size
+        return len(properties)
+
+    def _flatten(self, each: Property, places: dict[Item, int]) -> _FlatProperty:
+        names = tuple([self._bounded(name) or "" for name in each.names])
+        language, value = self._bounded(each.language), each.value
+        if isinstance(value, Item):
+            return names, Kind.ITEM, places[value], language
+        if len(value) > LONGEST and each.kind is Kind.URL:
+            # The beginning of a URL leads elsewhere.
+            self.is_shortened, value = True, ""
+        return names, each.kind, self._bounded(value) or "", language
+
+    def _bounded(self, text: str | None, most: int = LONGEST) -> str | None:
+        if text is None:
+            return None
+        if len(text) > most:
+            self.is_shortened, text = True, f"{text[: most - 1]}…"
+        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _from_the_top(data: Microdata) -> list[Item]:
+    """Give each item once: top-level ones in tree order, each followed by what it leads to; then what none leads to."""
+    ordered: dict[Item, None] = {}
+    for start in (*data.items, *data.all):
+        waiting = [start]
+        while waiting:
+            item = waiting.pop()
+            if item in ordered:
+                continue
+            ordered[item] = None
+            waiting += [each.value for each in reversed(item.properties) if isinstance(each.value, Item)]
+    return list(ordered)
+
+
+def _renumber(flat: _FlatItem, numbers: Sequence[int]) -> _FlatItem:
+    """Let the properties of an item name others by their final numbers; what is not kept is no value."""
+    type_, id_, errors, properties = flat
+    renumbered: list[_FlatProperty] = []
+    for names, kind, value, language in properties:
+        if isinstance(value, str):
+            renumbered.append((names, kind, value, language))
+        elif value < len(numbers):
+            renumbered.append((names, kind, numbers[value], language))
+    return type_, id_, errors, tuple(renumbered)
+
+
+def _to_property(flat: _FlatProperty, items: Sequence[Item]) -> Property:
+    names, kind, value, language = flat
+    if isinstance(value, str) is (kind is Kind.ITEM):
+        raise DamagedItems("a value is of another kind than it says")
+    return Property(names, kind, value if isinstance(value, str) else _numbered(items, value), language)
+
+
+def _numbered(items: Sequence[Item], number: int) -> Item:
+    if not 0 <= number < len(items):
+        raise DamagedItems(f"there is no item {number}")
+    return items[number]

@@ -1,0 +1,192 @@
+"""Microdata is kept so that all of it comes back, within bounds, and damage is told in words."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.spec.microdata.making import ADDRESS, holding, item, page, pages, seen, text
+from tocsin.errors import DamagedItems
+from tocsin.spec.microdata.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
+from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def json_of(packed: bytes) -> bytes:
+    return zlib.decompress(packed[1:])
+
+
+@given(pages())
+def test_all_of_it_comes_back_shared_and_cyclic_items_too(data: Microdata) -> None:
+    assert seen(unpack(pack(data).packed)) == seen(data)
+
+
+@given(pages(), pages())
+def test_digests_are_equal_where_all_that_there_is_to_see_is(one: Microdata, other: Microdata) -> None:
+    assert (pack(one).digest == pack(other).digest) == (seen(one) == seen(other))
+
+
+@given(pages())
+def test_the_same_microdata_is_always_packed_into_the_same_bytes(data: Microdata) -> None:
+    again = unpack(pack(data).packed)
+
+    assert pack(again) == pack(data)
+
+
+def test_what_formats_need_besides_is_kept() -> None:
+    event = Item("a b", "urn:x", (Property(("dtstart", "when"), Kind.TIME, "2009-05-05", "en-GB"),), errors=2)
+    data = Microdata(ADDRESS, "Events", (event,), (event,))
+
+    kept = unpack(pack(data).packed)
+
+    assert (kept.address, kept.title) == (ADDRESS, "Events")
+    (one,) = kept.items
+    assert (one.type, one.id, one.errors) == ("a b", "urn:x", 2)
+    (dtstart,) = one.properties
+    assert (dtstart.names, dtstart.kind, dtstart.language) == (("dtstart", "when"), Kind.TIME, "en-GB")
+
+
+def test_of_more_than_a_thousand_items_the_first_are_kept_and_it_says_so() -> None:
+    packed = pack(page(*[item(name=str(number)) for number in range(MOST_ITEMS + 1)]))
+
+    kept = unpack(packed.packed)
+    assert (packed.count, packed.is_cut, kept.problems) == (MOST_ITEMS, True, (CUT,))
+    assert [one.properties[0].text for one in kept.items] == [str(number) for number in range(MOST_ITEMS)]
+    assert not pack(page(*[item(name=str(number)) for number in range(MOST_ITEMS)])).is_cut
+
+
+def test_items_within_others_count_too() -> None:
+    packed = pack(page(*[item(part=[item(), item()]) for _ in range(400)]))
+
+    kept = unpack(packed.packed)
+    assert (packed.count, packed.is_cut) == (MOST_ITEMS, True)
+    assert [len(one.properties) for one in kept.items] == [2] * 333 + [0]
+
+
+@pytest.mark.parametrize("letter", ["a", "\x01", "字", "🌊"])
+def test_of_much_text_the_first_items_are_kept_whole_and_the_last_in_part(letter: str) -> None:
+    packed = pack(page(*[item(name=letter * 3_000, summary=letter * 4_000) for _ in range(100)]))
+
+    kept = unpack(packed.packed)
+    assert packed.is_cut
+    assert MOST_BYTES - 30_000 < len(json_of(packed.packed)) <= MOST_BYTES
+    assert {len(one.properties) for one in kept.items[:-1]} == {2}
+    assert len(kept.items[-1].properties) < 2
+
+
+def test_one_item_with_more_properties_than_there_is_room_for_keeps_the_first() -> None:
+    kept = unpack(pack(page(item(part=[str(number) for number in range(50_000)]))).packed)
+
+    values = [each.text for each in kept.items[0].properties]
+    assert values == [str(number) for number in range(len(values))]
+    assert len(values) > 5_000
+
+
+def test_a_long_value_is_cut_and_a_long_url_is_none_at_all() -> None:
+    picture = Property(("image",), Kind.URL, "data:image/png;base64," + "A" * LONGEST)
+    packed = pack(page(Item(None, None, (text("description", "d" * (LONGEST + 1)), picture, text("name", "n")))))
+
+    values = [each.text or "" for each in unpack(packed.packed).items[0].properties]
+    assert [len(value) for value in values] == [LONGEST, 0, 1]
+    assert values[0].endswith("d…")
+    assert packed.is_cut
+    assert unpack(packed.packed).problems == (SHORTENED,)
+
+
+def test_an_item_that_nobody_keeps_is_no_value() -> None:
+    inner = item(name="x" * 10)
+    crowd = [item(name="y") for _ in range(MOST_ITEMS - 1)]
+
+    kept = unpack(pack(page(item(part=[*crowd, inner]), inner)).packed)
+
+    assert len(kept.items[0].properties) == MOST_ITEMS - 1
+
+
+def test_what_was_cut_stays_cut_however_often_it_is_packed() -> None:
+    data = page(*[item(name="x" * 1_000, part=item(name="y")) for _ in range(600)])
+
+    once = pack(data)
+
+    assert pack(unpack(once.packed)) == once
+    assert once.is_cut
+
+
+def test_what_was_left_out_when_the_page_was_read_is_said_too() -> None:
+    packed = pack(page(item(), problems=("too many items",)))
+
+    assert packed.is_cut
+    assert unpack(packed.packed).problems == ("too many items",)
+
+
+def test_half_a_surrogate_is_replaced_instead_of_refused() -> None:
+    kept = unpack(pack(page(item(name="a\ud800b"))).packed)
+
+    assert kept.items[0].properties[0].text == "a?b"
+
+
+def test_a_chain_of_items_as_deep_as_it_may_be_is_kept() -> None:
+    chain = item()
+    for _ in range(3 * MOST_ITEMS):
+        chain = Item(None, None, (holding("part", chain),))
+
+    packed = pack(page(chain))
+
+    assert (packed.count, packed.is_cut) == (MOST_ITEMS, True)
+    assert len(unpack(packed.packed).all) == MOST_ITEMS
+
+
+def test_a_thousand_items_are_packed_and_unpacked_in_tens_of_milliseconds() -> None:
+    names = {f"name{number}": f"a value of some length {number}" for number in range(5)}
+    data = page(*[item(summary=str(number), **names) for number in range(MOST_ITEMS)])
+
+    began = time.process_time()
+    unpack(pack(data).packed)
+
+    assert time.process_time() - began < 0.4
+
+
+@given(st.binary())
+def test_bytes_that_are_no_items_are_refused_in_words(packed: bytes) -> None:
+    with pytest.raises(DamagedItems, match="damaged"):
+        unpack(packed)
+
+
+def repacked(value: object) -> bytes:
+    return b"\x01" + zlib.compress(msgspec.json.encode(value))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda packed: packed[:-1],
+        lambda packed: packed + b"more",
+        lambda packed: packed[:-3] + b"abc",
+        lambda packed: b"\x02" + packed[1:],
+        lambda _: b"",
+        lambda _: b"\x01" + zlib.compress(b"\xff\xfe"),
+        lambda _: b"\x01" + zlib.compress(b" " * (MOST_BYTES + 1)),
+        lambda _: b"\x01" + zlib.compress(bytes(2**27)),
+        lambda _: repacked([None, None, [1], [[None, None, 0, []]], []]),
+        lambda _: repacked([None, None, [-1], [[None, None, 0, []]], []]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", 1, None]]]], []]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "text", 0, None]]]], []]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", "0", None]]]], []]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "else", "0", None]]]], []]),
+        lambda _: repacked({"address": None}),
+    ],
+    ids=[
+        "cut", "longer", "checksum", "another version", "nothing", "no UTF-8", "too much", "a bomb", "no such item",
+        "a number below zero", "no such value", "an item as text", "a text as item", "no such kind", "no array",
+    ],
+)  # fmt: skip
+def test_damaged_items_are_refused_in_words(damage: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(DamagedItems, match="tocsin store check"):
+        unpack(damage(pack(page(item(name="a"))).packed))
