@@ -3,7 +3,8 @@
 -- A page's microdata as it was read last; one without any has no row. No reference, as with states.
 create table items (
   page_id  integer primary key,
-  at       integer not null,                     -- when the page was received
+  first_at integer not null,                     -- when they were read first as they are
+  at       integer not null,                     -- when they were read last
   count    integer not null,
   is_cut   integer not null default 0,           -- there were more than are kept
   body     any,                                  -- digest of the bytes that they were read from, as in pages

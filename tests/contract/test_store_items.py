@@ -21,7 +21,8 @@ BODY = b"3de:" + b"0f" * 16
 
 def items(text: str, at: int = NOW, **changes: Any) -> PageItems:
     """A page's items as something found them."""
-    return structs.replace(PageItems(at, text.encode().rjust(16), text.encode(), 1, body=BODY), **changes)
+    found = PageItems(at, text.encode().rjust(16), text.encode(), 1, body=BODY, first_at=at)
+    return structs.replace(found, **changes)
 
 
 def differs(previous: str, latest: str) -> JsonObject:
@@ -69,7 +70,7 @@ async def test_items_of_a_rendering_take_the_place_of_those_before(desk: Desk) -
 
 async def test_of_equal_items_only_when_and_of_which_bytes_they_were_read_is_new(desk: Desk) -> None:
     page_id = await begin(desk, A, items=items("one"))
-    again = items("one", NOW + HOUR, body=BODY.replace(b"0f", b"1e"))
+    again = items("one", NOW + HOUR, body=BODY.replace(b"0f", b"1e"), first_at=NOW)
 
     await change(desk, A, "1", items=structs.replace(again, packed=b"packed otherwise, which nobody looks at"))
 

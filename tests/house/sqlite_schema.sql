@@ -123,7 +123,8 @@ CREATE TABLE item_changes (
 ) strict;
 CREATE TABLE items (
   page_id  integer primary key,
-  at       integer not null,                     -- when the page was received
+  first_at integer not null,                     -- when they were read first as they are
+  at       integer not null,                     -- when they were read last
   count    integer not null,
   is_cut   integer not null default 0,           -- there were more than are kept
   body     any,                                  -- digest of the bytes that they were read from, as in pages

@@ -12,12 +12,13 @@ from tocsin.model.common import Instant, JsonObject
 class PageItems(Struct, frozen=True, gc=False):
     """A page's microdata as it was when the page was read whole.
 
-    at      when the page was received
-    digest  of `packed`: equal items have the same
-    packed  as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
-    count   of its items, those within others too
-    is_cut  there were more than are kept
-    body    digest of the bytes that it was read from, as that of the page's latest state, encoded; empty: not known
+    at        when the page was received; of equal items the last time
+    digest    of `packed`: equal items have the same
+    packed    as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
+    count     of its items, those within others too
+    is_cut    there were more than are kept
+    body      digest of the bytes that it was read from, as that of the page's state, encoded; empty: not known
+    first_at  when the page was received with these items first; the store says so, it is 0 elsewhere
     """
 
     at: Instant
@@ -26,6 +27,7 @@ class PageItems(Struct, frozen=True, gc=False):
     count: int
     is_cut: bool = False
     body: bytes = b""
+    first_at: Instant = 0
 
 
 NO_ITEMS: Final = PageItems(0, b"", b"", 0)

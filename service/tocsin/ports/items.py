@@ -20,7 +20,7 @@ class ItemStore(Protocol):
     async def page_body(self, page_id: int) -> bytes:
         """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`.
 
-        Empty where that is not known, and where the page is not watched.
+        Empty where that is not known, or the page is not watched.
         """
 
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:

@@ -60,7 +60,7 @@ class ItemRole(Role):
     async def page_body(self, page_id: int) -> bytes:
         """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`."""
         place = {"page": bounded(page_id)}
-        row = await self._read(lambda db: db.execute(SQL["body_of_page"], place).fetchone())
+        row = await self._view(lambda db: db.execute(SQL["page_body"], place).fetchone())
         return _unpack_body(row[0]) if row is not None else b""
 
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
@@ -80,8 +80,8 @@ def to_changes(row: Sequence[Any]) -> ItemChanges:
 
 
 def _to_items(row: Sequence[Any]) -> PageItems:
-    at, digest, packed, count, is_cut, body = row
-    return PageItems(at, digest, packed, count, bool(is_cut), _unpack_body(body))
+    at, digest, packed, count, is_cut, body, first_at = row
+    return PageItems(at, digest, packed, count, bool(is_cut), _unpack_body(body), first_at)
 
 
 def _pack_body(body: bytes) -> str | bytes | None:

@@ -7,10 +7,10 @@ update items set at = :at, body = :body where page_id = :page and digest = :dige
   and is_cut = :is_cut;
 
 -- name: keep
-insert into items (page_id, at, count, is_cut, body, digest, packed)
-values (:page, :at, :count, :is_cut, :body, :digest, :packed)
-on conflict (page_id) do update set at = excluded.at, count = excluded.count, is_cut = excluded.is_cut,
-  body = excluded.body, digest = excluded.digest, packed = excluded.packed;
+insert into items (page_id, first_at, at, count, is_cut, body, digest, packed)
+values (:page, :at, :at, :count, :is_cut, :body, :digest, :packed)
+on conflict (page_id) do update set first_at = excluded.at, at = excluded.at, count = excluded.count,
+  is_cut = excluded.is_cut, body = excluded.body, digest = excluded.digest, packed = excluded.packed;
 
 -- name: forget
 delete from items where page_id = :page;
@@ -22,9 +22,9 @@ delete from item_changes where page_id = :page;
 insert into item_changes (id, page_id, at, changes) values (:rendering, :page, :at, :changes);
 
 -- name: latest
-select at, digest, packed, count, is_cut, body from items where page_id = :page;
+select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
 
--- name: body_of_page
+-- name: page_body
 select body_digest from pages where id = :page;
 
 -- name: changes
