@@ -124,7 +124,6 @@ def extract(
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         return _extract_document(str(form), received, told, None if own else agent, (profile, item, now))
     form = Form(form)
-    problems: tuple[str, ...] = ()
     tree = read_tree(body, content_type, nosniff=told.is_nosniff())
     directives = _directives(tree, told, agent)
     page = _Page(
@@ -137,6 +136,12 @@ def extract(
         hides_text=not own and not directives.index,
         hides_links=not own and not directives.follow,
     )
+    return _extract_records(form, page)
+
+
+def _extract_records(form: Form, page: _Page) -> Extract:
+    problems: tuple[str, ...] = ()
+    tree = page.tree
     if form is Form.ROBOTS:
         records = [_robots(page)]
     elif tree.kind is Kind.OTHER:
