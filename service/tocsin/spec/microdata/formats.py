@@ -5,7 +5,7 @@ Who writes a format is imported when the first page is converted into it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from tocsin.errors import UsageError
@@ -180,7 +180,53 @@ def ways_out(data: Microdata) -> tuple[str, ...]:
     )
 
 
-_ALL_FORMATS: Final[tuple[Format, ...]] = ()
+def _items(asked: Asked) -> Microdata:
+    """Read the items of what was given, unless they are."""
+    page = asked.given
+    if isinstance(page, Microdata):
+        return page
+    from tocsin.spec.microdata.items import read_items  # noqa: PLC0415 - who has items needs no reader
+
+    living = asked.profile == LIVING
+    return read_items(
+        page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff, living=living
+    )
+
+
+def _microdata(asked: Asked) -> Converted:
+    from tocsin.spec.microdata.to_json import to_object, to_text  # noqa: PLC0415 - only who asks for a format loads its writer
+
+    data = _items(asked)
+    if not data.items:
+        return Converted(None, data.problems)
+    found = len(data.items)
+    if asked.item != ALL:
+        if asked.item > found:
+            return Converted(None, (*data.problems, _no_such("microdata", asked.item, found)), found)
+        data = replace(data, items=(data.items[asked.item - 1],))
+    written = to_object(data, living=asked.profile == LIVING)
+    cut = ("too much for one document: the rest is left out",) if "cut" in written and not data.is_cut else ()
+    return Converted(to_text(written), data.problems + cut, found)
+
+
+def _no_such(form: str, item: int, found: int) -> str:
+    one, many = FORMATS[form].counted or ("item", "items")
+    return f"no {one} {item}: the page has {found} {one if found == 1 else many}"
+
+
+_ALL_FORMATS: Final = (
+    Format(
+        "microdata",
+        "Items (JSON)",
+        "application/microdata+json",
+        ".json",
+        (EXPORT, TEXT, LIVING),
+        _microdata,
+        whole=(LIVING,),
+        joins=True,
+        counted=("item", "items"),
+    ),
+)
 
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL_FORMATS}
 """Every format by its name."""

@@ -9,7 +9,7 @@ import msgspec
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tocsin.spec.microdata.values import Microdata, Property, Value
 
@@ -26,7 +26,12 @@ _BESIDE: Final = 16
 
 def to_json(data: Microdata, *, living: bool = False) -> str:
     """Write microdata as JSON, indented, as `to_object` has it."""
-    return msgspec.json.format(msgspec.json.encode(to_object(data, living=living)), indent=2).decode() + "\n"
+    return to_text(to_object(data, living=living))
+
+
+def to_text(written: Mapping[str, Any]) -> str:
+    """Write what `to_object` gives, indented."""
+    return msgspec.json.format(msgspec.json.encode(written), indent=2).decode() + "\n"
 
 
 def to_object(data: Microdata, *, living: bool = False) -> dict[str, Any]:
