@@ -1,0 +1,162 @@
+"""Parts of a page written as markup again: HTML as the standard serialises it, or XML. Nothing here recurses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tocsin.spec.html.markup import Aside, Template
+from tocsin.spec.html.tree import HTML
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from tocsin.spec.html.tree import Element
+
+_VOID: Final = frozenset(
+    {
+        *("area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen"),
+        *("link", "meta", "param", "source", "track", "wbr"),
+    }
+)
+_RAW: Final = frozenset({"iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"})
+"""Whose text is written as it is. Scripting is off: that of noscript is text like any other."""
+_DROPS_FEED: Final = frozenset({"listing", "pre", "textarea"})
+"""A line feed right behind their start tags is nobody's."""
+_TEXT: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", "<": "&lt;", ">": "&gt;"})
+_VALUE: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", '"': "&quot;"})
+
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_XML: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
+_XML_TEXT: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+
+
+def is_xml(text: str) -> bool:
+    """Say whether XML 1.0 can hold all characters of the text (production 2)."""
+    return _NO_XML.search(text) is None
+
+
+def xml_text(text: str) -> str:
+    """Write text as it stands between tags of XML; characters that it cannot hold become U+FFFD."""
+    return _NO_XML.sub("\ufffd", text).translate(_XML_TEXT)
+
+
+def xml_value(text: str) -> str:
+    """Write text as it stands in a quoted attribute of XML; characters that it cannot hold become U+FFFD."""
+    return _NO_XML.sub("\ufffd", text).translate(_XML)
+
+
+def write_html(
+    nodes: Iterable[Element | str], without: Collection[Element] = (), *, letters: int | None = None
+) -> str | None:
+    """Write nodes as HTML, one after the other, scripting off.
+
+    without  elements that are left out, with all that they hold
+    letters  how many the result may have; None if that is longer, or for any number
+    Source   HTML, serialising HTML fragments, as it was when text 003 was written: `<` and `>` stay as they are in
+             values, and a line feed that begins a pre, textarea or listing element is doubled, so that it stays one.
+    """
+    found: list[str] = []
+    size = 0
+    open_: list[tuple[Iterator[Element | str], str, bool]] = []
+    ahead, end, is_raw = iter(nodes), "", False
+    while True:
+        for node in ahead:
+            if isinstance(node, str):
+                found.append(node if is_raw else node.translate(_TEXT))
+            elif isinstance(node, Aside):
+                found.append(node.markup)
+            elif node in without:
+                continue
+            else:
+                found.append(_html_tag(node, without))
+                is_html = node.namespace == HTML
+                if is_html and node.tag in _VOID:
+                    continue
+                open_.append((ahead, end, is_raw))
+                inside = node.content.children if isinstance(node, Template) else node.children
+                ahead, end, is_raw = iter(inside), f"</{node.tag}>", is_html and node.tag in _RAW
+                size += len(found[-1]) + len(end)
+                break
+            size += len(found[-1])
+            if letters is not None and size > letters:
+                return None
+        else:
+            found.append(end)
+            if not open_:
+                return "".join(found)
+            ahead, end, is_raw = open_.pop()
+
+
+def _html_tag(element: Element, without: Collection[Element]) -> str:
+    attributes = element.attributes
+    values = [f' {name}="{value.translate(_VALUE)}"' for name, value in attributes.items()] if attributes else ()
+    return f"<{element.tag}{''.join(values)}>{_first_feed(element, without)}"
+
+
+def _first_feed(element: Element, without: Collection[Element]) -> str:
+    if element.tag not in _DROPS_FEED or element.namespace != HTML:
+        return ""
+    first = next((node for node in element.children if isinstance(node, str) or node not in without), "")
+    return "\n" if isinstance(first, str) and first.startswith("\n") else ""
+
+
+def write_xml(
+    nodes: Iterable[Element | str],
+    without: Collection[Element] = (),
+    *,
+    namespace: str = HTML,
+    letters: int | None = None,
+) -> str | None:
+    """Write nodes as XML, one after the other, to stand below an element whose default namespace is known.
+
+    without    elements that are left out, with all that they hold
+    namespace  that default namespace
+    letters    how many the result may have; None if that is longer, or for any number
+    Deviation: prefixes are not the page's own; who looks for names in values finds none declared.
+    """
+    found: list[str] = []
+    size = 0
+    open_: list[tuple[Iterator[Element | str], str, str]] = []
+    ahead, end, default = iter(nodes), "", namespace
+    while True:
+        for node in ahead:
+            if isinstance(node, str):
+                found.append(xml_text(node))
+            elif node in without:
+                continue
+            else:
+                found.append(_xml_tag(node, default))
+                if node.children:
+                    open_.append((ahead, end, default))
+                    ahead, end, default = iter(node.children), f"</{node.tag}>", node.namespace
+                    size += len(found[-1]) + len(end)
+                    break
+            size += len(found[-1])
+            if letters is not None and size > letters:
+                return None
+        else:
+            found.append(end)
+            if not open_:
+                return "".join(found)
+            ahead, end, default = open_.pop()
+
+
+def _xml_tag(element: Element, default: str) -> str:
+    parts = [f"<{element.tag}"]
+    if element.namespace != default:
+        parts.append(f' xmlns="{xml_value(element.namespace)}"')
+    prefixes: dict[str, str] = {}
+    for name, value in element.attributes.items():
+        space, brace, local = name.rpartition("}")
+        if brace:
+            prefix = prefixes.get(space)
+            if prefix is None:
+                prefix = prefixes[space] = f"n{len(prefixes) + 1}"
+                parts.append(f' xmlns:{prefix}="{xml_value(space[1:])}"')
+            local = f"{prefix}:{local}"
+        parts.append(f' {local}="{xml_value(value)}"')
+    parts.append(">" if element.children else "/>")
+    return "".join(parts)

@@ -1,0 +1,250 @@
+"""A page with articles as an Atom feed, as text 003 makes one: written exactly, whatever the page says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal
+from uuid import NAMESPACE_URL, uuid5
+
+from tocsin.spec.html.markup import read_markup
+from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
+from tocsin.spec.html.page import Kind
+from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
+from tocsin.spec.infrastructure.bases import Bases
+from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED
+from tocsin.spec.microdata.articles import Article, find_articles, find_heading, latest, read_article
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from tocsin.spec.html.tree import Element, Tree
+
+_NAMESPACE: Final = "http://www.w3.org/2005/Atom"
+_XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
+_NO_IRI: Final = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
+_RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
+_MOST_LETTERS: Final = 32 * 1024 * 1024
+"""A page is at most a few megabytes; what becomes larger is so by its escapes, or by a long URL in each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A page's articles as a feed.
+
+    text      an Atom document, to be written as UTF-8; None where the page has no article
+    problems  in words for the page's reader: what is wrong with the page, what the feed lacks to be a valid one, and
+              what was left out, since there was too much of it
+    """
+
+    text: str | None
+    problems: tuple[str, ...] = ()
+
+
+def to_atom(
+    body: bytes,
+    content_type: str | None,
+    *,
+    address: str,
+    now: datetime,
+    last_modified: datetime | None = None,
+    self_url: str | None = None,
+    nosniff: bool = False,
+    base: str | None = None,
+    profile: Profile = "export",
+) -> Atom:
+    """Make a feed of a page's articles, whatever its bytes are.
+
+    content_type   the value of the first HTTP header, None if there was none
+    address        the page's own URL after redirects
+    now            aware; entries that tell no date have this one
+    last_modified  of the page, aware, as its server says; None if it does not
+    self_url       where the feed will be had; None if that is not known
+    nosniff        the server forbids to guess, see `is_nosniff`
+    base           what relative URLs are resolved against; None: the page's base element, else its address
+    profile        text: to the letter; export: the feed has its base, too, for the links in its title, and no two
+                   entries have the same id, which readers take for one entry
+    Raises TooComplex for a page that no parser may be given.
+    Source  text 003, converting HTML to Atom (AT-01 to AT-15)
+    """
+    tree = read_markup(body, content_type, nosniff=nosniff)
+    bases = Bases(tree.elements("base") if base is None else (), base or address, tree.encoding)
+    articles = [] if tree.root is None else list(find_articles(tree.root))
+    if tree.root is None or not articles:
+        return Atom(None, tree.problems)
+    writer = _Writer(tree, bases, address, profile, _to_rfc3339(now))
+    head = writer.write_head(tree.root, self_url)
+    entries = list(writer.write_entries(articles))
+    updated = latest(writer.updated) or _to_rfc3339(last_modified or now)
+    parts = (*head, f"<updated>{updated}</updated>\n", *entries, "</feed>\n")
+    return Atom("".join(parts), (*tree.problems, *writer.problems()))
+
+
+class _Writer:
+    """A feed while it is written.
+
+    left      letters that it may still have
+    updated   when entries say that they were changed
+    ids       of entries so far
+    repeated  how many of them were others' already
+    cut       how many articles there was no room for
+    """
+
+    def __init__(self, tree: Tree, bases: Bases, address: str, profile: Profile, now: str) -> None:
+        self.tree, self.bases, self.address, self.profile, self.now = tree, bases, address, profile, now
+        self.is_html = tree.kind is Kind.HTML
+        self.left = _MOST_LETTERS
+        self.updated: list[str] = []
+        self.ids: set[str] = set()
+        self.bases_written: dict[str | None, str] = {}
+        self.repeated = self.cut = 0
+        self.lacks: list[str] = []
+        self.is_xml = True
+
+    def write_head(self, root: Element, self_url: str | None) -> list[str]:
+        """Write what stands before the entries, but for the time of the last change (AT-02 to AT-05)."""
+        base = self.bases.document if self.profile == "export" else None
+        parts = [f'<?xml version="1.0"?>\n<feed xmlns="{_NAMESPACE}"{_attribute("xml:base", base)}>\n']
+        parts += [f"<author><name>{self._text(name)}</name></author>\n" for name in self._authors()]
+        icon = self._icon()
+        if icon is not None:
+            parts.append(f"<icon>{self._text(icon)}</icon>\n")
+        parts.append(f"<id>{self._text(self.address)}</id>\n")
+        if self_url is not None:
+            parts.append(_link("self", self_url))
+        parts.append(_link("alternate", self.address, "text/html" if self.is_html else "application/xhtml+xml"))
+        heading = find_heading(root)
+        title: Sequence[Element | str] = heading.title
+        if heading.element is None:
+            named = next(self.tree.elements("title"), None)
+            title = () if named is None else named.children
+        parts.append(self._markup("title", title) or self._markup("title", ()))
+        if not "".join(_texts(title)).strip():
+            self.lacks.append("no title: the page has neither a heading of its own nor a title element that says one")
+        if heading.subtitle:
+            parts.append(self._markup("subtitle", heading.subtitle))
+        self.left -= sum(map(len, parts))
+        return parts
+
+    def write_entries(self, articles: Iterable[Element]) -> Iterator[str]:
+        """Write the entries, as far as there is room (AT-06 to AT-11)."""
+        for number, element in enumerate(articles, 1):
+            article = read_article(element, self.bases)
+            entry = self._entry(article, number)
+            if not entry or len(entry) > self.left:
+                self.cut += 1
+                continue
+            self.left -= len(entry)
+            if article.updated is not None:
+                self.updated.append(article.updated)
+            yield entry
+
+    def problems(self) -> Iterator[str]:
+        """Say what is not as it should be."""
+        yield from self.lacks
+        if self.repeated:
+            yield f"{self.repeated} entries with the id of another one: give each article its own id or bookmark"
+        if not self.is_xml:
+            yield "characters that XML does not know became U+FFFD"
+        if self.cut:
+            yield f"{self.cut} articles left out: a feed has at most {_MOST_LETTERS} letters"
+
+    def _entry(self, article: Article, number: int) -> str:
+        parts = [f"<entry{self._base(article.element)}>\n", self._markup("title", article.heading.title)]
+        parts.append(self._markup("content", article.element.children, article.without))
+        if not parts[1] or not parts[2]:
+            return ""
+        parts.append(f"<id>{self._text(self._id(article, number))}</id>\n")
+        if article.permalink is not None:
+            parts.append(_link("alternate", article.permalink))
+        parts.append(f"<published>{article.published or self.now}</published>\n")
+        parts.append(f"<updated>{article.updated or self.now}</updated>\n</entry>\n")
+        return "".join(parts)
+
+    def _base(self, element: Element) -> str:
+        base = self.bases.of(element)
+        if base not in self.bases_written:
+            self.bases_written[base] = _attribute("xml:base", base)
+        return self.bases_written[base]
+
+    def _id(self, article: Article, number: int) -> str:
+        """Name an entry (AT-10): its permalink, else its place in the page, else a URN that is always the same.
+
+        Deviation: an empty id is none.
+        """
+        fragment = article.element.get("id")
+        generated = uuid5(NAMESPACE_URL, f"{self.address} article {number}").urn
+        if article.permalink is not None:
+            found = _to_iri(article.permalink)
+        elif fragment:
+            found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(_percent, fragment)}"
+        else:
+            found = generated
+        if found in self.ids:
+            self.repeated += 1
+            found = generated if self.profile == "export" else found
+        self.ids.add(found)
+        return found
+
+    def _markup(self, name: str, nodes: Iterable[Element | str], without: Collection[Element] = ()) -> str:
+        """Write an element that holds markup; "" where there is no room for that."""
+        if self.is_html:
+            written = write_html(nodes, without, letters=self.left)
+            return "" if written is None else f'<{name} type="html">{self._text(written)}</{name}>\n'
+        written = write_xml(nodes, without, letters=self.left)
+        return "" if written is None else f'<{name} type="xhtml">{_XHTML}{written}</div></{name}>\n'
+
+    def _text(self, text: str) -> str:
+        self.is_xml = self.is_xml and is_xml(text)
+        return xml_text(text)
+
+    def _authors(self) -> list[str]:
+        found = [
+            each.attributes["content"]
+            for each in self.tree.elements("meta")
+            if "content" in each.attributes and lower_ascii(each.get("name") or "") == "author"
+        ]
+        if not any(name.strip() for name in found):
+            self.lacks.append('no author, which a feed must have: add <meta name="author" content="…"> to the page')
+        return found
+
+    def _icon(self) -> str | None:
+        for link in self.tree.elements("link"):
+            href = link.get("href")
+            if href is not None and "icon" in map(lower_ascii, split_tokens(link.get("rel") or "")):
+                url = self.bases.resolve(link, href)
+                if url is not None and not _RUNS.match(url):
+                    return _to_iri(url)
+        return None
+
+
+def _link(relation: str, href: str, media_type: str | None = None) -> str:
+    return f'<link rel="{relation}"{_attribute("type", media_type)}{_attribute("href", _to_iri(href))}/>\n'
+
+
+def _attribute(name: str, value: str | None) -> str:
+    return "" if value is None else f' {name}="{xml_value(value)}"'
+
+
+def _texts(nodes: Iterable[Element | str]) -> Iterator[str]:
+    return (node if isinstance(node, str) else node.text() for node in nodes)
+
+
+def _to_iri(url: str) -> str:
+    """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
+    return _NO_IRI.sub(_percent, url)
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
+
+
+def _to_rfc3339(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+if TYPE_CHECKING:
+    Profile: TypeAlias = Literal["export", "text"]
