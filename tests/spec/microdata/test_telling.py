@@ -1,0 +1,127 @@
+"""How items changed, in words that people read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.spec.microdata.telling import count_changes, short_type, tell_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VEVENT = "http://microformats.org/profile/hcalendar#vevent"
+HCARD = "http://microformats.org/profile/hcard"
+
+
+def change(
+    word: str = "changed", *, label: str | None = "Jazz", kind: str | None = VEVENT, **more: Any
+) -> dict[str, Any]:
+    """One change as the event shows it."""
+    item = {"type": kind, "id": None, "position": 2, "label": label}
+    nothing: dict[str, Any] = {"within": [], "property": None, "previous": None, "latest": None}
+    return {"change": word, "item": item, **nothing, **more}
+
+
+def told(*changes: Mapping[str, Any], cut: bool = False) -> list[str]:
+    """The lines that these changes are told in."""
+    return list(tell_changes({"added": 1, "removed": 0, "changed": 1200, "cut": cut, "changes": changes}))
+
+
+def test_a_property_that_changed_is_told_with_both_of_its_values() -> None:
+    moved = change(property="dtstart", previous=["2009-05-05"], latest=["2009-05-06"])
+
+    assert told(moved) == ['dtstart of "Jazz": 2009-05-05 → 2009-05-06']
+
+
+def test_a_property_that_came_or_went_is_told_as_that() -> None:
+    came = change(property="location", previous=[], latest=["Hall", "Stage"])
+    went = change(property="url", previous=["http://one.example/"], latest=[])
+
+    assert told(came, went) == ['location of "Jazz" added: Hall, Stage', 'url of "Jazz" removed: http://one.example/']
+
+
+def test_items_that_came_and_went_are_told_with_their_short_type() -> None:
+    came = change("added", latest={"type": VEVENT, "properties": {"summary": ["Jazz"]}})
+    went = change("removed", label=None, kind=HCARD, previous={"type": HCARD, "properties": {}})
+
+    assert told(came, went) == ['added: vevent "Jazz"', "removed: hcard 2"]
+
+
+def test_a_property_of_an_item_within_others_is_told_from_the_inside_outwards() -> None:
+    moved = change(within=["location", "geo"], property="latitude", previous=["1"], latest=["2"])
+
+    assert told(moved) == ['latitude of geo of location of "Jazz": 1 → 2']
+
+
+def test_items_that_are_values_are_told_by_type_and_name() -> None:
+    before = {"type": HCARD, "properties": {"fn": ["Ann"], "tel": ["1"]}}
+    after: dict[str, Any] = {"type": None, "properties": {"fn": [{"type": None, "properties": {}}]}}
+
+    assert told(change(property="agent", previous=[before], latest=[after])) == ['agent of "Jazz": hcard "Ann" → item']
+
+
+def test_an_item_without_a_label_is_told_by_its_type_and_number() -> None:
+    assert told(change(label=None, property="url", previous=["a"], latest=["b"])) == ["url of vevent 2: a → b"]
+
+
+def test_an_empty_value_can_be_seen() -> None:
+    assert told(change(property="url", previous=[""], latest=["b"])) == ['url of "Jazz": "" → b']
+
+
+def test_what_is_long_or_many_is_cut_and_says_so() -> None:
+    long = change(property="description", previous=["x" * 1000], latest=[str(each) for each in range(20)])
+
+    (line,) = told(long)
+
+    assert line.startswith(f'description of "Jazz": {"x" * 199}… → 0, 1, 2, ')
+    assert line.endswith(", 7, … and 12 more")
+
+
+def test_what_is_said_of_one_change_stays_on_one_line() -> None:
+    assert told(change(property="a\nb", previous=["c\r\n\td"], latest=["e"])) == ['a b of "Jazz": c d → e']
+
+
+def test_a_cut_list_says_how_many_items_differ_in_all() -> None:
+    assert told(cut=True) == ["more differs than is shown: 1 added, 1,200 changed"]
+
+
+def test_numbers_of_items_are_told_in_words() -> None:
+    assert count_changes({"added": 0, "removed": 2, "changed": 0}) == "2 removed"
+    assert count_changes({"added": 0, "removed": 0, "changed": 0}) == "none"
+
+
+@pytest.mark.parametrize(
+    ("kind", "short"),
+    [
+        (VEVENT, "vevent"),
+        (HCARD, "hcard"),
+        ("http://n.whatwg.org/work", "work"),
+        ("https://one.example/Event/ https://one.example/Place", "Event"),
+        ("Event", "Event"),
+        ("#", "#"),
+        (" ", "item"),
+        (None, "item"),
+    ],
+)
+def test_a_type_is_told_by_its_last_part(kind: str | None, short: str) -> None:
+    assert short_type(kind) == short
+
+
+VALUES: st.SearchStrategy[Any] = st.one_of(
+    st.text(), st.fixed_dictionaries({"type": st.none() | st.text(), "properties": st.just({})})
+)
+
+
+@given(st.text(), st.text(), st.none() | st.text(), st.lists(VALUES), st.lists(VALUES))
+def test_whatever_pages_say_is_told_in_lines_that_can_be_read(
+    name: str, kind: str, label: str | None, previous: list[Any], latest: list[Any]
+) -> None:
+    lines = told(change(label=label, kind=kind, within=[name], property=name, previous=previous, latest=latest))
+
+    assert len(lines) == 1
+    assert len(lines[0].splitlines()) <= 1
+    assert len(lines[0]) < 10_000
