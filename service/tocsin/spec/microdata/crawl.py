@@ -7,7 +7,7 @@ of each nearest item are a list in that order; and what an itemref leads to is a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.microsyntax import split_tokens
@@ -32,39 +32,23 @@ class Crawl:
     def __init__(self, page: MarkedPage) -> None:
         """Look at each mark once."""
         self._page = page
-        above = page.above
         foreign = page.foreign
-        items: list[int] = []
+        self.items = page.items
+        self._scopes = scopes = frozenset(page.items)
         written: list[str | None] = []
         owners: list[int] = []
         inner: list[int] = []  # the nearest item at or above each place
-        members: dict[int, list[int]] = {}
-        for place, mark in enumerate(page.marks):
-            outer = above[place]
+        self._members: defaultdict[int, list[int]] = defaultdict(list)
+        for place, (mark, outer) in enumerate(zip(page.marks, page.above, strict=True)):
             owner = NOWHERE if outer < 0 else inner[outer]
-            owners.append(owner)
-            if foreign and place in foreign:
-                written.append(None)
-                inner.append(owner)
-                continue
-            names = mark.attr("itemprop")
-            written.append(names)
+            names = None if foreign and place in foreign else mark.attr("itemprop")
             if names is not None:
-                siblings = members.get(owner)
-                if siblings is None:
-                    members[owner] = [place]
-                else:
-                    siblings.append(place)
-            if mark.attr("itemscope") is None:
-                inner.append(owner)
-            else:
-                items.append(place)
-                inner.append(place)
-        self.items: Sequence[int] = items
+                self._members[owner].append(place)
+            owners.append(owner)
+            written.append(names)
+            inner.append(place if place in scopes else owner)
         self.written: Sequence[str | None] = written
         self.owners: Sequence[int] = owners
-        self._scopes = frozenset(items)
-        self._members = members
         self._ends: Sequence[int] | None = None
         self._targets: Mapping[str, int] | None = None
 

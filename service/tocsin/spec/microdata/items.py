@@ -13,7 +13,7 @@ from tocsin.spec.microdata.crawl import Crawl
 from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.marked import MarkedPage
+    from tocsin.spec.html.marked import Mark, MarkedPage
 
 MOST_PROPERTIES: Final = 1_000_000
 """Of all items of a page together; an itemref may give the same thousand to each of a thousand items."""
@@ -168,11 +168,15 @@ class Reader:
         if source is not None:
             written = mark.attr(source)
             return Kind.URL, "" if written is None else self._resolve(place, written) or ""
-        if tag == "time" and (written := mark.attr("datetime")) is not None:
-            return Kind.TIME, written
+        if tag == "time":
+            written = mark.attr("datetime")
+            return Kind.TIME, self._text_of(mark) if written is None else written
         if self._living and tag in _LIVING_TEXT_FROM:
             return Kind.TEXT, mark.attr("value") or ""
-        return Kind.TEXT, mark.text if self._text_left > 0 else ""
+        return Kind.TEXT, self._text_of(mark)
+
+    def _text_of(self, mark: Mark) -> str:
+        return mark.text if self._text_left > 0 else ""
 
     def _resolve(self, place: int, reference: str) -> str | None:
         elements = self._page.elements

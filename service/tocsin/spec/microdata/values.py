@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -19,7 +21,7 @@ class Kind(StrEnum):
 
     ITEM  an element that makes an item
     URL   a URL property element; the value is absolute, or "" where it has none that can be resolved
-    TIME  a `time` element with a `datetime`; the value is that, as written
+    TIME  a `time` element; the value is its `datetime` as written, or its text without one
     TEXT  any other: its text, or the content of a `meta`
     """
 
@@ -54,8 +56,7 @@ class Item:
         return tuple([each for each in self.properties if name in each.names])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Property:
+class Property(Struct, frozen=True, eq=False):
     """What one element adds to an item; one that adds it to several items is the same in all of them.
 
     names     its property names in order, each once; at least one
