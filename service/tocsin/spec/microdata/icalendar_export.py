@@ -1,0 +1,219 @@
+"""What today's calendars need of an event beyond what text 003 says: RFC 5545 kept, and an identifier in every one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from uuid import NAMESPACE_URL, uuid5
+
+from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
+from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.hcard import is_valid_geo
+from tocsin.spec.microdata.lines import clean, escape, is_name
+from tocsin.spec.microdata.recurrence import read_rule
+from tocsin.spec.microdata.to_icalendar import Events
+from tocsin.spec.microdata.vevent import parse_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import TypeAlias
+
+    from tocsin.spec.microdata.lines import Budget, Sheet
+    from tocsin.spec.microdata.values import Item, Microdata
+
+_OURS: Final = frozenset({"BEGIN", "END", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})
+"""What the calendar says of itself; a page that could say it too could end the event, or begin another."""
+_ELSEWHERE: Final = frozenset(
+    {
+        *("DUE", "COMPLETED", "PERCENT-COMPLETE", "FREEBUSY", "BUSYTYPE", "REQUEST-STATUS"),
+        *("TZID", "TZNAME", "TZOFFSETFROM", "TZOFFSETTO", "TZURL", "ACTION", "REPEAT", "TRIGGER", "ACKNOWLEDGED"),
+        *("REFRESH-INTERVAL", "IMAGE", "LINK", "CONCEPT", "CONFERENCE", "SOURCE", "STRUCTURED-DATA"),
+        *("STYLED-DESCRIPTION", "GAP", "RSVP", "ADR", "N", "ORG", "RECURRENCE-ID"),
+    }
+)
+"""Names that RFC 5545 and its heirs know, but not of an event, or not as a text."""
+_ONCE: Final = frozenset(
+    {
+        *("CLASS", "CREATED", "DESCRIPTION", "DTEND", "DTSTART", "DURATION", "GEO", "LAST-MODIFIED", "LOCATION"),
+        *("ORGANIZER", "PRIORITY", "SEQUENCE", "STATUS", "SUMMARY", "TRANSP", "UID", "URL"),
+    }
+)
+_STATES: Final = {
+    "STATUS": frozenset({"TENTATIVE", "CONFIRMED", "CANCELLED"}),
+    "TRANSP": frozenset({"OPAQUE", "TRANSPARENT"}),
+    "CLASS": frozenset({"PUBLIC", "PRIVATE", "CONFIDENTIAL"}),
+}
+_NUMBER = re.compile("0*+([0-9]{1,9})")
+_NO_URI = re.compile(r"[^!#-\[\]-~]")
+_DATE_LETTERS = 8
+_LONGEST_S: Final = 100 * 366 * 86_400
+"""A century: longer than any event, and shorter than what readers can count."""
+
+
+class ExportedEvents(Events):
+    """Writes the events of one page as today's readers take them."""
+
+    def __init__(self, data: Microdata, budget: Budget, now: datetime) -> None:
+        super().__init__(data, budget, now)
+        self._alike: dict[str, int] = {}
+        self._told: set[str] = set()
+        self._uid = ""
+
+    def take(self, event: Item) -> None:
+        """Find the identifier of an event: its own, or one that is the same on every run (IC-13)."""
+        self._budget.spend(len(event.properties))
+        uid = clean(event.id or "") or self._text_of(event, "uid")
+        if not uid or uid in self._told:
+            uid = self._make_uid(uid or self._text_of(event, "url"), "" if uid else self._text_of(event, "summary"))
+        self._told.add(uid)
+        self._uid = uid
+
+    def _make_uid(self, url: str, summary: str) -> str:
+        # Not its dates: an event that is put off stays the same one. Its number counts only among those alike, so that
+        # one more before it changes nothing; without url and summary it is the item's index.
+        known = "\n".join((self._data.address or "", url, summary))
+        number = self._alike[known] = self._alike.get(known, 0) + 1
+        return str(uuid5(NAMESPACE_URL, f"{known}\n{number}".encode("utf-8", "replace").decode()))
+
+    def _text_of(self, event: Item, name: str) -> str:
+        return next((clean(each.text or "") for each in event.properties if name in each.names), "")
+
+    def _write_body(self, event: Item, sheet: Sheet) -> None:
+        sheet.add("UID", escape(self._uid))
+        told = {"UID"}
+        start = _find_start(event)
+        for name, each in self._each_line(event):
+            upper = name.upper()
+            if each.text is None or not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
+                continue
+            text = clean(each.text)
+            written = _WRITERS[upper](text, start) if upper in _WRITERS else _write_text(text, upper)
+            if (
+                written is None
+                or (upper == "DURATION" and "DTEND" in told)
+                or (upper == "DTEND" and "DURATION" in told)
+            ):
+                continue
+            if upper in _ONCE:
+                told.add(upper)
+            value, parameters = written
+            sheet.add(upper, value, parameters)
+
+
+def export_datetime(text: str) -> str | None:
+    """Write a date, or a moment, in the basic form: 20090505, or in UTC 20090505T190000Z; None for what is neither.
+
+    Moments are told to the second, years have four digits: iCalendar knows no others.
+    Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
+    """
+    if is_valid_date(text):
+        basic = text.replace("-", "")
+        return basic if len(basic) == _DATE_LETTERS else None
+    moment = parse_datetime(text)
+    if moment is None:
+        return None
+    date, _, time = moment.utc.partition("T")
+    if not is_valid_date(date) or len(date) != len("2009-05-05"):
+        return None
+    return f"{date.replace('-', '')}T{time[:8].replace(':', '')}Z"
+
+
+def _find_start(event: Item) -> str | None:
+    starts = (export_datetime(clean(each.text or "")) for each in event.properties if "dtstart" in each.names)
+    return next(filter(None, starts), None)
+
+
+def _is_date(basic: str) -> bool:
+    return len(basic) == _DATE_LETTERS
+
+
+def _write_text(text: str, name: str) -> Line | None:
+    if name in _STATES:
+        return (text.upper(), []) if text.upper() in _STATES[name] else None
+    return (escape(text), []) if text else None
+
+
+def _write_when(text: str, _: str | None) -> Line | None:
+    basic = export_datetime(text)
+    return None if basic is None else (basic, [("VALUE", "DATE" if _is_date(basic) else "DATE-TIME")])
+
+
+def _write_end(text: str, start: str | None) -> Line | None:
+    """Write the end, if it is of the start's kind and behind it: with any other, calendars refuse the event."""
+    basic = export_datetime(text)
+    if basic is None or (start is not None and (len(basic) != len(start) or basic <= start)):
+        return None
+    return _write_when(text, start)
+
+
+def _write_moment(text: str, _: str | None) -> Line | None:
+    basic = export_datetime(text)
+    return None if basic is None or _is_date(basic) else (basic, [("VALUE", "DATE-TIME")])
+
+
+def _write_more_dates(text: str, start: str | None) -> Line | None:
+    begin, mark, end = text.partition("/")
+    if not mark:
+        return _write_when(text, start)
+    since, until = _write_moment(begin, None), _write_moment(end, None)
+    if since is None:
+        return None
+    if until is not None:
+        return (f"{since[0]}/{until[0]}", [("VALUE", "PERIOD")]) if since[0] < until[0] else None
+    span = _write_duration(end, None)
+    return None if span is None else (f"{since[0]}/{span[0]}", [("VALUE", "PERIOD")])
+
+
+def _write_duration(text: str, start: str | None) -> Line | None:
+    seconds = parse_duration(text)
+    if seconds is None or not 0 < seconds <= _LONGEST_S:
+        return None
+    # An event of whole days lasts whole days.
+    return None if start is not None and _is_date(start) and "T" in text else (text, [])
+
+
+def _write_rule(text: str, _: str | None) -> Line | None:
+    rule = read_rule(text)
+    return None if rule is None else (rule, [])
+
+
+def _write_position(text: str, _: str | None) -> Line | None:
+    return (text, []) if is_valid_geo(text) else None
+
+
+def _write_uri(text: str, _: str | None) -> Line | None:
+    if not is_absolute_url(text):
+        return None
+    return _NO_URI.sub(
+        lambda match: "".join(f"%{octet:02X}" for octet in match[0].encode("utf-8", "replace")), text
+    ), []
+
+
+def _write_number(text: str, _: str | None) -> Line | None:
+    match = _NUMBER.fullmatch(text)
+    return None if match is None else (match[1], [])
+
+
+_WRITERS: Final[dict[str, Callable[[str, str | None], Line | None]]] = {
+    "DTSTART": _write_when,
+    "DTEND": _write_end,
+    "EXDATE": _write_when,
+    "RDATE": _write_more_dates,
+    "CREATED": _write_moment,
+    "LAST-MODIFIED": _write_moment,
+    "DURATION": _write_duration,
+    "RRULE": _write_rule,
+    "EXRULE": _write_rule,
+    "GEO": _write_position,
+    "URL": _write_uri,
+    "ATTACH": _write_uri,
+    "ATTENDEE": _write_uri,
+    "ORGANIZER": _write_uri,
+    "SEQUENCE": _write_number,
+    "PRIORITY": _write_number,
+}
+"""How values that are no texts are written, each given its text and the event's start; None leaves the line out."""
+
+if TYPE_CHECKING:
+    Line: TypeAlias = tuple[str, list[tuple[str, str]]]

@@ -1,0 +1,122 @@
+"""Content lines, as vCard and iCalendar have them in common: escaping, folding, and how much of them there may be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tocsin.spec.html.microsyntax import SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_LETTERS: Final = 8 * 2**20
+"""So long a file may become, about; what is beyond is left out, and said to be."""
+
+_FIRST_LINE, _NEXT_LINE = 75, 74
+_ESCAPED = re.compile(r"\r\n|[\\,;\r\n]")
+_ESCAPED_BUT_SEMICOLONS = re.compile(r"\r\n|[\\,\r\n]")
+_UPPER = str.maketrans({chr(at): chr(at - 32) for at in range(ord("a"), ord("z") + 1)})
+_BREAKS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_KEPT = "\t\n\r"
+_CONTROLS = [chr(at) for at in (*range(0x20), *range(0x7F, 0xA0)) if chr(at) not in _KEPT + _BREAKS]
+_CLEANED = str.maketrans({**dict.fromkeys(_CONTROLS, ""), **dict.fromkeys(_BREAKS, "\n")})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What no name is longer than in practice: a longer one would be folded, which few readers expect of names.
+_NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
+
+
+class Written(NamedTuple):
+    """A file.
+
+    text      None where the page has nothing of the kind
+    problems  in words for its reader: what was left out, since there was too much of it
+    """
+
+    text: str | None
+    problems: tuple[str, ...] = ()
+
+
+class Budget:
+    """How much may still be written, counted in letters and in properties looked at.
+
+    A page whose items share their properties has many times more to write than it has bytes.
+    """
+
+    def __init__(self, letters: int = MOST_LETTERS) -> None:
+        self._left = letters
+
+    def spend(self, letters: int) -> bool:
+        """Take so much of it; say whether there was as much. Once there was not, there never is."""
+        self._left = self._left - letters if letters <= self._left else -1
+        return not self.is_spent
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether something did not fit."""
+        return self._left < 0
+
+
+class Sheet:
+    """Lines as they are written; sheets of one file share its budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._lines: list[str] = []
+
+    def frame(self, name: str, value: str) -> None:
+        """Add a line that nothing is complete without, whatever the budget; the value as it stands in the file."""
+        self._lines.append(write_line(name, value))
+
+    def add(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
+        """Add a line, unless the budget is spent; the value as it stands in the file."""
+        if self.budget.spend(len(name) + len(value) + 3):
+            self._lines.append(write_line(name, value, parameters))
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "".join(self._lines)
+
+
+def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
+    """Write one line, folded, with its end.
+
+    value   as it stands in the file, escaped where it must be
+    Source  text 003, adding a vCard or iCalendar line (VC-19, IC-12). Deviation: a lone surrogate, which is no text and
+            which no encoding can write, becomes a replacement character.
+    """
+    line = f"{name.translate(_UPPER)}{''.join(f';{each}={chosen}' for each, chosen in parameters)}:{value}"
+    return fold(line if line.isascii() else _SURROGATE.sub("\ufffd", line))
+
+
+def fold(line: str) -> str:
+    """Fold a line after 75 code points, and what follows after 74 (C-15); with its end."""
+    if len(line) <= _FIRST_LINE:
+        return line + "\r\n"
+    rest = [line[at : at + _NEXT_LINE] for at in range(_FIRST_LINE, len(line), _NEXT_LINE)]
+    return "\r\n ".join((line[:_FIRST_LINE], *rest)) + "\r\n"
+
+
+def escape(text: str, *, with_semicolons: bool = True) -> str:
+    r"""Write a text into a value: \, commas and semicolons with a \ before them, line ends as \n (VC-18, IC-12)."""
+    pattern = _ESCAPED if with_semicolons else _ESCAPED_BUT_SEMICOLONS
+    return pattern.sub(_escape_one, text)
+
+
+def clean(text: str) -> str:
+    """Take away what today's readers stumble over: white space around it, control characters.
+
+    Tabs stay; what Unicode calls a line end is one.
+    """
+    return text.translate(_CLEANED).strip(SPACE)
+
+
+def is_name(text: str) -> bool:
+    """Say whether the text may be the name of a line: letters, digits and hyphens of ASCII, and not too many."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _escape_one(match: re.Match[str]) -> str:
+    found = match[0]
+    return rf"\{found}" if found in "\\,;" else r"\n"

@@ -1,0 +1,53 @@
+"""Recurrence rules, as far as one must know them to tell a rule from what is none."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tocsin.spec.infrastructure.datetimes import is_valid_date
+
+_WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
+_LONGEST = 1000
+
+
+def _list_of(number: str) -> re.Pattern[str]:
+    return re.compile(f"{number}(?:,{number})*+")
+
+
+_PARTS: Final = {
+    "FREQ": re.compile("SECONDLY|MINUTELY|HOURLY|DAILY|WEEKLY|MONTHLY|YEARLY"),
+    "UNTIL": re.compile("([0-9]{4})([0-9]{2})([0-9]{2})(?:T(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]Z?)?"),
+    "COUNT": re.compile("[1-9][0-9]{0,5}"),
+    "INTERVAL": re.compile("[1-9][0-9]{0,5}"),
+    "BYSECOND": _list_of("[0-5]?[0-9]"),
+    "BYMINUTE": _list_of("[0-5]?[0-9]"),
+    "BYHOUR": _list_of("(?:2[0-3]|[01]?[0-9])"),
+    "BYDAY": _list_of(f"(?:[+-]?(?:[1-4][0-9]|5[0-3]|0?[1-9]))?{_WEEKDAY}"),
+    "BYMONTHDAY": _list_of("[+-]?(?:[12][0-9]|3[01]|0?[1-9])"),
+    "BYYEARDAY": _list_of("[+-]?(?:36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0?[1-9][0-9]|0?0?[1-9])"),
+    "BYWEEKNO": _list_of("[+-]?(?:[1-4][0-9]|5[0-3]|0?[1-9])"),
+    "BYMONTH": _list_of("(?:1[0-2]|0?[1-9])"),
+    "BYSETPOS": _list_of("[+-]?(?:36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0?[1-9][0-9]|0?0?[1-9])"),
+    "WKST": re.compile(_WEEKDAY),
+}
+
+
+def read_rule(text: str) -> str | None:
+    """Give a recurrence rule in capitals; None if the text is none.
+
+    Source  RFC 5545, 3.3.10: every part once, FREQ among them, never both UNTIL and COUNT
+    """
+    rule = text.upper()
+    if len(rule) > _LONGEST or not rule.isascii():
+        return None
+    pairs = [part.partition("=")[::2] for part in rule.split(";")]
+    parts = dict(pairs)
+    if len(parts) < len(pairs) or "FREQ" not in parts or {"UNTIL", "COUNT"} <= parts.keys():
+        return None
+    if not all(name in _PARTS and _PARTS[name].fullmatch(value) for name, value in pairs):
+        return None
+    until = parts.get("UNTIL")
+    if until is not None and not is_valid_date(f"{until[:4]}-{until[4:6]}-{until[6:8]}"):
+        return None
+    return rule

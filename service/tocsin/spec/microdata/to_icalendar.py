@@ -1,0 +1,113 @@
+"""Events of a page as iCalendar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
+from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape
+from tocsin.spec.microdata.values import VEVENT, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from tocsin.spec.microdata.values import Item, Microdata, Property
+
+_STRIPPED = str.maketrans("", "", "-:")
+
+
+def to_icalendar(
+    data: Microdata, *, profile: str = "export", now: datetime, product: str, which: int | None = None
+) -> str | None:
+    """Write the events of a page, or one of them, as a calendar; None where there is none.
+
+    profile  export: as today's calendars read it; text: as text 003 has it, to the letter
+    now      when the events are known to be so, aware, in UTC
+    product  what wrote the calendar, such as -//Acme//Watcher//EN
+    which    a number among the page's events, from 1; None: all of them in one calendar
+    Source   text 003, vEvent: conversion (IC-07 to IC-13)
+    """
+    return write_calendar(data, profile=profile, now=now, product=product, which=which).text
+
+
+def write_calendar(
+    data: Microdata, *, profile: str = "export", now: datetime, product: str, which: int | None = None
+) -> Written:
+    """Write what `to_icalendar` does, and tell what was left out of it."""
+    from tocsin.spec.microdata.icalendar_export import ExportedEvents  # noqa: PLC0415 - made of what stands here
+
+    events = find_events(data)
+    if not events or (which is not None and not 0 < which <= len(events)):
+        return Written(None)
+    budget = Budget()
+    writer = (Events if profile == "text" else ExportedEvents)(data, budget, now)
+    sheet = Sheet(budget)
+    sheet.frame("BEGIN", "VCALENDAR")
+    sheet.frame("PRODID", escape(product))
+    sheet.frame("VERSION", "2.0")
+    untold = 0
+    for number, event in enumerate(events, 1):
+        if budget.is_spent:
+            untold = (len(events) if which is None else which) - number + 1
+            break
+        writer.take(event)
+        if which in (None, number):
+            writer.write(event, sheet)
+        if which == number:
+            break
+    sheet.frame("END", "VCALENDAR")
+    return Written(sheet.text, _problems(budget, untold))
+
+
+def find_events(data: Microdata) -> tuple[Item, ...]:
+    """Give the events of a page as they are numbered: in tree order."""
+    return tuple(item for item in data.all if VEVENT in item.types)
+
+
+class Events:
+    """Writes the events of one page to the letter of the text."""
+
+    def __init__(self, data: Microdata, budget: Budget, now: datetime) -> None:
+        self._data = data
+        self._budget = budget
+        self._stamp = f"{now:%Y%m%dT%H%M%SZ}"
+
+    def take(self, event: Item) -> None:
+        """Notice an event, also one that is not written; each in its turn."""
+
+    def write(self, event: Item, sheet: Sheet) -> None:
+        """Write one event; what the budget no longer holds is left out, but its frame is whole."""
+        sheet.frame("BEGIN", "VEVENT")
+        sheet.frame("DTSTAMP;VALUE=DATE-TIME", self._stamp)
+        self._write_body(event, sheet)
+        sheet.frame("END", "VEVENT")
+
+    def _write_body(self, event: Item, sheet: Sheet) -> None:
+        if event.id is not None:
+            sheet.add("UID", escape(event.id))
+        for name, each in self._each_line(event):
+            text = each.text
+            if text is None:
+                continue  # IC-09
+            if each.kind is not Kind.TIME:
+                sheet.add(name, escape(text))
+            elif is_valid_date(text):
+                sheet.add(name, text.translate(_STRIPPED), [("VALUE", "DATE")])
+            elif is_valid_global(text):
+                sheet.add(name, text.translate(_STRIPPED), [("VALUE", "DATE-TIME")])
+
+    def _each_line(self, event: Item) -> Iterator[tuple[str, Property]]:
+        """Give each name of each property, while there is a budget."""
+        for each in event.properties:
+            for name in each.names:
+                if not self._budget.spend(1):
+                    return
+                yield name, each
+
+
+def _problems(budget: Budget, untold: int) -> tuple[str, ...]:
+    if not budget.is_spent:
+        return ()
+    more = f", and {untold} events" if untold else ""
+    return (f"too much for one file: properties of one event{more} are left out",)

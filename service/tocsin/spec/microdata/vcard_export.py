@@ -1,0 +1,167 @@
+"""What today's address books need of a vCard beyond what text 003 says: RFC 2426 kept, and a name in every card."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
+from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.hcard import is_valid_geo, is_valid_tz
+from tocsin.spec.microdata.lines import clean, escape, is_name
+from tocsin.spec.microdata.to_vcard import NAME_PARTS, Cards
+from tocsin.spec.microdata.values import Kind
+
+if TYPE_CHECKING:
+    from tocsin.spec.microdata.lines import Sheet
+    from tocsin.spec.microdata.values import Item, Property
+
+_OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "SOURCE", "NAME", "PRODID"})
+"""What the card says of itself; a page that could say it too could end the card, or begin another."""
+_ONCE: Final = frozenset({"UID", "FN", "N", "BDAY", "REV", "CLASS", "MAILER", "TZ", "GEO", "SORT-STRING"})
+_REFERENCES: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY", "URL"})
+"""Whose values are URLs, or else data that nobody writes into a page."""
+_SCHEMES: Final = {"EMAIL": "mailto:", "TEL": "tel:"}
+_SHORT_TIME = re.compile(r"(T[0-9]{2}:[0-9]{2})(?=Z|[+-])")
+_INITIAL = re.compile(r"\w\.?")
+
+
+class ExportedCards(Cards):
+    """Writes the cards of one page as today's readers take them."""
+
+    def _write_body(self, card: Item, sheet: Sheet) -> None:
+        told = self._write_head(card, sheet)
+        for name, each in self._each_line(card):
+            upper = name.upper()
+            if not is_name(name) or upper in _OURS or upper in told:
+                continue
+            written = self._write_value(name, each)
+            if written is None or not written[0].strip(";, "):
+                continue
+            if upper in _ONCE:
+                told.add(upper)
+            sheet.add(name, *written)
+        # Both are demanded by RFC 2426, 3.1; vobject refuses a card without FN, others show it without any name.
+        if "FN" not in told:
+            sheet.add("FN", escape(self._infer_formatted(card)))
+        if "N" not in told:
+            sheet.add("N", self._infer_name(card))
+
+    def _write_head(self, card: Item, sheet: Sheet) -> set[str]:
+        """Write whence the card is, and its identifier; give the names that stand for good."""
+        source, title, identifier = (clean(text or "") for text in (self._data.address, self._data.title, card.id))
+        for name, text in (("SOURCE", source), ("NAME", title), ("UID", identifier)):
+            if text:
+                sheet.add(name, escape(text))
+        return {"UID"} if identifier else set()
+
+    def _write_value(self, name: str, each: Property) -> tuple[str, list[tuple[str, str]]] | None:
+        upper = name.upper()
+        if each.item is not None and upper in {"N", "ADR", "ORG", "AGENT"}:
+            return super()._write_value(name.lower(), each)
+        if each.item is None:
+            text, parameters = clean(each.text or ""), self._describe(each, each.text or "")
+        else:
+            text, parameters = self._first_text(each.item, "value") or "", self._type_of(each.item)
+        return self._write_text(upper, text, parameters)
+
+    def _write_text(
+        self, name: str, text: str, parameters: list[tuple[str, str]]
+    ) -> tuple[str, list[tuple[str, str]]] | None:
+        """Write a plain text as RFC 2426 wants the value of this name; None where it allows none such."""
+        scheme = _SCHEMES.get(name)
+        if scheme is not None and text[: len(scheme)].lower() == scheme:
+            text = clean(unquote(text[len(scheme) :].partition("?")[0]))
+            parameters = [pair for pair in parameters if pair != ("VALUE", "URI")]
+        elif name in {"BDAY", "REV"}:
+            return _write_time(text)
+        elif name == "GEO":
+            return (text, []) if is_valid_geo(text) else None
+        elif name == "TZ" and not is_valid_tz(text):
+            parameters = [("VALUE", "TEXT")]
+        elif name in _REFERENCES and not parameters:
+            if not is_absolute_url(text):
+                return None
+            parameters = [("VALUE", "URI")]
+        elif name == "AGENT" and not parameters:
+            parameters = [("VALUE", "TEXT")]
+        elif name == "N":
+            return _split_name(text, None), []
+        elif name == "ADR":
+            return f";;{escape(text)};;;;", parameters
+        return escape(text), parameters
+
+    def _first_text(self, item: Item, name: str) -> str | None:
+        text = super()._first_text(item, name)
+        return None if text is None else clean(text)
+
+    def _texts(self, item: Item, name: str) -> list[str]:
+        return [escape(text) for text in self._cleaned(item, name) if text]
+
+    def _cleaned(self, item: Item, name: str) -> list[str]:
+        return [
+            clean(each.text)
+            for each in self._named(item, name)
+            if each.text is not None and self._budget.spend(len(each.text))
+        ]
+
+    def _type_of(self, item: Item) -> list[tuple[str, str]]:
+        return [pair for pair in super()._type_of(item) if pair[1]]
+
+    def _infer_formatted(self, card: Item) -> str:
+        """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else."""
+        for each in self._named(card, "n"):
+            text = self._in_words(each.item) if each.item is not None else clean(each.text or "")
+            if text:
+                return text
+        for name in ("org", "nickname", "email", "tel"):
+            for each in self._named(card, name):
+                if text := self._plain(each):
+                    return text
+        return ""
+
+    def _infer_name(self, card: Item) -> str:
+        """Take the name apart that somebody is called by (VC-21)."""
+        organisation = next(filter(None, map(self._plain, self._named(card, "org"))), None)
+        formatted = next(filter(None, map(self._plain, self._named(card, "fn"))), None)
+        return _split_name(formatted or organisation or "", organisation)
+
+    def _plain(self, each: Property) -> str:
+        """Give a property's text, or what stands for it in an item."""
+        if each.item is None:
+            text = clean(each.text or "") if each.kind is not Kind.URL else ""
+        else:
+            text = self._first_text(each.item, "organization-name") or self._first_text(each.item, "value") or ""
+        return text
+
+    def _in_words(self, name: Item) -> str:
+        family, given, additional, prefix, suffix = (self._first_text(name, part) or "" for part in NAME_PARTS)
+        return " ".join(filter(None, (prefix, given, additional, family, suffix)))
+
+
+def _split_name(formatted: str, organisation: str | None) -> str:
+    """Write a name as its parts: an organisation's as a whole, two words as the vocabulary's later drafts do.
+
+    Source  VC-21: "Ann Lee", "Lee, Ann" and "Lee A." are all of the family Lee; between the first and the last of more
+            words stand additional names
+    """
+    words = formatted.split()
+    if formatted == organisation or len(words) < 2:  # noqa: PLR2004 - one word tells no parts
+        family, given, additional = [formatted], [], []
+    elif words[0].endswith(",") and words[0] != ",":
+        family, given, additional = [words[0][:-1]], words[1:2], words[2:]
+    elif len(words) == 2 and _INITIAL.fullmatch(words[1]):  # noqa: PLR2004 - a family name and an initial
+        family, given, additional = words[:1], words[1:], []
+    else:
+        family, given, additional = words[-1:], words[:1], words[1:-1]
+    return ";".join((*(escape(" ".join(part)) for part in (family, given, additional)), "", ""))
+
+
+def _write_time(text: str) -> tuple[str, list[tuple[str, str]]] | None:
+    """Write a date, or a moment to the second, in a year of four digits (RFC 2426); None for what is neither."""
+    if is_valid_date(text) and text[4] == "-":
+        return text, [("VALUE", "DATE")]
+    if is_valid_global(text) and parse_datetime(text) is not None:
+        return _SHORT_TIME.sub(r"\1:00", text), [("VALUE", "DATE-TIME")]
+    return None
