@@ -1,0 +1,239 @@
+"""RDF in the formats that other programs read. Only this file knows the library that writes them.
+
+Nothing that a page says reaches the library as anything but a checked term (`rdf_terms`). Where the library is known to
+lose or to hang on what a page can state, what it does is replaced here; each place says why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from io import BytesIO
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from rdflib import BNode, Graph, URIRef
+from rdflib import Literal as RdfLiteral
+from rdflib.namespace import RDF as RDFLIB_RDF
+from rdflib.plugins.serializers.jsonld import Converter
+from rdflib.plugins.serializers.turtle import OBJECT, TurtleSerializer
+from rdflib.plugins.shared.jsonld.context import Context
+
+from tocsin.spec.microdata.rdf_terms import RDF, XSD, Blank, Iri, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from rdflib.term import Identifier, Node
+
+    from tocsin.spec.microdata.rdf_terms import Term, Triple
+
+_KNOWN: Final = MappingProxyType(
+    {
+        RDF: "rdf",
+        XSD: "xsd",
+        "http://www.w3.org/2002/07/owl#": "owl",
+        "http://purl.org/dc/terms/": "dct",
+        "http://creativecommons.org/ns#": "cc",
+        "http://www.w3.org/1999/xhtml/vocab#": "xhv",
+        "http://www.w3.org/1999/xhtml/microdata#": "md",
+        "http://schema.org/": "schema",
+        "https://schema.org/": "schema",
+        "http://purl.org/vocab/frbr/core#": "frbr",
+    }
+)
+_TYPE: Final = f"{RDF}type"
+_MOST_PREFIXES: Final = 50
+_DEEPEST: Final = 12
+"""Blank nodes are written inside one another down to here; each level costs the library six calls."""
+
+_SPLIT: Final = re.compile(r"(.*(?:[#/]|%23[^:]*:))([A-Za-z_][A-Za-z0-9_-]*(?:%[0-9A-F]{2}[A-Za-z0-9_-]*)*)", re.DOTALL)
+"""An IRI as a vocabulary and a name in it that every format can write as it stands."""
+_ESCAPE: Final = re.compile("%[0-9A-Fa-f]{2}")
+_WORD: Final = re.compile("[A-Za-z][A-Za-z0-9]*")
+
+
+def write_rdf(triples: Iterable[Triple], form: str, *, blank: str = "") -> str:
+    """Write triples in a format; the same triples in the same order give the same text.
+
+    form   "turtle", "ntriples" or "jsonld"
+    blank  what the names of blank nodes begin with, letters and digits: documents that are put together must differ
+    """
+    held = tuple(triples)
+    prefixes = _find_prefixes(held)
+    return _WRITERS[form](_to_graph(held, f"{blank}b"), prefixes)
+
+
+def _to_graph(triples: Iterable[Triple], blank: str) -> Graph:
+    graph = Graph(store="SimpleMemory", bind_namespaces="none")
+    made: dict[Term, Identifier] = {}
+    for subject, predicate, object_ in triples:
+        nodes = []
+        for term in (subject, predicate, object_):
+            node = made.get(term)
+            if node is None:
+                node = made[term] = _to_node(term, blank)
+            nodes.append(node)
+        graph.store.add((nodes[0], nodes[1], nodes[2]), graph)
+    return graph
+
+
+def _to_node(term: Term, blank: str) -> Identifier:
+    if isinstance(term, Iri):
+        return URIRef(term.text)
+    if isinstance(term, Blank):
+        return BNode(f"{blank}{term.number}")
+    literal = RdfLiteral(term.text, lang=term.language)
+    if term.datatype is not None:
+        # As it is unpickled: made with its type, it would be read, written anew and, if it cannot be, complained of.
+        literal.__setstate__((None, {"language": None, "datatype": URIRef(term.datatype)}))
+    return literal
+
+
+def _find_prefixes(triples: Sequence[Triple]) -> dict[str, str]:
+    """Name the vocabularies that predicates, types and data types are of: the prefix by the vocabulary."""
+    named: dict[str, None] = {}
+    schemes = set()
+    for each in triples:
+        if each.predicate.text != _TYPE:
+            named[each.predicate.text] = None
+        for term in each:
+            if isinstance(term, Iri):
+                schemes.add(term.text.partition(":")[0])
+            elif isinstance(term, Literal) and term.datatype is not None:
+                named[term.datatype] = None
+        if isinstance(each.object, Iri) and each.predicate.text == _TYPE:
+            named[each.object.text] = None
+    found: dict[str, str] = {}
+    # A prefix that is a scheme of this page too would make another IRI of it in JSON.
+    taken = schemes | {scheme.lower() for scheme in schemes}
+    for iri in named:
+        split = _SPLIT.fullmatch(iri)
+        if split is None or split[1] in found or len(found) >= _MOST_PREFIXES or "://" not in split[1]:
+            continue
+        wanted = _KNOWN.get(split[1]) or _suggest(split[1])
+        prefix = wanted
+        number = 1
+        while prefix in taken or (prefix != _KNOWN.get(split[1]) and prefix in _KNOWN.values()):
+            number += 1
+            prefix = f"{wanted}{number}"
+        taken.add(prefix)
+        found[split[1]] = prefix
+    return found
+
+
+def _suggest(vocabulary: str) -> str:
+    host, _, path = vocabulary.partition("://")[2].partition("/")
+    words = _WORD.findall(_ESCAPE.sub(" ", path)) or _WORD.findall(host)[:-1]
+    return words[-1].lower() if words else "ns"
+
+
+def _shorten(iri: str, prefixes: Mapping[str, str]) -> str | None:
+    split = _SPLIT.fullmatch(iri)
+    prefix = None if split is None else prefixes.get(split[1])
+    return None if split is None or prefix is None else f"{prefix}:{split[2]}"
+
+
+def _write_ntriples(graph: Graph, _: Mapping[str, str]) -> str:
+    return graph.serialize(format="nt11", encoding="utf-8").decode()
+
+
+def _write_turtle(graph: Graph, prefixes: Mapping[str, str]) -> str:
+    stream = BytesIO()
+    _Turtle(graph, prefixes).serialize(stream)
+    return stream.getvalue().decode().strip("\n") + "\n"
+
+
+def _write_jsonld(graph: Graph, prefixes: Mapping[str, str]) -> str:
+    # `@type` holds IRIs alone, but a page can give any value as a type.
+    is_odd = any(not isinstance(value, URIRef) for value in graph.objects(None, RDFLIB_RDF.type))
+    names = _Names(prefixes)
+    converter = _JsonLd(names, use_native_types=False, use_rdf_type=is_odd)
+    converter.use_native_types = False  # with a context the library would write numbers in other words
+    context = {prefix: vocabulary for vocabulary, prefix in prefixes.items()}
+    document = {"@context": context, "@graph": converter.from_graph(graph)}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+_WRITERS: Final[Mapping[str, Callable[[Graph, Mapping[str, str]], str]]] = MappingProxyType(
+    {"turtle": _write_turtle, "ntriples": _write_ntriples, "jsonld": _write_jsonld}
+)
+
+
+class _Turtle(TurtleSerializer):
+    """Turtle in the order of the page, with its prefixes."""
+
+    def __init__(self, graph: Graph, prefixes: Mapping[str, str]) -> None:
+        super().__init__(graph)
+        self._prefixes = prefixes
+        self._short: dict[Node, str | None] = {}
+
+    def preprocess(self) -> None:
+        super().preprocess()
+        self.namespaces = {prefix: URIRef(vocabulary) for vocabulary, prefix in self._prefixes.items()}
+
+    def orderSubjects(self) -> list[Any]:  # noqa: N802 - the library's name
+        """Keep the page's order; what is written inside another comes last, in case that nothing holds it."""
+        return sorted(self._subjects, key=lambda node: isinstance(node, BNode) and self._references[node] == 1)
+
+    def sortProperties(self, properties: Mapping[Any, list[Any]]) -> list[Any]:  # noqa: N802 - the library's name
+        """Keep the page's order, types first. Sorted by the library, values of types that cannot be compared raise."""
+        return sorted(properties, key=lambda predicate: predicate != RDFLIB_RDF.type)
+
+    def get_pname(self, uri: Node, gen_prefix: bool = True) -> str | None:  # noqa: ARG002, FBT001, FBT002 - the library's
+        if uri not in self._short:
+            self._short[uri] = _shorten(uri, self._prefixes) if isinstance(uri, URIRef) else None
+        return self._short[uri]
+
+    def label(self, node: Node, position: int) -> str:
+        """Write a term. The library would write nil as `()`, which is no predicate, and numbers in other words."""
+        if isinstance(node, RdfLiteral):
+            if node.datatype is None:
+                return node.n3()
+            return f"{RdfLiteral(str(node)).n3()}^^{self.get_pname(node.datatype) or node.datatype.n3()}"
+        if node == RDFLIB_RDF.type and position not in (0, OBJECT):
+            return "a"
+        return self.get_pname(node) or node.n3()
+
+    def isValidList(self, l_: Node) -> bool:  # noqa: ARG002, N802 - the library's
+        """Write no list as one: the library follows a page's list for ever where it leads back to itself."""
+        return False
+
+    def p_squared(self, node: Node, position: int, newline: bool = False) -> bool:  # noqa: FBT001, FBT002 - the library's
+        """Write a blank node where it is used, but not so deep that Python's stack ends."""
+        return self.depth < _DEEPEST and super().p_squared(node, position, newline)
+
+
+class _Names(Context):
+    """Our prefixes, where the library would shorten at the first #."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        super().__init__({prefix: vocabulary for vocabulary, prefix in prefixes.items()})
+        self._short = prefixes
+
+    def shrink_iri(self, iri: str) -> str:
+        return _shorten(str(iri), self._short) or str(iri)
+
+    def to_symbol(self, iri: str) -> str:
+        return self.shrink_iri(iri)
+
+
+class _JsonLd(Converter):
+    """JSON-LD as a list of nodes in the order of the page, none of them inside another."""
+
+    def from_graph(self, graph: Graph) -> list[Any]:
+        """Take every subject by itself: the library goes from node to node, as deep as the page wants."""
+        nodes: dict[Any, Any] = {}
+        for subject in graph.subjects(unique=True):
+            self.process_subject(graph, subject, nodes)  # type: ignore[arg-type] # no subject is a literal
+        return list(nodes.values())
+
+    def to_raw_value(self, graph: Graph, s: Any, o: Any, nodemap: dict[str, Any]) -> Any:
+        """Write a value. The library goes into blank nodes, and forgets an empty text when another follows it."""
+        if isinstance(o, BNode):
+            return {"@id": o.n3()}
+        value = super().to_raw_value(graph, s, o, nodemap)
+        return {"@value": ""} if value == "" else value
+
+    def to_collection(self, graph: Graph, l_: Any) -> None:
+        """Write no list as one: a page's list may lack a part, or have it twice, which the library would lose."""

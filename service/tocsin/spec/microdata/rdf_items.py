@@ -1,0 +1,137 @@
+"""Items as RDF: the walk through them, which is the same however their predicates are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.rdf_terms import RDF, Blank, Iri, to_iri
+from tocsin.spec.microdata.values import Item, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tocsin.spec.microdata.rdf_terms import Literal, Node, Statements, Term
+    from tocsin.spec.microdata.values import Property
+
+TYPE: Final = Iri(f"{RDF}type")
+
+
+class Scheme(Protocol):
+    """How names become predicates, and texts literals.
+
+    A context is what names mean something by: a text that a type, or the way to an item without one, makes; "" if
+    there is none.
+    """
+
+    def context(self, type_: str | None, outer: str, name: str) -> str:
+        """Give the context of an item.
+
+        type_  the first of its types that is an absolute URL; None if it has none
+        outer  the context of the item that holds it; "" for a top-level item
+        name   that of the property that it is the value of; "" for a top-level item
+        """
+
+    def predicates(self, context: str, name: str) -> Sequence[Iri] | None:
+        """Give the predicates that a name stands for; None where what it names is not even looked at."""
+
+    def literal(self, each: Property, text: str) -> Literal:
+        """Give a property's text as a literal."""
+
+
+class Items:
+    """Items on their way into RDF, each of them one node."""
+
+    def __init__(self, scheme: Scheme, statements: Statements, *, first: int = 0) -> None:
+        """Start with no item told.
+
+        first  the number of the first blank node
+        """
+        self._scheme = scheme
+        self._statements = statements
+        self._first = first
+        self._blanks = 0
+        self._nodes: dict[Item, Node] = {}
+        self._told: set[tuple[Item, str]] = set()
+        self._open: set[Item] = set()
+        self._predicates: dict[tuple[str, str], Sequence[Iri] | None] = {}
+        self._types: dict[str | None, tuple[str, ...]] = {None: ()}
+
+    def tell(self, item: Item) -> Node:
+        """State all that a top-level item states, and those that it holds.
+
+        Shared items keep their node and get predicates for each context (RDF-14); none is gone into twice on one way
+        down (C-14), nor a second time in the same context, since that would state the same.
+        Raises Enough where it goes on for too long.
+        """
+        # A stack of our own: the depth is the page's.
+        ways = [self._describe(item, self._context(item, "", ""))]
+        while ways:
+            inner = next(ways[-1], None)
+            if inner is None:
+                ways.pop()
+            else:
+                ways.append(self._describe(*inner))
+        return self._node(item)
+
+    def _describe(self, item: Item, context: str) -> Iterator[tuple[Item, str]]:
+        """State an item in a context; yields the items to be stated before it goes on, each in its context."""
+        self._statements.spend(len(context))
+        self._told.add((item, context))
+        self._open.add(item)
+        node = self._node(item)
+        for type_ in self._types_of(item):
+            self._statements.add(node, TYPE, to_iri(type_))
+        for each in item.properties:
+            for name in each.names:
+                self._statements.spend()
+                predicates = self._find_predicates(context, name)
+                if predicates is None:
+                    continue
+                if each.item is not None:
+                    inner = each.item, self._context(each.item, context, name)
+                    if each.item not in self._open and inner not in self._told:
+                        yield inner
+                value = self._term(each)
+                if value is not None:
+                    for predicate in predicates:
+                        self._statements.add(node, predicate, value)
+        self._open.discard(item)
+
+    def _term(self, each: Property) -> Term | None:
+        if each.item is not None:
+            return self._node(each.item)
+        text = each.text or ""
+        if each.kind is Kind.URL:
+            # C-21: an empty value names nothing.
+            return to_iri(text) if is_absolute_url(text) else None
+        return self._scheme.literal(each, text)
+
+    def _node(self, item: Item) -> Node:
+        node = self._nodes.get(item)
+        if node is None:
+            if item.id is not None and is_absolute_url(item.id):
+                node = to_iri(item.id)
+            else:
+                node = Blank(self._first + self._blanks)
+                self._blanks += 1
+            self._nodes[item] = node
+        return node
+
+    def _context(self, item: Item, outer: str, name: str) -> str:
+        self._statements.spend(len(outer))
+        types = self._types_of(item)
+        return self._scheme.context(types[0] if types else None, outer, name)
+
+    def _types_of(self, item: Item) -> tuple[str, ...]:
+        found = self._types.get(item.type)
+        if found is None:
+            found = self._types[item.type] = tuple(each for each in item.types if is_absolute_url(each))
+        return found
+
+    def _find_predicates(self, context: str, name: str) -> Sequence[Iri] | None:
+        key = (context, name)
+        if key not in self._predicates:
+            self._statements.spend(len(context) + len(name))
+            self._predicates[key] = self._scheme.predicates(context, name)
+        return self._predicates[key]
