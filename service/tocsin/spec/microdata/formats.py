@@ -6,15 +6,17 @@ Who writes a format is imported when the first page is converted into it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 
 from tocsin.errors import UsageError
-from tocsin.spec.microdata.values import Microdata
+from tocsin.spec.microdata.values import HCARD, VEVENT, Microdata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from typing import TypeAlias
+
+    from tocsin.spec.microdata.lines import Written
 
 EXPORT: Final = "export"
 """What today's readers take."""
@@ -24,6 +26,8 @@ LIVING: Final = "living"
 """As today's HTML has it."""
 NOTE: Final = "note"
 """Of RDF: what the W3C's note Microdata to RDF says."""
+
+_Known = TypeVar("_Known")
 
 ALL: Final = "all"
 """Not one item: every one."""
@@ -202,16 +206,67 @@ def _microdata(asked: Asked) -> Converted:
     found = len(data.items)
     if asked.item != ALL:
         if asked.item > found:
-            return Converted(None, (*data.problems, _no_such("microdata", asked.item, found)), found)
+            return _of_items(data, None, asked, "microdata", found)
         data = replace(data, items=(data.items[asked.item - 1],))
     written = to_object(data, living=asked.profile == LIVING)
     cut = ("too much for one document: the rest is left out",) if "cut" in written and not data.is_cut else ()
     return Converted(to_text(written), data.problems + cut, found)
 
 
-def _no_such(form: str, item: int, found: int) -> str:
-    one, many = FORMATS[form].counted or ("item", "items")
-    return f"no {one} {item}: the page has {found} {one if found == 1 else many}"
+def _vcard(asked: Asked) -> Converted:
+    from tocsin.spec.microdata.to_vcard import count_cards, write_cards  # noqa: PLC0415 - the same
+
+    data = _items(asked)
+    found = count_cards(data)
+    which = None if asked.item == ALL else asked.item
+    written = write_cards(data, profile=asked.profile, which=which)
+    return _of_items(data, written, asked, "vcard", found)
+
+
+def _ical(asked: Asked) -> Converted:
+    from tocsin.spec.microdata.to_icalendar import find_events, write_calendar  # noqa: PLC0415 - the same
+
+    data = _items(asked)
+    found = len(find_events(data))
+    which = None if asked.item == ALL else asked.item
+    written = write_calendar(data, profile=asked.profile, now=_known(asked.now), product=PRODUCT, which=which)
+    return _of_items(data, written, asked, "ical", found)
+
+
+def _of_items(data: Microdata, written: Written | None, asked: Asked, form: str, found: int) -> Converted:
+    text, problems = (None, ()) if written is None else written
+    if text is None and found and asked.item != ALL:
+        one, many = FORMATS[form].counted or ("item", "items")
+        problems += (f"no {one} {asked.item}: the page has {found} {one if found == 1 else many}",)
+    return Converted(text, data.problems + problems, found)
+
+
+def _atom(asked: Asked) -> Converted:
+    from tocsin.spec.microdata.to_atom import to_atom  # noqa: PLC0415 - the same
+
+    page = _page_of(asked)
+    feed = to_atom(
+        page.body,
+        page.content_type,
+        address=_known(page.address),
+        now=_known(asked.now),
+        last_modified=asked.last_modified,
+        self_url=asked.self_url,
+        nosniff=page.nosniff,
+        base=page.base,
+        profile="text" if asked.profile == TEXT else "export",
+    )
+    return Converted(feed.text, feed.problems)
+
+
+def _page_of(asked: Asked) -> Received:
+    """Give the page; `convert` has seen to it that there is one."""
+    return cast("Received", asked.given)
+
+
+def _known(value: _Known | None) -> _Known:
+    """Give what `convert` has seen to be there."""
+    return cast("_Known", value)
 
 
 _ALL_FORMATS: Final = (
@@ -225,6 +280,43 @@ _ALL_FORMATS: Final = (
         whole=(LIVING,),
         joins=True,
         counted=("item", "items"),
+    ),
+    Format(
+        "vcard",
+        "Contacts",
+        "text/vcard; charset=utf-8",
+        ".vcf",
+        (EXPORT, TEXT),
+        _vcard,
+        type=HCARD,
+        joins=True,
+        counted=("contact", "contacts"),
+        default=1,
+    ),
+    Format(
+        "ical",
+        "Calendar",
+        "text/calendar; charset=utf-8",
+        ".ics",
+        (EXPORT, TEXT),
+        _ical,
+        type=VEVENT,
+        needs_address=True,
+        needs_now=True,
+        joins=True,
+        counted=("event", "events"),
+    ),
+    Format(
+        "atom",
+        "Feed of its articles (Atom)",
+        "application/atom+xml; charset=utf-8",
+        ".atom",
+        (EXPORT, TEXT),
+        _atom,
+        whole=(EXPORT, TEXT),
+        of_items=False,
+        needs_address=True,
+        needs_now=True,
     ),
 )
 
