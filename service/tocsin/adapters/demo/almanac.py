@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 LONG_AGO: Final = "2020-01-01"
 MOST_DATES: Final = 2
@@ -28,6 +28,7 @@ class Author(Struct, frozen=True):
             page fail for a while, None lets it be
     first   the first change is so long after everybody has looked at the site
     every   and then at each multiple of this on the clock
+    holds   what it announces as microdata, with a day that each change puts off
     """
 
     title: str
@@ -36,7 +37,20 @@ class Author(Struct, frozen=True):
     kind: str | None = None
     first: timedelta = timedelta()
     every: timedelta = timedelta(days=1)
+    holds: str | None = None
 
+
+_CONCERT: Final = """<div itemscope itemtype="http://microformats.org/profile/hcalendar#vevent">
+<h2 itemprop="summary">Harbour concert</h2>
+<p>On <time itemprop="dtstart" datetime="{day}">{day}</time>, at <span itemprop="location">the old pier</span>.
+<a itemprop="url" href="/news#concert">More of it</a></p>
+</div>
+<p itemscope itemtype="http://microformats.org/profile/hcard">Tickets: <span itemprop="fn">
+<span itemprop="org" itemscope><span itemprop="organization-name">Harbour Office</span></span></span>,
+<span itemprop="tel">+44 1632 960 123</span></p>
+"""
+_FIRST_DAY: Final = date(2027, 5, 5)
+_DAYS: Final = 28
 
 AUTHORS: Final[dict[str, Author]] = {
     "/news": Author(
@@ -46,6 +60,7 @@ AUTHORS: Final[dict[str, Author]] = {
         "major",
         timedelta(),
         timedelta(minutes=2),
+        _CONCERT,
     ),
     "/notes": Author(
         "Release notes",
@@ -98,16 +113,26 @@ def page_at(path: str, now: datetime, first: datetime | None) -> str | None:
         dates = " ".join([LONG_AGO, *(f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in reversed(changes))][-MOST_DATES:])
         meta = f'<meta name="topper-{author.kind}" content="{dates}">\n'
     elif author.kind == "text" and changes:
-        # Counted from a fixed day: after a restart the same sentence stands there.
-        number = int(changes[0].timestamp()) // int(author.every.total_seconds())
+        number = _number(author, changes)
         text = f"{text}</p>\n<p>{_SENTENCES[number % len(_SENTENCES)]}"
     elif author.kind is None:
         meta = f'<meta name="topper-major" content="{LONG_AGO}">\n'
+    held = "" if author.holds is None else author.holds.format(day=_day(author, changes))
     title = escape(author.title)
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{meta}'
-        f"<h1>{title}</h1>\n<p>{text}</p>\n</html>\n"
+        f"<h1>{title}</h1>\n<p>{text}</p>\n{held}</html>\n"
     )
+
+
+def _day(author: Author, changes: Sequence[datetime]) -> date:
+    """Give the day that a page announces: another one after each change."""
+    return _FIRST_DAY + timedelta(days=1 + _number(author, changes) % _DAYS if changes else 0)
+
+
+def _number(author: Author, changes: Sequence[datetime]) -> int:
+    """Number the latest change, from a fixed day: after a restart it has the same."""
+    return int(changes[0].timestamp()) // int(author.every.total_seconds())
 
 
 def _changes(author: Author, now: datetime, first: datetime | None) -> Iterator[datetime]:
