@@ -1,0 +1,87 @@
+"""How a page's items changed, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+LABELS: Final = ("summary", "name", "fn", "title", "headline")
+"""Properties by which people know an item that is the value of another one; the first that it has."""
+
+_MOST_CHARS: Final = 200
+_MOST_VALUES: Final = 8
+
+
+def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
+    """Say how items changed, a line each: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
+
+    items  as the event shows them
+    What the page says stands in the lines as it says it, but for white space and length: who shows them makes them
+    harmless for the place where they land.
+    """
+    for change in items["changes"]:
+        yield _tell(change)
+    if items["cut"]:
+        yield f"more differs than is shown: {count_changes(items)}"
+
+
+def count_changes(items: Mapping[str, Any]) -> str:
+    """Say how many items differ: `1 added, 2 changed`."""
+    counts = {word: items[word] for word in ("added", "removed", "changed")}
+    return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "none"
+
+
+def short_type(type_: str | None) -> str:
+    """Give the last part of an item's first type, such as `vevent` or `Event`; `item` where it has none."""
+    first = next(iter((type_ or "").split()), "")
+    return _cut(first.rstrip("/#").replace("#", "/").rpartition("/")[2] or first or "item")
+
+
+def _tell(change: Mapping[str, Any]) -> str:
+    item, previous, latest = change["item"], change["previous"], change["latest"]
+    if change["property"] is None:
+        return f"{change['change']}: {_known_as(item, with_type=True)}"
+    # From the property outwards, as it is said.
+    place = " of ".join(map(_cut, (change["property"], *reversed(change["within"]))))
+    subject = f"{place} of {_known_as(item)}"
+    if not previous:
+        return f"{subject} added: {_values(latest or ())}"
+    if not latest:
+        return f"{subject} removed: {_values(previous)}"
+    return f"{subject}: {_values(previous)} → {_values(latest)}"
+
+
+def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
+    """Name an item by its label; without one by its type, and its number among those of that type."""
+    kind, label = short_type(item["type"]), _cut(item["label"] or "")
+    if not label:
+        return f"{kind} {item['position']}"
+    return f'{kind} "{label}"' if with_type else f'"{label}"'
+
+
+def _values(values: Sequence[Any]) -> str:
+    shown = [_value(each) for each in values[:_MOST_VALUES]]
+    if more := len(values) - len(shown):
+        shown.append(f"… and {more:,} more")
+    return ", ".join(shown)
+
+
+def _value(value: Any) -> str:
+    """Show a text, or an item by its type and what people know it by."""
+    if not isinstance(value, dict):
+        return _cut(str(value)) or '""'
+    said = value.get("properties") or {}
+    named = (text for name in LABELS for text in said.get(name) or () if isinstance(text, str))
+    label = _cut(next(named, ""))
+    kind = short_type(value.get("type"))
+    return f'{kind} "{label}"' if label else kind
+
+
+def _cut(text: str) -> str:
+    """Put a text on one line, of a length that can be read."""
+    # A long text is not looked at whole to show a part.
+    line = " ".join(text[: 2 * _MOST_CHARS].split())
+    is_whole = len(text) <= 2 * _MOST_CHARS and len(line) <= _MOST_CHARS
+    return line if is_whole else f"{line[: _MOST_CHARS - 1]}…"
