@@ -24,7 +24,7 @@ MOST_NAMES: Final = 1000
 
 _SIGN: Final = (b"itemscope",)
 _ESCAPE: Final = b"\x1b"
-_ANYWHERE: Final = Element("html", HTML, {}, None)
+_ANY: Final = Element("html", HTML, {}, None)
 _URL_FROM: Final = {
     "a": "href",
     "area": "href",
@@ -38,7 +38,7 @@ _URL_FROM: Final = {
     "object": "data",
 }
 _LIVING_URL_FROM: Final = {**_URL_FROM, "track": "src"}
-_LIVING_TEXT_FROM: Final = frozenset({"data", "meter"})
+_LIVING_NUMBERS: Final = frozenset({"data", "meter"})
 
 
 def may_hold_items(body: bytes) -> bool:
@@ -68,30 +68,24 @@ def read_items(
     Raises TooComplex for a page that no parser may be given.
     """
     page = read_marked(body, content_type, nosniff=nosniff)
-    return to_microdata(page, Crawl(page), address=address, base=base, living=living).data
+    return ItemsOfMarks(page, Crawl(page), address=address, base=base, living=living).data
 
 
-def to_microdata(
-    page: MarkedPage, crawl: Crawl, *, address: str | None, base: str | None = None, living: bool = False
-) -> Reader:
-    """Read the items that a page's marks make."""
-    bases = Bases(page.bases if base is None else (), address if base is None else base, page.encoding)
-    return Reader(page, crawl, bases, address, living=living)
-
-
-class Reader:
-    """Makes items and properties of marks.
+class ItemsOfMarks:
+    """The items that a page's marks make.
 
     items       by the place of their mark
     properties  by the place of theirs, each made once, whatever number of items has it; None for one without names
     data        all of it
     """
 
-    def __init__(self, page: MarkedPage, crawl: Crawl, bases: Bases, address: str | None, *, living: bool) -> None:
-        """Read everything."""
+    def __init__(
+        self, page: MarkedPage, crawl: Crawl, *, address: str | None, base: str | None = None, living: bool = False
+    ) -> None:
+        """Read all of them; `read_items` says what the arguments mean."""
         self._page = page
         self._crawl = crawl
-        self._bases = bases
+        self._bases = Bases(page.bases if base is None else (), address if base is None else base, page.encoding)
         self._living = living
         self._url_from = _LIVING_URL_FROM if living else _URL_FROM
         self._names: dict[str, tuple[str, ...]] = {}
@@ -171,8 +165,8 @@ class Reader:
         if tag == "time":
             written = mark.attr("datetime")
             return Kind.TIME, self._text_of(mark) if written is None else written
-        if self._living and tag in _LIVING_TEXT_FROM:
-            return Kind.TEXT, mark.attr("value") or ""
+        if self._living and tag in _LIVING_NUMBERS:
+            return Kind.NUMBER, mark.attr("value") or ""
         return Kind.TEXT, self._text_of(mark)
 
     def _text_of(self, mark: Mark) -> str:
@@ -180,7 +174,7 @@ class Reader:
 
     def _resolve(self, place: int, reference: str) -> str | None:
         elements = self._page.elements
-        return self._bases.resolve(elements[place] if elements else _ANYWHERE, reference)
+        return self._bases.resolve(elements[place] if elements else _ANY, reference)
 
     def _cut(self, problem: str) -> None:
         self._problems[f"{problem}; what is beyond them is left out"] = None

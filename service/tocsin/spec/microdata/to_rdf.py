@@ -101,7 +101,7 @@ def _state_page(tree: Tree, page: Node, bases: Bases, statements: Statements) ->
         if name is None or content is None:
             continue
         if ":" not in name:
-            predicate = Iri(XHV + _escape(lower_ascii(name)))
+            predicate = Iri(XHV + escape_fragment(lower_ascii(name)))
         elif is_absolute_url(name):
             predicate = to_iri(name)
         else:
@@ -123,7 +123,7 @@ def _state_link(element: Element, page: Node, bases: Bases, statements: Statemen
         return
     for token in _relations(rel):
         if ":" not in token:
-            statements.add(page, Iri(XHV + _escape(token)), to_iri(target))
+            statements.add(page, Iri(XHV + escape_fragment(token)), to_iri(target))
         elif is_absolute_url(token):
             statements.add(page, to_iri(token), to_iri(target))
 
@@ -171,9 +171,9 @@ def _prepare(type_: str) -> str:
 
 
 def _join(type_: str, name: str) -> str:
-    return f"{type_}{'' if type_.endswith(':') else '%20'}{_escape(name)}"
+    return f"{type_}{'' if type_.endswith(':') else '%20'}{escape_fragment(name)}"
 
 
-def _escape(text: str) -> str:
+def escape_fragment(text: str) -> str:
     """Escape what cannot stand in a fragment (RDF-13)."""
     return _OTHERS.sub(percent, text)

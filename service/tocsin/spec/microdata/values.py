@@ -19,15 +19,18 @@ WORK: Final = "http://n.whatwg.org/work"
 class Kind(StrEnum):
     """What a value was read of, which decides how formats write it.
 
-    ITEM  an element that makes an item
-    URL   a URL property element; the value is absolute, or "" where it has none that can be resolved
-    TIME  a `time` element; the value is its `datetime` as written, or its text without one
-    TEXT  any other: its text, or the content of a `meta`
+    ITEM    an element that makes an item
+    URL     a URL property element; the value is absolute, or "" where it has none that can be resolved
+    TIME    a `time` element; the value is its `datetime` as written, or its text without one
+    NUMBER  a `data` or `meter` element as living HTML reads it; the value is as written, and need be no number
+    TEXT    any other: its text, or the content of a `meta`
     """
 
     ITEM = "item"
     URL = "url"
     TIME = "time"
+    NUMBER = "number"
+    NUMBER = "number"
     TEXT = "text"
 
 
