@@ -30,7 +30,6 @@ class Kind(StrEnum):
     URL = "url"
     TIME = "time"
     NUMBER = "number"
-    NUMBER = "number"
     TEXT = "text"
 
 
