@@ -84,7 +84,7 @@ def command(
     """
     documents.refuse_wrong_call(form, sources, profile=profile, item=item)
     status = output.DONE
-    for name in sources:
+    for number, name in enumerate(sources, 1):
         try:
             source = read_source(name)
             address = documents.address_of(source, form, base) if form in FORMATS else source.url
@@ -99,6 +99,7 @@ def command(
                 profile=profile,
                 item=item,
                 now=datetime.now(UTC),
+                blank=f"p{number}" if len(sources) > 1 else "",
             )
             if not found.is_page and form != Form.ROBOTS:
                 raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page says such things")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
 
-    _Wanted: TypeAlias = tuple[str | None, int | Literal["all"] | None, datetime | None]
+    _Wanted: TypeAlias = tuple[str | None, int | Literal["all"] | None, datetime | None, str]
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -103,6 +103,7 @@ def extract(
     profile: str | None = None,
     item: int | Literal["all"] | None = None,
     now: datetime | None = None,
+    blank: str = "",
 ) -> Extract:
     """Extract what a page says, whatever its bytes are; nothing is fetched.
 
@@ -116,13 +117,14 @@ def extract(
     profile       of a format; None: its first
     item          the number of one item, from 1, or "all", where the format counts some; None: its default
     now           when this is, aware; needed for ical and atom
+    blank         what names of things without one begin with, in RDF: N-Triples that are put together must differ
     Raises TooComplex for a page that no parser may be given, UsageError for what a format cannot do or lacks,
     ValueError for an unknown form.
     """
     told = _Headers(headers)
     if form in FORMATS:
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
-        return _extract_document(str(form), received, told, None if own else agent, (profile, item, now))
+        return _extract_document(str(form), received, told, None if own else agent, (profile, item, now, blank))
     form = Form(form)
     tree = read_tree(body, content_type, nosniff=told.is_nosniff())
     directives = _directives(tree, told, agent)
@@ -179,7 +181,7 @@ def _extract_document(form: str, page: Received, headers: _Headers, agent: str |
 
     agent  our name as a robot; None where nothing is kept back
     """
-    profile, item, now = wanted
+    profile, item, now, blank = wanted
     names = tuple(name.encode() for name in (ROBOTS, lower_ascii(agent))) if agent is not None else ()
     reading = read_page(page.body, page.content_type, nosniff=page.nosniff, about=names)
     metas = ((meta.name, meta.content) for meta in reading.metas)
@@ -187,7 +189,7 @@ def _extract_document(form: str, page: Received, headers: _Headers, agent: str |
     way, modified = FORMATS[form], next(filter(None, map(read_http_date, headers.values("last-modified"))), None)
     found = Converted(None)
     if not hides and reading.kind is not Kind.OTHER:
-        found = convert(form, page, profile=profile, item=item, now=now, last_modified=modified)
+        found = convert(form, page, profile=profile, item=item, now=now, last_modified=modified, blank=blank)
     return Extract(
         (json.loads(found.text),) if found.text is not None and form == "microdata" else (),
         reading.kind is not Kind.OTHER,

@@ -60,6 +60,7 @@ class Asked:
     now            when it is converted, aware
     last_modified  when the page's server says that it was written, aware
     self_url       where the result will be had
+    blank          what names of things without one begin with, in RDF
     """
 
     given: Given
@@ -68,6 +69,7 @@ class Asked:
     now: datetime | None = None
     last_modified: datetime | None = None
     self_url: str | None = None
+    blank: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def convert(
     now: datetime | None = None,
     last_modified: datetime | None = None,
     self_url: str | None = None,
+    blank: str = "",
 ) -> Converted:
     """Convert a page's data into a format, whatever the page's bytes are; nothing is fetched.
 
@@ -148,6 +151,8 @@ def convert(
     now            aware; needed where `Format.needs_now`
     last_modified  of the page, aware, as its server says
     self_url       where the document will be had, for formats that say so
+    blank          what names of things without one begin with, in RDF, letters and digits; documents that are put
+                   together (`Format.joins`) must differ
     Raises UsageError for what the format cannot do, and where it lacks something; TooComplex for a page that no parser
     may be given.
     """
@@ -163,7 +168,7 @@ def convert(
         raise UsageError(f"{form} needs the page's own URL; say where it is")
     if way.needs_now and now is None:
         raise UsageError(f"{form} needs the time; give it as now")
-    return way.write(Asked(given, name, way.default if item is None else item, now, last_modified, self_url))
+    return way.write(Asked(given, name, way.default if item is None else item, now, last_modified, self_url, blank))
 
 
 def find_format(name: str) -> Format:
@@ -259,6 +264,30 @@ def _atom(asked: Asked) -> Converted:
     return Converted(feed.text, feed.problems)
 
 
+def _turtle(asked: Asked) -> Converted:
+    return _rdf(asked, "turtle")
+
+
+def _ntriples(asked: Asked) -> Converted:
+    return _rdf(asked, "ntriples")
+
+
+def _jsonld(asked: Asked) -> Converted:
+    return _rdf(asked, "jsonld")
+
+
+def _rdf(asked: Asked, form: str) -> Converted:
+    from tocsin.spec.microdata.rdf_formats import write_rdf  # noqa: PLC0415 - its library takes a tenth of a second
+
+    if asked.profile == NOTE:
+        from tocsin.spec.microdata.rdf_note import read_note_triples as read  # noqa: PLC0415 - the same
+    else:
+        from tocsin.spec.microdata.to_rdf import read_triples as read  # noqa: PLC0415 - the same
+    page = _page_of(asked)
+    found = read(page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff)
+    return Converted(write_rdf(found.triples, form, blank=asked.blank) if found.triples else None, found.problems)
+
+
 def _page_of(asked: Asked) -> Received:
     """Give the page; `convert` has seen to it that there is one."""
     return cast("Received", asked.given)
@@ -305,6 +334,40 @@ _ALL_FORMATS: Final = (
         needs_now=True,
         joins=True,
         counted=("event", "events"),
+    ),
+    Format(
+        "turtle",
+        "RDF (Turtle)",
+        "text/turtle; charset=utf-8",
+        ".ttl",
+        (EXPORT, TEXT, NOTE),
+        _turtle,
+        whole=(EXPORT, TEXT, NOTE),
+        of_items=False,
+        needs_address=True,
+    ),
+    Format(
+        "ntriples",
+        "RDF (N-Triples)",
+        "application/n-triples",
+        ".nt",
+        (EXPORT, TEXT, NOTE),
+        _ntriples,
+        whole=(EXPORT, TEXT, NOTE),
+        of_items=False,
+        needs_address=True,
+        joins=True,
+    ),
+    Format(
+        "jsonld",
+        "RDF (JSON-LD)",
+        "application/ld+json",
+        ".jsonld",
+        (EXPORT, TEXT, NOTE),
+        _jsonld,
+        whole=(EXPORT, TEXT, NOTE),
+        of_items=False,
+        needs_address=True,
     ),
     Format(
         "atom",
