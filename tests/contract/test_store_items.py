@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
 
-from tests.contract.desk import DAY, HOUR, NOW, A, B
+from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
 from tocsin.errors import UsageError
-from tocsin.model import NO_ITEMS, ItemChanges, PageItems
+from tocsin.model import NO_ITEMS, ItemChanges, NewState, PageItems, VerdictRow
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -200,6 +202,55 @@ async def test_changes_go_with_the_history_and_the_latest_items_stay(desk: Desk)
     while await desk.store.prune(desk.now, history=timedelta(days=30), limit=2):
         pass
 
-    assert [row.at for row in (await desk.store.item_changes(page_id)).rows] == [items("5").at]
+    assert [row.at for row in (await desk.store.item_changes(page_id)).rows] == [last]
     assert await desk.store.latest_items(page_id) == items("5")
     assert [row.started_at for row in (await desk.store.renderings_of(page_id)).rows] == [last]
+
+
+async def history(desk: Desk, url: str, *, limit: int = 100) -> list[tuple[str | None, list[str]]]:
+    """The states of a page, the newest first: `topper-major`, and what items became while it was the latest."""
+    return [
+        (entry.fields[10], [change.changes["changes"][0]["latest"][0] for change in entry.items])
+        for entry in await desk.store.history(url, limit=limit)
+    ]
+
+
+async def test_history_shows_changes_of_items_with_the_state_that_was_the_latest(desk: Desk) -> None:
+    await begin(desk, A, items=items("one"))
+    for number in ("1", "2"):
+        await change(desk, A, number, items=items(number, desk.now + HOUR), changes=differs("", f"of {number}"))
+    desk.now += HOUR
+    await desk.check(A, "2", verdict=VerdictRow(desk.now, "major", None, "T44", "inferred", {}, awareness=True))
+    await desk.render(A, items=items("more", desk.now), changes=differs("", "more of 2"))
+
+    assert await history(desk, A) == [("2", ["of 2", "more of 2"]), ("1", ["of 1"]), ("0", [])]
+
+
+async def test_a_change_belongs_to_the_state_that_its_rendering_stored(desk: Desk) -> None:
+    await begin(desk, A, items=items("one"))
+    desk.now += HOUR
+    await desk.check(A, "1")
+    stored = NewState(desk.now + 2, fields("2"), equal=False, validators=None, body_digest=None)
+
+    await desk.render(A, items=items("two", desk.now + 1), changes=differs("one", "two"), state=stored, prune=False)
+
+    assert await history(desk, A) == [("2", ["two"]), ("1", []), ("0", [])]
+
+
+async def test_changes_while_an_older_state_was_the_latest_are_shown_with_that_state_only(desk: Desk) -> None:
+    await begin(desk, A, items=items("one"))
+    for number in "123":
+        await change(desk, A, number, items=items(number, desk.now + HOUR), changes=differs("", number))
+
+    assert await history(desk, A, limit=2) == [("3", ["3"]), ("2", ["2"])]
+    assert await history(desk, A, limit=4) == [("3", ["3"]), ("2", ["2"]), ("1", ["1"]), ("0", [])]
+
+
+async def test_changes_from_before_the_oldest_state_that_is_kept_stand_with_that(desk: Desk) -> None:
+    await begin(desk, A, items=items("one"))
+    for number in "12":
+        await change(desk, A, number, items=items(number, desk.now + HOUR), changes=differs("", number))
+    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as db:
+        db.execute("delete from states where last_at is not null")
+
+    assert await history(desk, A) == [("2", ["1", "2"])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.common import FieldValues, Instant, JsonObject
+from tocsin.model.items import ItemChanges
 
 
 class NewPage(Struct, frozen=True):
@@ -69,7 +70,11 @@ class HostPages(Struct, frozen=True):
 
 
 class HistoryEntry(Struct, frozen=True):
-    """One state of a page, and what its comparison with the one before found."""
+    """One state of a page, and what its comparison with the one before found.
+
+    items  how its items changed while this was the latest, the oldest first; the oldest state that is kept has what is
+           from before it, too
+    """
 
     first_at: Instant
     last_at: Instant
@@ -78,6 +83,7 @@ class HistoryEntry(Struct, frozen=True):
     fields: FieldValues
     verdicts: tuple[tuple[Instant, str, str | None, str, JsonObject], ...] = ()
     """(at, outcome, reason, rule, data) each"""
+    items: tuple[ItemChanges, ...] = ()
 
 
 class TableRow(Struct, frozen=True):

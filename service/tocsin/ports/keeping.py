@@ -101,7 +101,7 @@ class WatchList(Protocol):
         """Groups with their number of pages and settings."""
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
-        """States of a page, newest first."""
+        """States of a page, newest first, with the latest 1,000 changes of its items. Raises NotWatched."""
 
 
 class RoundStore(Protocol):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 SQL = queries("items")
 
+MOST_CHANGES = 1000
+"""So many changes of a page's items are shown beside its states: each may take 32 KiB."""
+
 
 def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
     """Keep the items of a page in place of those before, inside a transaction.
@@ -46,6 +49,25 @@ def keep_changes(db: sqlite3.Connection, page_id: int, rendering_id: int, at: In
     """Keep how the items of a page changed, with the rendering that found it, inside a transaction."""
     row = {"rendering": rendering_id, "page": page_id, "at": at, "changes": to_json(changes)}
     db.execute(SQL["keep_changes"], row)
+
+
+def changes_by_state(
+    db: sqlite3.Connection, url: str, begins: Sequence[Instant], *, are_all: bool
+) -> list[tuple[ItemChanges, ...]]:
+    """Sort the latest changes of a page's items by the state that was the latest then, each from the oldest on.
+
+    begins   when the states were stored first, the newest first
+    are_all  they are all that are kept: the last of them has what is from before it, too
+    """
+    if not begins:
+        return []
+    found: list[list[ItemChanges]] = [[] for _ in begins]
+    since = -LAST if are_all else begins[-1]
+    rows = db.execute(SQL["history"], {"url": url, "since": since, "limit": MOST_CHANGES}).fetchall()
+    for change in map(to_changes, reversed(rows)):
+        place = next((place for place, begin in enumerate(begins) if begin <= change.at), -1)
+        found[place].append(change)
+    return [tuple(changes) for changes in found]
 
 
 class ItemRole(Role):

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
+from tocsin.adapters.stores.sqlite.items import changes_by_state
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
@@ -145,7 +146,7 @@ class WatchRole(SteppingRole):
         return [(name, pages, read_object(settings)) for name, pages, settings in rows]
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
-        """States of a page, newest first. Raises NotWatched."""
+        """States of a page, newest first, with the latest changes of its items. Raises NotWatched."""
 
         def read(db: sqlite3.Connection) -> list[HistoryEntry]:
             if db.execute(SQL["page"], {"url": url}).fetchone() is None:
@@ -155,9 +156,12 @@ class WatchRole(SteppingRole):
             verdicts: dict[int, list[Any]] = {row[0]: [] for row in states}
             for state_id, *verdict, data in found:
                 verdicts[state_id].append((*verdict, read_object(data)))
+            items = changes_by_state(db, url, [row[1] for row in states], are_all=len(states) < limit)
             return [
-                HistoryEntry(first, last, storings, bool(in_table), read_fields(fields), tuple(verdicts[state_id]))
-                for state_id, first, last, storings, in_table, fields in states
+                HistoryEntry(
+                    first, last, storings, bool(in_table), read_fields(fields), tuple(verdicts[state_id]), changes
+                )
+                for (state_id, first, last, storings, in_table, fields), changes in zip(states, items, strict=True)
             ]
 
         return await self._read(read)

@@ -18,14 +18,22 @@ delete from items where page_id = :page;
 -- name: forget_changes
 delete from item_changes where page_id = :page;
 
+-- Never before the state that is the latest: a rendering that stored it had read the page a moment before.
 -- name: keep_changes
-insert into item_changes (id, page_id, at, changes) values (:rendering, :page, :at, :changes);
+insert into item_changes (id, page_id, at, changes)
+select :rendering, p.id, max(:at, coalesce(s.first_at, :at)), :changes
+from pages p left join states s on s.id = p.state_id where p.id = :page;
 
 -- name: latest
 select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
 
 -- name: page_body
 select body_digest from pages where id = :page;
+
+-- name: history
+select id, at, changes from item_changes indexed by item_changes_of_page
+where page_id = (select id from pages where key = url_key(:url) and url = :url) and at >= :since
+order by id desc limit :limit;
 
 -- name: changes
 select id, at, changes from item_changes indexed by item_changes_of_page
