@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.spec.lint.broken_microdata import MICRODATA_ERRORS, MICRODATA_WARNINGS
 from tocsin.spec.lint.check import lint
 
 if TYPE_CHECKING:
@@ -72,10 +73,12 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
     ("TOK-02", "<link rel=icon href=x sizes='any ANY'>", "<link rel=icon href=x sizes='any 16x16'>"),
     ("URL-01", "<link rel=next href='a|b'>", "<link rel=next href='a%7Cb'>"),
     ("URL-01", "<base href='a b'>", "<base href='/a/'>"),
+    *MICRODATA_ERRORS,
 )
 """Rule, a part of a page in which something breaks it, one in which nothing does."""
 
 WARNINGS: tuple[tuple[str, str, str], ...] = (
+    *MICRODATA_WARNINGS,
     ("T10", "<meta name=topper content='2014 2014-03'>", "<meta name=topper content='2014 2015'>"),
     (
         "T11",
@@ -87,7 +90,7 @@ WARNINGS: tuple[tuple[str, str, str], ...] = (
     ("LM-05", "<p id=3s>", "<p id=s3.2><p id=a-b>"),
     ("LM-05", "<p id='a b'>", "<p id=''>"),
     ("LM-16", "<meta name=author>", "<meta name=author content=''>"),
-    ("LM-16", "<meta content=x>", "<meta property=og:title content=x><meta itemprop=a content=b>"),
+    ("LM-16", "<meta content=x>", "<meta property=og:title content=x><p itemscope><meta itemprop=a content=b>"),
     (
         "LM-17",
         "<meta http-equiv=Expires content=0>",
@@ -119,7 +122,7 @@ WARNINGS: tuple[tuple[str, str, str], ...] = (
         "<meta name=robots content=follow><meta name=robots content=none>",
         "<meta name=robots content=noindex><meta name=robots content=nofollow>",
     ),
-    ("LK-01", "<link href=x>", "<link rel=next href=x><link itemprop=a href=y>"),
+    ("LK-01", "<link href=x>", "<link rel=next href=x><p itemscope><link itemprop=a href=y>"),
     ("LK-01", "<link rel=next>", "<link rel=preload imagesrcset='x 2x'>"),
     ("LK-03", "<a rel=next>x</a>", "<a name=x>x</a>"),
     ("LK-09", "<a href=x ping='/p http://[bad'>x</a>", "<a href=x ping='/p http://a.example/'>x</a>"),

@@ -22,7 +22,10 @@ CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", 
 )
 """The elements that a checker looks at whatever their attributes are."""
 
-ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"})
+MICRODATA = frozenset({"itemid", "itemprop", "itemref", "itemscope", "itemtype"})
+"""The attributes that microdata is made of."""
+
+ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"}) | MICRODATA
 """The attributes that a checker looks at whatever their element is."""
 
 MOST_PIECES = 8

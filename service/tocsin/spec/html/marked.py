@@ -6,7 +6,7 @@ HTML is read on the parser's own nodes; XHTML, which is rare, over `tree`, so th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import turbohtml
 
@@ -20,11 +20,18 @@ from tocsin.spec.html.search import count
 from tocsin.spec.html.tree import HTML, Element, read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _MARKED: Final = "[itemscope],[itemprop],[lang]"
 _OF_XML: Final = r"[xml\:lang]"
 _FOREIGN: Final = ("svg", "math")
+
+
+class _Attributed(Protocol):
+    def get(self, name: str) -> str | None: ...
+
+
+AnyElement = TypeVar("AnyElement", bound=_Attributed)
 
 
 class Mark(Protocol):
@@ -85,7 +92,11 @@ def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False)
     if kind is Kind.XHTML:
         return _read_xhtml(body, content_type, nosniff=nosniff)
     encoding = find_encoding(body, content_type)
-    document = _parse(body, encoding)
+    return mark_html(_parse(body, encoding), encoding, problems)
+
+
+def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, ...] = ()) -> MarkedPage:
+    """Find the marks of a parsed page; they are the parser's own nodes."""
     has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
     nodes = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
     above, places = _find_above(nodes)
@@ -93,7 +104,7 @@ def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False)
     # By their own selector, since to ask each mark takes ten times as long.
     items = [places[node] for node in document.select("[itemscope]") if node in places]
     return MarkedPage(
-        kind=kind,
+        kind=Kind.HTML,
         encoding=encoding,
         title=_title_of(document),
         bases=_bases_of(document),
@@ -219,24 +230,27 @@ class _InTree:
         return self._element.text()
 
 
-def _is_item(element: Element) -> bool:
-    return "itemscope" in element.attributes and element.is_html()
+def choose_marks(elements: Sequence[AnyElement], is_html: Callable[[AnyElement], bool]) -> list[AnyElement]:
+    """Choose the marks among all elements of a page, both in tree order."""
+    wanted: set[str] = set()
+    for element in elements:
+        if element.get("itemscope") is not None and is_html(element):
+            wanted.update(split_tokens(element.get("itemref") or ""))
+    found = []
+    for element in elements:
+        name = element.get("id")
+        is_target = name in wanted
+        if name is not None and is_target:
+            wanted.discard(name)
+        is_marked = element.get("itemscope") is not None or element.get("itemprop") is not None
+        if is_target or (is_marked and is_html(element)):
+            found.append(element)
+    return found
 
 
 def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> MarkedPage:
     tree = read_tree(body, content_type, nosniff=nosniff)
-    wanted: set[str] = set()
-    for element in tree.elements():
-        if _is_item(element):
-            wanted.update(split_tokens(element.get("itemref") or ""))
-    found: list[Element] = []
-    for element in tree.elements():
-        name = element.get("id")
-        is_target = name in wanted
-        if is_target and name is not None:
-            wanted.discard(name)
-        if is_target or _is_item(element) or (element.is_html() and "itemprop" in element.attributes):
-            found.append(element)
+    found = choose_marks(tuple(tree.elements()), Element.is_html)
     title = next(tree.elements("title"), None)
     return MarkedPage(
         kind=tree.kind,
@@ -246,7 +260,7 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
         marks=[_InTree(element) for element in found],
         above=_find_above(found)[0],
         languages=[element.language or None for element in found],
-        items=[place for place, element in enumerate(found) if _is_item(element)],
+        items=[place for place, each in enumerate(found) if each.is_html() and each.get("itemscope") is not None],
         foreign=frozenset(place for place, element in enumerate(found) if not element.is_html()),
         elements=found,
         problems=tree.problems,

@@ -16,7 +16,7 @@ def read_layout(text: str) -> Layout:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    document = _parse(text)
+    document = parse_with_places(text)
     metas = []
     for node in outside_templates(document.find_all("meta")):
         location = node.source_location
@@ -38,24 +38,23 @@ def read_places(text: str) -> Places:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    document = _parse(text)
-    elements = []
-    for node in outside_templates(filter(_is_checked, document.iter_elements())):
-        location = node.source_location
-        if location is None:
-            continue
-        is_html = node.namespace == turbohtml.Namespace.HTML
-        elements.append(
-            PlacedElement(
-                tag=node.tag if is_html else f"{node.namespace.value}:{node.tag}",
-                values={name: node.attr(name) or "" for name in node.attrs},
-                span=(location.start_tag.start_offset, location.start_tag.end_offset),
-                spans=_spans(location),
-                in_head=_in_head(node),
-                text=_text_of(node) if is_html and node.tag == "time" else None,
-            )
-        )
-    return Places(tuple(elements))
+    found = map(to_placed, outside_templates(filter(_is_checked, parse_with_places(text).iter_elements())))
+    return Places(tuple([element for element in found if element is not None]))
+
+
+def to_placed(node: object) -> PlacedElement | None:
+    """Say where an element of a page that was parsed with places stands; None for one that no tag is written for."""
+    if not isinstance(node, turbohtml.Element) or (location := node.source_location) is None:
+        return None
+    is_html = node.namespace == turbohtml.Namespace.HTML
+    return PlacedElement(
+        tag=node.tag if is_html else f"{node.namespace.value}:{node.tag}",
+        values={name: node.attr(name) or "" for name in node.attrs},
+        span=(location.start_tag.start_offset, location.start_tag.end_offset),
+        spans=_spans(location),
+        in_head=_in_head(node),
+        text=_text_of(node) if is_html and node.tag == "time" else None,
+    )
 
 
 def _is_checked(node: turbohtml.Element) -> bool:
@@ -64,7 +63,11 @@ def _is_checked(node: turbohtml.Element) -> bool:
     return not ANYWHERE.isdisjoint(node.attrs)
 
 
-def _parse(text: str) -> turbohtml.Document:
+def parse_with_places(text: str) -> turbohtml.Document:
+    """Parse a page so that each element knows where it stands in the text.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
     # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
     even = text.replace("\r\n", " \n").replace("\r", "\n")
     refuse_too_complex(even.encode(), even.count("<"))

@@ -13,6 +13,7 @@ from tocsin.spec.lint.dates import check_fields, check_times
 from tocsin.spec.lint.languages import check_languages
 from tocsin.spec.lint.links import check_links
 from tocsin.spec.lint.metas import check_encodings, check_metas
+from tocsin.spec.lint.microdata import check_microdata
 from tocsin.spec.lint.msets import check_msets
 from tocsin.spec.lint.names import check_names, check_references
 from tocsin.spec.lint.page import WrittenPage, open_page
@@ -41,6 +42,7 @@ _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
     check_urls,
     check_languages,
     check_msets,
+    check_microdata,
     check_fields,
     check_times,
 )

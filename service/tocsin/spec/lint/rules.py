@@ -9,6 +9,7 @@ from tocsin.spec.html.findings import Level
 _AWARENESS: Final = "awareness specification, 2.1"
 _META: Final = "LINK, META and PROFILE"
 _LINKS: Final = "links and link types"
+_MICRODATA: Final = "microdata and its vocabularies"
 _MSET: Final = "the mset attribute"
 _COMMON: Final = "HTML's common infrastructure"
 
@@ -179,6 +180,56 @@ RULES: Final[dict[str, Rule]] = {
     "MS-07": _error("The URL of a copy is valid, and leads somewhere.", "Write it whole.", _MSET),
     "MS-08": _warning("The link type of a copy is known.", "Write memento for a copy in an archive.", _MSET),
     "MS-16": _warning("mset is left out where nothing is known.", "An empty one says nothing.", _MSET),
+    "MD-01": _error("itemscope is written bare.", "It is true by standing there, whatever its value is.", _MICRODATA),
+    "MD-02": _error("itemtype stands beside itemscope.", "Alone it says nothing.", _MICRODATA),
+    "MD-03": _error(
+        "A type is an absolute URL, with nothing around it.",
+        "It is compared, letter by letter, never fetched.",
+        _MICRODATA,
+    ),
+    "MD-05": _error(
+        "itemid is a valid URL.", "It says what the item is everywhere, not only on this page.", _MICRODATA
+    ),
+    "MD-06": _error(
+        "itemid stands beside itemscope and an itemtype whose items have identifiers.",
+        "Without a type it says nothing; works have none.",
+        _MICRODATA,
+    ),
+    "MD-07": _error(
+        "itemref stands beside itemscope, and names elements of the page.",
+        "It gives the item what stands elsewhere in the page.",
+        _MICRODATA,
+    ),
+    "MD-08": _error(
+        "The name of a property is a word of the item's type, or an absolute URL.",
+        "An item without a type has words without points and colons.",
+        _MICRODATA,
+    ),
+    "MD-11": _warning(
+        "URLs stand in elements with URLs, dates in time elements.",
+        "Elsewhere, readers take them for text.",
+        _MICRODATA,
+    ),
+    "MD-13": _error(
+        "An item reaches each of its properties once, and never itself.",
+        "Let itemref name only what stands elsewhere.",
+        _MICRODATA,
+    ),
+    "MD-15": _error(
+        "Each property belongs to an item, each item to the page.",
+        "What nothing leads to, no reader finds.",
+        _MICRODATA,
+    ),
+    "MD-18": _warning(
+        "An item has one type.",
+        "Only readers of today know several.",
+        "HTML, microdata",
+    ),
+    "WK-01": _error(
+        "A licensed work says what it is, once, and no title but one.",
+        "The work and its licences are URLs, its authors texts or contacts.",
+        _MICRODATA,
+    ),
     "CT-03": _warning(
         "The encoding is declared once, within the first 1,024 bytes.",
         "Let it be the first element of the head.",
@@ -242,7 +293,16 @@ RULES: Final[dict[str, Rule]] = {
 }
 """By id, which is that of the requirement."""
 
-AREAS: Final = ("topper elements", "meta", "base", "identifiers", "links and link types", "mset", "dates and times")
+AREAS: Final = (
+    "topper elements",
+    "meta",
+    "base",
+    "identifiers",
+    "links and link types",
+    "mset",
+    "microdata",
+    "dates and times",
+)
 """What of a page is checked; the rest of it is not."""
 
 NOT_CHECKED: Final = "the page as scripts would leave it"
