@@ -14,21 +14,27 @@ from tocsin.spec.html.page import Kind
 from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
 from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED
-from tocsin.spec.microdata.articles import Article, find_articles, find_heading, latest, read_article
+from tocsin.spec.microdata.articles import find_articles, find_heading, latest, read_article
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
-    from tocsin.spec.html.tree import Element, Tree
+    from tocsin.spec.html.tree import Element
+    from tocsin.spec.microdata.articles import Article, Heading
 
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
 _NO_IRI: Final = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
 _RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
+_LONGEST_ID: Final = 2000
 _MOST_LETTERS: Final = 32 * 1024 * 1024
-"""A page is at most a few megabytes; what becomes larger is so by its escapes, or by a long URL in each entry."""
+_FEW_LETTERS: Final = 1024 * 1024
+_TIMES: Final = 64
+"""A feed is about as long as its page; what becomes much longer is so by a long URL that stands in each entry."""
+_MOST_CUT: Final = 10
+"""After so many articles that there is no room for, none is tried any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +77,14 @@ def to_atom(
     Source  text 003, converting HTML to Atom (AT-01 to AT-15)
     """
     tree = read_markup(body, content_type, nosniff=nosniff)
-    bases = Bases(tree.elements("base") if base is None else (), base or address, tree.encoding)
+    about = list(tree.elements("base", "link", "meta", "title"))
+    bases = Bases(about if base is None else (), base or address, tree.encoding)
     articles = [] if tree.root is None else list(find_articles(tree.root))
     if tree.root is None or not articles:
         return Atom(None, tree.problems)
-    writer = _Writer(tree, bases, address, profile, _to_rfc3339(now))
-    head = writer.write_head(tree.root, self_url)
+    most = min(_MOST_LETTERS, _FEW_LETTERS + _TIMES * len(body))
+    writer = _Writer(bases, address, profile, _to_rfc3339(now), most, is_html=tree.kind is Kind.HTML)
+    head = writer.write_head(about, find_heading(tree.root), self_url)
     entries = list(writer.write_entries(articles))
     updated = latest(writer.updated) or _to_rfc3339(last_modified or now)
     parts = (*head, f"<updated>{updated}</updated>\n", *entries, "</feed>\n")
@@ -86,17 +94,17 @@ def to_atom(
 class _Writer:
     """A feed while it is written.
 
-    left      letters that it may still have
+    most      letters that it may have
+    left      of them
     updated   when entries say that they were changed
     ids       of entries so far
     repeated  how many of them were others' already
     cut       how many articles there was no room for
     """
 
-    def __init__(self, tree: Tree, bases: Bases, address: str, profile: Profile, now: str) -> None:
-        self.tree, self.bases, self.address, self.profile, self.now = tree, bases, address, profile, now
-        self.is_html = tree.kind is Kind.HTML
-        self.left = _MOST_LETTERS
+    def __init__(self, bases: Bases, address: str, profile: Profile, now: str, most: int, *, is_html: bool) -> None:
+        self.bases, self.address, self.profile, self.now, self.is_html = bases, address, profile, now, is_html
+        self.left = self.most = most
         self.updated: list[str] = []
         self.ids: set[str] = set()
         self.bases_written: dict[str | None, str] = {}
@@ -104,22 +112,24 @@ class _Writer:
         self.lacks: list[str] = []
         self.is_xml = True
 
-    def write_head(self, root: Element, self_url: str | None) -> list[str]:
-        """Write what stands before the entries, but for the time of the last change (AT-02 to AT-05)."""
+    def write_head(self, about: Sequence[Element], heading: Heading, self_url: str | None) -> list[str]:
+        """Write what stands before the entries, but for the time of the last change (AT-02 to AT-05).
+
+        about  the page's link, meta and title elements, in tree order
+        """
         base = self.bases.document if self.profile == "export" else None
         parts = [f'<?xml version="1.0"?>\n<feed xmlns="{_NAMESPACE}"{_attribute("xml:base", base)}>\n']
-        parts += [f"<author><name>{self._text(name)}</name></author>\n" for name in self._authors()]
-        icon = self._icon()
+        parts += [f"<author><name>{self._text(name)}</name></author>\n" for name in self._authors(about)]
+        icon = self._icon(about)
         if icon is not None:
             parts.append(f"<icon>{self._text(icon)}</icon>\n")
         parts.append(f"<id>{self._text(self.address)}</id>\n")
         if self_url is not None:
             parts.append(_link("self", self_url))
         parts.append(_link("alternate", self.address, "text/html" if self.is_html else "application/xhtml+xml"))
-        heading = find_heading(root)
         title: Sequence[Element | str] = heading.title
         if heading.element is None:
-            named = next(self.tree.elements("title"), None)
+            named = next((each for each in about if each.tag == "title"), None)
             title = () if named is None else named.children
         parts.append(self._markup("title", title) or self._markup("title", ()))
         if not "".join(_texts(title)).strip():
@@ -132,6 +142,9 @@ class _Writer:
     def write_entries(self, articles: Iterable[Element]) -> Iterator[str]:
         """Write the entries, as far as there is room (AT-06 to AT-11)."""
         for number, element in enumerate(articles, 1):
+            if self.cut >= _MOST_CUT:
+                self.cut += 1
+                continue
             article = read_article(element, self.bases)
             entry = self._entry(article, number)
             if not entry or len(entry) > self.left:
@@ -150,7 +163,7 @@ class _Writer:
         if not self.is_xml:
             yield "characters that XML does not know became U+FFFD"
         if self.cut:
-            yield f"{self.cut} articles left out: a feed has at most {_MOST_LETTERS} letters"
+            yield f"{self.cut} articles left out: a feed of this page has at most {self.most} letters"
 
     def _entry(self, article: Article, number: int) -> str:
         parts = [f"<entry{self._base(article.element)}>\n", self._markup("title", article.heading.title)]
@@ -173,21 +186,23 @@ class _Writer:
     def _id(self, article: Article, number: int) -> str:
         """Name an entry (AT-10): its permalink, else its place in the page, else a URN that is always the same.
 
-        Deviation: an empty id is none.
+        Deviation: an empty id is none, nor is one that nobody would write.
         """
         fragment = article.element.get("id")
-        generated = uuid5(NAMESPACE_URL, f"{self.address} article {number}").urn
         if article.permalink is not None:
             found = _to_iri(article.permalink)
-        elif fragment:
+        elif fragment and len(fragment) <= _LONGEST_ID:
             found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(_percent, fragment)}"
         else:
-            found = generated
+            return self._generated_id(number)
         if found in self.ids:
             self.repeated += 1
-            found = generated if self.profile == "export" else found
+            return self._generated_id(number) if self.profile == "export" else found
         self.ids.add(found)
         return found
+
+    def _generated_id(self, number: int) -> str:
+        return uuid5(NAMESPACE_URL, f"{self.address} article {number}").urn
 
     def _markup(self, name: str, nodes: Iterable[Element | str], without: Collection[Element] = ()) -> str:
         """Write an element that holds markup; "" where there is no room for that."""
@@ -201,20 +216,24 @@ class _Writer:
         self.is_xml = self.is_xml and is_xml(text)
         return xml_text(text)
 
-    def _authors(self) -> list[str]:
+    def _authors(self, about: Iterable[Element]) -> list[str]:
         found = [
             each.attributes["content"]
-            for each in self.tree.elements("meta")
-            if "content" in each.attributes and lower_ascii(each.get("name") or "") == "author"
+            for each in about
+            if each.tag == "meta" and "content" in each.attributes and lower_ascii(each.get("name") or "") == "author"
         ]
         if not any(name.strip() for name in found):
             self.lacks.append('no author, which a feed must have: add <meta name="author" content="…"> to the page')
         return found
 
-    def _icon(self) -> str | None:
-        for link in self.tree.elements("link"):
+    def _icon(self, about: Iterable[Element]) -> str | None:
+        for link in about:
             href = link.get("href")
-            if href is not None and "icon" in map(lower_ascii, split_tokens(link.get("rel") or "")):
+            if (
+                link.tag == "link"
+                and href is not None
+                and "icon" in map(lower_ascii, split_tokens(link.get("rel") or ""))
+            ):
                 url = self.bases.resolve(link, href)
                 if url is not None and not _RUNS.match(url):
                     return _to_iri(url)
