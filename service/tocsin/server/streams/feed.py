@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import formatdate
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 from urllib.parse import quote
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from tocsin.model import AlertQuery
 from tocsin.server.access import Reading
+from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given, Parts
 from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, write_feed
@@ -140,23 +141,10 @@ async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
         changed_s = known.published.at(f"{subject.path} {public_url}", newest.id if newest else "", now_s)
         if changed_s < now_s:
             headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
-    if is_known(known, tag, changed_s):
+    if is_known(known.if_none_match, known.if_modified_since, tag, changed_s):
         return Response(status_code=304, headers=headers)
     found = await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=ENTRIES)
     return Response(_document(parts, subject, found, public_url), headers=headers, media_type=MEDIA_TYPE)
-
-
-def is_known(known: Asked, tag: str, changed_s: int | None) -> bool:
-    """Say whether the reader has this already; what it says of tags counts alone, where it says anything."""
-    if known.if_none_match is not None:
-        said = {each.strip().removeprefix("W/") for each in known.if_none_match.split(",")}
-        return "*" in said or tag.removeprefix("W/") in said
-    if known.if_modified_since is None or changed_s is None:
-        return False
-    try:
-        return parsedate_to_datetime(known.if_modified_since).timestamp() >= changed_s
-    except (ValueError, OverflowError):
-        return False
 
 
 def _tag(subject: Subject, public_url: str, newest: AlertRow | None, cursor: str | None) -> str:

@@ -1,0 +1,22 @@
+"""Answers that their readers may have already (RFC 9110, section 13). Pure."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+
+
+def is_known(if_none_match: str | None, if_modified_since: str | None, tag: str, changed_s: int | None) -> bool:
+    """Say whether a reader has this already; what it says of tags counts alone, where it says anything.
+
+    tag        the ETag of what there is now
+    changed_s  its Last-Modified, in seconds since 1970; None where it has none
+    """
+    if if_none_match is not None:
+        said = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
+        return "*" in said or tag.removeprefix("W/") in said
+    if if_modified_since is None or changed_s is None:
+        return False
+    try:
+        return parsedate_to_datetime(if_modified_since).timestamp() >= changed_s
+    except (ValueError, OverflowError):
+        return False
