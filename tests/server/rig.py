@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +22,7 @@ from tocsin.settings import HttpSettings, Settings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from tocsin.errors import TocsinError
     from tocsin.ports import Rendered, Store
 
 LOCAL = ("127.0.0.1", 40_000)
@@ -46,6 +48,9 @@ class StillService:
     state     what `live` says
     settings_ what `settings` says
     pages     what `receive` gives, by page id
+    failing   what it raises instead
+    asked     the pages that it was asked for
+    held      it waits for this before it answers
     tried     sinks that were tried
     """
 
@@ -64,6 +69,11 @@ class StillService:
         )
         self.demo = NoDemo()
         self.pages: dict[int, Rendered] = {}
+        self.failing: dict[int, TocsinError] = {}
+        self.asked: list[int] = []
+        self.held = asyncio.Event()
+        self.held.set()
+        self._came = asyncio.Condition()
         self.tried: list[str] = []
 
     def configure(self, **http: Any) -> None:
@@ -80,7 +90,18 @@ class StillService:
         return {}
 
     async def receive(self, page_id: int) -> Rendered:
+        async with self._came:
+            self.asked.append(page_id)
+            self._came.notify_all()
+        await self.held.wait()
+        if page_id in self.failing:
+            raise self.failing[page_id]
         return self.pages[page_id]
+
+    async def was_asked(self, times: int) -> None:
+        """Return as soon as `receive` was asked so often."""
+        async with self._came:
+            await self._came.wait_for(lambda: len(self.asked) >= times)
 
     async def try_sink(self, name: str) -> None:
         if name not in self.settings_.sinks:

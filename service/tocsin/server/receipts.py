@@ -1,0 +1,200 @@
+"""Pages that were received for whoever asked: each at most once for what its checks found, and once a minute."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum, auto
+from math import ceil
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.errors import FetchError, NotWatched, UsageError
+from tocsin.server.problems import Problem, problem_of
+from tocsin.server.shelf import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tocsin.ports import Clock, Rendered
+
+PAUSE_S: Final = 60.0
+"""Between two requests for one page, whoever asks."""
+LONGEST_PAUSE_S: Final = 86_400.0
+MOST_BYTES: Final = 32 * 2**20
+MOST_TRIED: Final = 10_000
+"""Pages whose last request is remembered; it is forgotten when it forbids nothing any more."""
+
+Finding: TypeAlias = tuple[object, ...]
+"""What a page's checks found last, by which it is known whether they found something else since."""
+
+
+class Step(Enum):
+    """What is done for somebody who wants a page."""
+
+    USE = auto()
+    ASK = auto()
+    WAIT = auto()
+
+
+class Tried(Struct, frozen=True):
+    """The last request for a page.
+
+    finding  of its checks, when it was made
+    until_s  no other one is made before, in monotonic time
+    error    why the page was not received; None where it was, or where the request was never ended
+    """
+
+    finding: Finding
+    until_s: float
+    error: FetchError | UsageError | None = None
+
+
+class NotReceived(Problem):
+    """A page cannot be had now.
+
+    kind  why, in a word
+    """
+
+    def __init__(self, kind: str, problem: Problem, wait_s: float | None) -> None:
+        headers = dict(problem.headers)
+        if wait_s is not None:
+            headers["Retry-After"] = str(max(ceil(wait_s), 1))
+        super().__init__(
+            problem.status, problem.type, problem.title, problem.detail, mend=problem.mend, headers=headers
+        )
+        self.kind = kind
+
+
+def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bool) -> Step:
+    """Decide what is done for somebody who wants a page.
+
+    last     the last request for it; None: none that would forbid another one
+    finding  of its checks, now
+    is_here  what was received last is still there
+    """
+    if is_here and last is not None and last.finding == finding:
+        return Step.USE
+    if last is not None and now_s < last.until_s:
+        # What was received less than a minute ago is as good as new.
+        return Step.USE if is_here and last.error is None else Step.WAIT
+    return Step.ASK
+
+
+class Receipts:
+    """Receives pages for whoever wants them, and keeps them as long as there is room.
+
+    receive  makes the request, at its host's turn, and raises FetchError, UsageError or NotWatched
+    """
+
+    def __init__(
+        self,
+        receive: Callable[[int], Awaitable[Rendered]],
+        clock: Clock,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._receive, self._clock = receive, clock
+        self._pages: Shelf[int, Rendered] = Shelf(most_bytes)
+        self._tried: dict[int, Tried] = {}
+        self._under_way: dict[int, asyncio.Future[Rendered]] = {}
+
+    def at_hand(self, page_id: int, finding: Finding) -> Rendered | None:
+        """Give a page that need not be asked for, if nobody is asking for it just now."""
+        if page_id in self._under_way or page_id not in self._pages:
+            return None
+        step = next_step(self._tried.get(page_id), finding, self._clock.monotonic(), is_here=True)
+        return self._pages.get(page_id) if step is Step.USE else None
+
+    async def get(
+        self, page_id: int, finding: Finding, *, on_made: Callable[[FetchError | None], Awaitable[None]] | None = None
+    ) -> Rendered:
+        """Give a page as it was received last, or receive it now; whoever wants it meanwhile shares that request.
+
+        finding  of its checks
+        on_made  is told when a request was made, and why it did not bring the page, if it did not
+        Raises NotReceived, and NotWatched.
+        """
+        under_way = self._under_way.get(page_id)
+        if under_way is not None:
+            return await asyncio.shield(under_way)
+        here, last, now_s = self._pages.get(page_id), self._tried.get(page_id), self._clock.monotonic()
+        match next_step(last, finding, now_s, is_here=here is not None):
+            case Step.USE:
+                assert here is not None  # noqa: S101 - `next_step` was told whether it is
+                return here
+            case Step.WAIT:
+                assert last is not None  # noqa: S101 - else nothing would be waited for
+                raise not_received(last.error, last.until_s - now_s)
+        self._forget_old(now_s)
+        shared = self._under_way[page_id] = asyncio.get_running_loop().create_future()
+        try:
+            page = await self._ask(page_id, finding, on_made)
+            shared.set_result(page)
+        except (NotReceived, NotWatched) as exc:
+            shared.set_exception(exc)
+            raise
+        finally:
+            del self._under_way[page_id]
+            if not shared.done():
+                # Whoever made it was stopped, or met a fault of ours: nobody else waits for ever.
+                shared.set_exception(not_received(None, PAUSE_S))
+            # Told to those who wait; where nobody does, nobody need know.
+            shared.exception()
+        return page
+
+    async def _ask(
+        self, page_id: int, finding: Finding, on_made: Callable[[FetchError | None], Awaitable[None]] | None
+    ) -> Rendered:
+        # Noted before it is made: a request that is broken off was one, too. What it was made for is old.
+        self._pages.drop(page_id)
+        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
+        try:
+            page = await self._receive(page_id)
+        except NotWatched:
+            del self._tried[page_id]
+            raise
+        except (FetchError, UsageError) as exc:
+            pause_s = PAUSE_S
+            if isinstance(exc, FetchError):
+                if exc.retry_after is not None:
+                    pause_s = min(max(PAUSE_S, exc.retry_after.total_seconds()), LONGEST_PAUSE_S)
+                if on_made is not None:
+                    await on_made(exc)
+            self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, exc)
+            raise not_received(exc, pause_s) from exc
+        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
+        self._pages.put(page_id, page, len(page.body))
+        if on_made is not None:
+            await on_made(None)
+        return page
+
+    def _forget_old(self, now_s: float) -> None:
+        """Make room to remember one request more. Raises NotReceived where all are still to be remembered."""
+        if len(self._tried) < MOST_TRIED:
+            return
+        # What is still there needs its finding; what is not may be asked for anew.
+        self._tried = {
+            page_id: tried for page_id, tried in self._tried.items() if now_s < tried.until_s or page_id in self._pages
+        }
+        if len(self._tried) >= MOST_TRIED:
+            raise not_received(None, PAUSE_S)
+
+
+def not_received(error: FetchError | UsageError | None, wait_s: float) -> NotReceived:
+    """Say that a page cannot be had, and when to ask again.
+
+    error  why; None: it was asked for, and what came is not there any more
+    """
+    if error is None:
+        problem = Problem(
+            503,
+            "asked-already",
+            "The page was asked for a moment ago",
+            f"each page is asked for once in {PAUSE_S:g} s, and what came of it is not at hand",
+            mend="ask again as late as Retry-After says",
+        )
+        return NotReceived("asked-already", problem, wait_s)
+    if isinstance(error, FetchError):
+        return NotReceived(error.kind, problem_of(error), wait_s)
+    return NotReceived("refused", problem_of(error), None)
