@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from tests.server.rig import Rig
 
-BODY = b'<!doctype html><title>A page</title><meta name="topper-major" content="2026-01-01"><a href="/next">next</a>'
+BODY = b"""<!doctype html><title>A page</title><meta name="topper-major" content="2026-01-01"><a href="/next">next</a>
+<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Ann Lee</b></p>
+<p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop="summary">Jazz</b>
+<time itemprop="dtstart" datetime="2026-12-05">on Saturday</time></p><article><h1>One</h1>It began.</article>"""
 
 
 class Served(NamedTuple):

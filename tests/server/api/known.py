@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from tocsin.server.api.extraction import Way
 
 if TYPE_CHECKING:
     import random
@@ -28,6 +30,7 @@ PARTS = (
     "/pages/13/states?limit=1",
     "/pages/13/verdicts?limit=1",
     "/pages/13/renderings?limit=1",
+    "/pages/13/items/changes?limit=1",
     "/questions?limit=2",
     "/alerts?limit=2",
     "/storms?limit=1",
@@ -50,6 +53,7 @@ class Known:
         self._asked = asked
         self._values: dict[str, list[str]] = defaultdict(list)
         self._cursors: dict[str, str] = {}
+        self._values["form"] = list(get_args(Way))
         self._values["host"] = ["calm.example", "restless.example"]
         self._readers = [f"reader-{number}" for number in range(READERS)]
         asked.post("/api/v1/pages/bulk", json={"pages": {"ids": ["1"]}, "action": "resume"}).raise_for_status()
@@ -158,10 +162,17 @@ _QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
     "/questions": ({}, {"closed": "true"}),
     "/pages/{page_id}/difference": ({}, {"by": "lines"}, {"from": "3", "to": "1"}),
     "/pages/{page_id}/extract": ({"as": "meta"}, {"as": "links"}, {"as": "robots"}, {"as": "copies"}),
+    "/pages/{page_id}/extract/{form}": ({}, {}, {"profile": "text"}, {"item": "all"}),
     "/checks/{check_id}/reports": ({}, {"after": "0"}),
     "/activity": ({}, {"hours": "48"}),
 }
-_WITHOUT_LIMIT = {"/pages/{page_id}/difference", "/pages/{page_id}/extract", "/checks/{check_id}/reports", "/activity"}
+_WITHOUT_LIMIT = {
+    "/pages/{page_id}/difference",
+    "/pages/{page_id}/extract",
+    "/pages/{page_id}/extract/{form}",
+    "/checks/{check_id}/reports",
+    "/activity",
+}
 
 NAMES = {"groups": ("main", "news", "lost & found/1"), "sinks": ("log", "ops")}
 

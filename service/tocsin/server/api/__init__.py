@@ -2,7 +2,20 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import alerts, bulk, groups, imports, noise, pages, questions, records, service, texts, tokens
+from tocsin.server.api import (
+    alerts,
+    bulk,
+    extraction,
+    groups,
+    imports,
+    noise,
+    pages,
+    questions,
+    records,
+    service,
+    texts,
+    tokens,
+)
 
 router = APIRouter(prefix="/api/v1")
 for one in (
@@ -10,6 +23,7 @@ for one in (
     pages.router,
     bulk.checks,
     texts.page_routes,
+    extraction.router,
     imports.router,
     bulk.job_routes,
     groups.router,

@@ -33,8 +33,8 @@ from tocsin.server.api.given import (
     tag,
 )
 from tocsin.server.api.schemas.common import Job, count_of, job_of
-from tocsin.server.api.schemas.pages import AddedPage, AddedPages, Emptying, Page, PageEdit, Pages, PageToAdd
-from tocsin.server.api.shapes import page_of
+from tocsin.server.api.schemas.pages import AddedPage, AddedPages, Emptying, PageEdit, Pages, PageToAdd, WholePage
+from tocsin.server.api.shapes import page_of, whole_page
 from tocsin.server.decisions import demand_page, not_watched
 from tocsin.server.jobs import Work
 from tocsin.server.modes import read_modes
@@ -83,7 +83,7 @@ async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query(
     status_code=201,
     summary="Add a page, or some",
     operation_id="add_pages",
-    response_model=Page,
+    response_model=WholePage,
     responses={
         200: {"model": AddedPages, "description": "What became of each of many."},
         **problems(409),
@@ -107,7 +107,7 @@ async def add(
             }
         ),
     ],
-) -> Page | Response:
+) -> WholePage | Response:
     """Watch a page (201), or up to 1,000 (200); they are checked at once.
 
     Lists of other formats, or longer ones, are for POST /api/v1/imports. One page that is watched already is a 409; of
@@ -135,7 +135,7 @@ async def add(
 
 
 @router.get("/pages/{page_id}", summary="Show a page", operation_id="show_page", responses=problems(404))
-async def show(_: Reading, parts: Given, response: Response, page_id: NumberInPath) -> Page:
+async def show(_: Reading, parts: Given, response: Response, page_id: NumberInPath) -> WholePage:
     """Show a page; ETag names what people set of it, not what checks find."""
     return await _shown(parts, number(page_id), response)
 
@@ -155,7 +155,7 @@ async def edit(
     page_id: NumberInPath,
     wanted: PageEdit,
     if_match: IfMatch = None,
-) -> Page:
+) -> WholePage:
     """Set what holds for a page: settings are merged, and what stands in `unset` inherits again."""
     revision = revision_wanted(if_match, current=await _revision(parts, number(page_id)))
     deed = read_deed(
@@ -191,7 +191,7 @@ async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPat
     responses=problems(404),
     dependencies=Once,
 )
-async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> Page:
+async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
     """Check a page no more, until it is resumed."""
     return await _paused(parts, Act(jobs, caller), page_id, response, "pause")
 
@@ -203,7 +203,7 @@ async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, p
     responses=problems(404),
     dependencies=Once,
 )
-async def resume(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> Page:
+async def resume(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
     """Check a page again."""
     return await _paused(parts, Act(jobs, caller), page_id, response, "resume")
 
@@ -229,11 +229,11 @@ def _judged(given: PageToAdd) -> NewPage:
     return new_page(watch_url(given.url), group=group, text=text, settings=settings)
 
 
-async def _shown(parts: Parts, page_id: int, response: Response) -> Page:
+async def _shown(parts: Parts, page_id: int, response: Response) -> WholePage:
     revision = await _revision(parts, page_id)
     page = await demand_page(parts, page_id)
     tag(response, revision)
-    return page_of(page, await read_modes(parts))
+    return whole_page(page, await read_modes(parts), await parts.store.latest_items(page_id))
 
 
 async def _revision(parts: Parts, page_id: int) -> int:
@@ -243,7 +243,7 @@ async def _revision(parts: Parts, page_id: int) -> int:
     return revision
 
 
-async def _paused(parts: Parts, act: Act, page_id: str, response: Response, kind: str) -> Page:
+async def _paused(parts: Parts, act: Act, page_id: str, response: Response, kind: str) -> WholePage:
     await _revision(parts, number(page_id))
     await edit_page(parts, act, number(page_id), Deed("pause" if kind == "pause" else "resume"), if_revision=None)
     return await _shown(parts, number(page_id), response)

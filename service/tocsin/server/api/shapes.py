@@ -9,14 +9,14 @@ import msgspec
 from tocsin.model.modes import is_subject
 from tocsin.server.actions import shown
 from tocsin.server.api.schemas.common import Attempt, time_of, time_or_none
-from tocsin.server.api.schemas.pages import Copy, Page
+from tocsin.server.api.schemas.pages import Copy, ItemsHint, Page, WholePage
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tocsin.model import Attempt as Tried
-    from tocsin.model import CheckReport, FieldValues, JsonObject, KnownCopy, PageRow
+    from tocsin.model import CheckReport, FieldValues, JsonObject, KnownCopy, PageItems, PageRow
     from tocsin.model.modes import Modes
 
 
@@ -51,6 +51,12 @@ def page_of(row: PageRow, modes: Modes) -> Page:
         nofollow=row.nofollow,
         saved_bytes=row.saved_bytes,
     )
+
+
+def whole_page(row: PageRow, modes: Modes, items: PageItems | None) -> WholePage:
+    """Show a page by itself."""
+    hint = None if items is None else ItemsHint(count=items.count, at=time_of(items.at))
+    return WholePage.model_construct(**dict(page_of(row, modes)), items=hint)
 
 
 def fields_of(values: FieldValues) -> dict[str, str | None]:

@@ -133,8 +133,9 @@ async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Copies
 
 @page_routes.get(
     "/pages/{page_id}/extract",
-    summary="Say what else a page says",
+    summary="Say what else a page says, received now",
     operation_id="extract",
+    deprecated=True,
     responses=problems(404, 502),
 )
 async def extract_from(
@@ -142,7 +143,8 @@ async def extract_from(
 ) -> Extracted:
     """Receive a page now, at its host's turn, and say what else it says; nothing is stored or compared.
 
-    It makes requests, so that the scope is `write`. What a page asks of robots is kept to.
+    It makes a request each time, so that the scope is `write`. What a page asks of robots is kept to.
+    Deprecated: `GET /pages/{page_id}/extract/{form}` gives the same records and needs `read` only.
     """
     page = await demand_page(parts, number(page_id))
     received = await parts.service.receive(page.id)

@@ -216,3 +216,71 @@ class Extracted(Model):
     problems: list[str]
     no_text: Annotated[bool, Field(description="texts were kept back: the page is not to be indexed")]
     no_links: Annotated[bool, Field(description="links were kept back: they are not to be followed")]
+
+
+class WayOut(Model):
+    """A format that gives something of a page's items."""
+
+    form: Annotated[str, Field(examples=["ical"])]
+    label: Annotated[str, Field(description="for people", examples=["Calendar"])]
+    media_type: Annotated[str, Field(examples=["text/calendar; charset=utf-8"])]
+    profiles: Annotated[list[str], Field(description="the first is what is given where none is named")]
+    url: Annotated[str, Field(examples=["/api/v1/pages/42/extract/ical"])]
+
+
+class KeptItems(Model):
+    """A page's microdata as it was when the page was read whole last."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "at": "2026-03-04T05:06:07.890Z",
+                    "since": "2026-02-01T10:00:00.000Z",
+                    "count": 1,
+                    "cut": False,
+                    "no_text": False,
+                    "items": [
+                        {
+                            "type": "http://microformats.org/profile/hcalendar#vevent",
+                            "properties": {"summary": ["Bluesday Tuesday"], "dtstart": ["2009-05-05T19:00:00Z"]},
+                        }
+                    ],
+                    "formats": [
+                        {
+                            "form": "ical",
+                            "label": "Calendar",
+                            "media_type": "text/calendar; charset=utf-8",
+                            "profiles": ["export", "text"],
+                            "url": "/api/v1/pages/42/extract/ical",
+                        }
+                    ],
+                }
+            ]
+        }
+    )
+
+    at: Annotated[Time | None, Field(description="when it was read last; null: the page has none, or was not read")]
+    since: Annotated[Time | None, Field(description="when it was read first as it is now")]
+    count: Annotated[int, Field(ge=0, description="of the items that are kept, those within others too")]
+    cut: Annotated[bool, Field(description="the page has more than is kept and shown")]
+    no_text: Annotated[bool, Field(description="none is kept: the page is not to be indexed")]
+    items: Annotated[list[Json], Field(description="the top-level items; `type` is a string, as written")]
+    formats: Annotated[list[WayOut], Field(description="in which they can be taken away")]
+
+
+class ItemsHint(Model):
+    """That items of a page are kept."""
+
+    count: Annotated[int, Field(ge=0)]
+    at: Annotated[Time, Field(description="when they were read last")]
+
+
+class WholePage(Page):
+    """A watched page by itself, with what lists of pages leave out."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{**_PAGE, "items": {"count": 3, "at": "2026-03-04T05:06:07.890Z"}}]}
+    )
+
+    items: Annotated[ItemsHint | None, Field(description="its microdata that is kept; see GET /pages/{page_id}/items")]

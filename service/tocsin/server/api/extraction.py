@@ -1,0 +1,150 @@
+"""What a page's data is taken away in: records, documents of every format, and its items as they are kept."""
+
+from __future__ import annotations
+
+import re
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from fastapi import Header, Query, Response
+from pydantic import Field
+
+from tocsin.events import to_rfc3339
+from tocsin.server.access import Reading
+from tocsin.server.api.given import NumberInPath, make_router, number, problems
+from tocsin.server.api.schemas.common import Model
+from tocsin.server.api.schemas.pages import KeptItems
+from tocsin.server.conditional import is_known
+from tocsin.server.decisions import demand_page
+from tocsin.server.extraction import Extracting
+from tocsin.server.extracts import JSON, read_wanted
+from tocsin.server.parts import Given
+from tocsin.spec.microdata.formats import FORMATS
+
+if TYPE_CHECKING:
+    from tocsin.server.extraction import Document
+    from tocsin.server.extracts import One
+
+router = make_router("pages")
+
+Way = Literal["meta", "links", "robots", "copies", "microdata", "vcard", "ical", "turtle", "ntriples", "jsonld", "atom"]
+"""Every form and format, written out for the description; a test compares."""
+
+POLICY: Final = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; sandbox"
+"""Stricter than that of our own pages: whatever a browser makes of these documents, it is not ours."""
+
+_NO_HEADER: Final = re.compile(r"[^\x20-\x7e]+")
+_LONGEST_SAID: Final = 500
+
+
+class Choice(Model):
+    """Which profile of a format, and which item."""
+
+    profile: Annotated[
+        Literal["export", "text", "living", "note"] | None,
+        Field(description="by default what today's readers take; what a format does not have is refused"),
+    ] = None
+    item: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(all|[1-9][0-9]{0,3})$",
+            description="of formats that count items: the number of one, or `all`",
+            examples=["all"],
+        ),
+    ] = None
+
+
+def _contents() -> dict[str, Any]:
+    """Describe the answer: one kind of content for each media type."""
+    of_type: dict[str, Any] = {JSON: {"schema": {"$ref": "#/components/schemas/Extracted"}}}
+    for way in FORMATS.values():
+        media_type = way.media_type.partition(";")[0]
+        is_json = media_type.endswith("json")
+        of_type[media_type] = {"schema": {} if is_json else {"type": "string"}}
+    return of_type
+
+
+@router.get(
+    "/pages/{page_id}/extract/{form}",
+    summary="Take a page's data away",
+    operation_id="extract_document",
+    response_class=Response,
+    responses={
+        200: {"description": "Records as JSON, or a document of the format.", "content": _contents()},
+        304: {"description": "It is what the reader has already."},
+        **problems(404, 409, 502),
+    },
+)
+async def extract_document(
+    caller: Reading,
+    parts: Given,
+    extraction: Extracting,
+    page_id: NumberInPath,
+    form: Way,
+    asked: Annotated[Choice, Query()],
+    if_none_match: Annotated[str | None, Header(description="the ETag that the reader has")] = None,
+    if_modified_since: Annotated[str | None, Header(description="the Last-Modified that the reader has")] = None,
+) -> Response:
+    """Give what a page says in a form that other programs read.
+
+    `meta`, `links`, `robots` and `copies` are records; the others are documents: a calendar program subscribes to
+    `ical`, a feed reader to `atom`, with a token to read as the password of Basic authentication.
+
+    Calendars, contacts and microdata are written of the items that were kept when the page was read last, as long as
+    its checks find the bytes that those were read from. Otherwise the page is received, at its host's turn: once for
+    what its checks found last, and never more often than once a minute, whoever asks and however often. If that
+    fails, they are of the items kept before, and `Tocsin-Stale` says why; other forms are refused with 502 or 503.
+    Such a request is in the audit log, and nothing is stored or compared.
+
+    `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
+    empty calendar, so that a subscription lasts; where a page has nothing else of the kind, that is a 404. The text of
+    a page that is not to be indexed is kept back (409).
+    """
+    page = await demand_page(parts, number(page_id))
+    wanted = read_wanted(form, asked.profile, _one(asked.item))
+    document = await extraction.get(caller, page, wanted)
+    headers = _headers(document)
+    if is_known(if_none_match, if_modified_since, document.tag, document.since // 1_000_000):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Disposition"] = f'inline; filename="{document.name}"'
+    return Response(document.body, headers=headers, media_type=document.media_type)
+
+
+@router.get(
+    "/pages/{page_id}/items",
+    summary="List the items of a page",
+    operation_id="list_items",
+    response_model=KeptItems,
+    responses=problems(404),
+)
+async def list_items(_: Reading, parts: Given, extraction: Extracting, page_id: NumberInPath) -> Response:
+    """List a page's microdata as it was when the page was read whole last; no request is made for it.
+
+    At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived.
+    """
+    page = await demand_page(parts, number(page_id))
+    return Response(await extraction.items(page), media_type=JSON)
+
+
+def _one(text: str | None) -> One:
+    match text:
+        case None | "all":
+            return text
+    return int(text)
+
+
+def _headers(document: Document) -> dict[str, str]:
+    """Say of a document what holds for a 304, too."""
+    headers = {
+        "ETag": document.tag,
+        "Last-Modified": formatdate(document.since // 1_000_000, usegmt=True),
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Cookie",
+        "Content-Security-Policy": POLICY,
+        "Tocsin-Received": to_rfc3339(document.at),
+    }
+    if document.stale is not None:
+        headers["Tocsin-Stale"] = document.stale
+    if document.said:
+        headers["Tocsin-Left-Out"] = _NO_HEADER.sub("?", "; ".join(document.said))[:_LONGEST_SAID]
+    return headers

@@ -1,0 +1,194 @@
+"""What is extracted of a page for whoever asks: of its kept items where they are enough, else of the page received."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import contextmanager
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+
+import msgspec
+from fastapi import Depends, Request
+from msgspec import Struct
+
+from tocsin.errors import DamagedItems
+from tocsin.server.access.auditing import audit
+from tocsin.server.extracts import kept_back, tell_items, write_items, write_page
+from tocsin.server.parts import Given, Parts
+from tocsin.server.problems import Problem
+from tocsin.server.receipts import NotReceived, Receipts
+from tocsin.server.shelf import Shelf
+from tocsin.spec.microdata.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tocsin.errors import FetchError
+    from tocsin.model import Instant, PageItems, PageRow
+    from tocsin.server.access.caller import Caller
+    from tocsin.server.extracts import Wanted, Written
+    from tocsin.server.receipts import Finding
+
+Done = TypeVar("Done")
+
+MOST_WAITING: Final = 16
+"""Who waits for a page or for its conversion: fewer than requests may be under way, so that others are let in."""
+MOST_BYTES: Final = 8 * 2**20
+"""Of documents that are kept: who asks whether anything is new gets no second conversion."""
+_BUSY_S: Final = 10.0
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
+
+
+class Document(Struct, frozen=True):
+    """What was extracted.
+
+    tag    its ETag: equal documents have the same
+    name   of the file that it would be
+    since  when it was read first as it is, as far as that is known
+    at     when the bytes that it is of were received
+    stale  why the page could not be received, in a word; it is of the items that were kept before
+    said   what was left out, in words
+    """
+
+    body: bytes
+    media_type: str
+    tag: str
+    name: str
+    since: Instant
+    at: Instant
+    stale: str | None = None
+    said: tuple[str, ...] = ()
+
+
+class Extraction:
+    """What all that is extracted through an application shares."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._receipts = Receipts(parts.service.receive, parts.clock)
+        self._documents: Shelf[tuple[object, ...], Document] = Shelf(MOST_BYTES)
+        # Conversions take turns: each holds the interpreter, and with it the engine, for as long as it takes.
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
+        """Extract what is wanted of a page.
+
+        Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
+        received. Raises Problem: 404 nothing of the kind, 409 kept back, 422, 502 and 503 not received.
+        """
+        if wanted.form in FORMATS and page.noindex:
+            raise kept_back(page.url)
+        kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
+        body = await self.parts.store.page_body(page.id)
+        if kept is not None and not kept.is_cut and kept.body and kept.body == body:
+            return await self._of_items(page, wanted, kept) or await self._of_page(caller, page, wanted, body, None)
+        try:
+            return await self._of_page(caller, page, wanted, body, kept)
+        except NotReceived as exc:
+            found = await self._of_items(page, wanted, kept) if kept is not None else None
+            if found is None:
+                raise
+            return msgspec.structs.replace(found, stale=exc.kind)
+
+    async def items(self, page: PageRow) -> bytes:
+        """Give the items that are kept of a page, as `KeptItems` in JSON."""
+        kept = await self.parts.store.latest_items(page.id)
+        return await self._aside(partial(tell_items, page.id, kept, no_text=page.noindex))
+
+    async def _of_items(self, page: PageRow, wanted: Wanted, kept: PageItems) -> Document | None:
+        """Write kept items; None where they are damaged."""
+        try:
+            mark = (kept.digest, kept.first_at)
+            return await self._write(page, wanted, mark, kept.at, partial(write_items, wanted, kept))
+        except DamagedItems:
+            return None
+
+    async def _of_page(
+        self, caller: Caller, page: PageRow, wanted: Wanted, body: bytes, kept: PageItems | None
+    ) -> Document:
+        """Write what the page says, received now if it was not yet."""
+
+        async def made(error: FetchError | None) -> None:
+            kind = None if error is None else error.kind
+            await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form, error=kind)
+
+        finding = _finding(page, body)
+        received = self._receipts.at_hand(page.id, finding)
+        if received is None:
+            with self._place():
+                received = await self._receipts.get(page.id, finding, on_made=made)
+        mark = (received.received_at, b"" if kept is None else kept.digest)
+        return await self._write(page, wanted, mark, received.received_at, partial(write_page, wanted, received, kept))
+
+    async def _write(
+        self, page: PageRow, wanted: Wanted, mark: tuple[object, ...], at: Instant, write: Callable[[], Written]
+    ) -> Document:
+        """Write a document, unless it was written before.
+
+        mark  names what it is written of
+        at    when that was received
+        """
+        key = (page.id, wanted, mark)
+        known = self._documents.get(key)
+        if known is None:
+            known = _document(page, wanted, at, await self._aside(write))
+            self._documents.put(key, known, len(known.body))
+        return msgspec.structs.replace(known, at=at)
+
+    async def _aside(self, work: Callable[[], Done]) -> Done:
+        """Do what takes long beside the loop, one at a time."""
+        with self._place():
+            async with self._turn:
+                return await asyncio.to_thread(work)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Hold one of the places of those who wait. Raises NotReceived where there is none."""
+        if self._waiting >= MOST_WAITING:
+            raise NotReceived("busy", _busy(), _BUSY_S)
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+
+async def extraction(request: Request, parts: Given) -> Extraction:
+    """Give what the extracts of this application share."""
+    found = getattr(request.app.state, "extraction", None)
+    if not isinstance(found, Extraction) or found.parts is not parts:
+        found = request.app.state.extraction = Extraction(parts)
+    return found
+
+
+Extracting = Annotated[Extraction, Depends(extraction)]
+
+
+def _finding(page: PageRow, body: bytes) -> Finding:
+    """Name what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
+    return (body,) if body else (b"", page.last_received_at)
+
+
+def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> Document:
+    return Document(
+        written.body,
+        wanted.media_type,
+        f'"{blake2b(written.body, digest_size=12).hexdigest()}"',
+        f"{_NO_NAME.sub('-', page.host).strip('.-')}-{page.id}{wanted.suffix}",
+        written.since,
+        at,
+        said=written.said,
+    )
+
+
+def _busy() -> Problem:
+    return Problem(
+        503,
+        "too-many-extracts",
+        "Too many pages are extracted at one time",
+        f"{MOST_WAITING} requests wait for a page or its conversion",
+        mend="ask again as late as Retry-After says",
+    )

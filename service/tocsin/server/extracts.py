@@ -1,0 +1,219 @@
+"""A page, or its kept items, as what somebody wants of it. Pure; it may take seconds, and belongs on a thread."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.errors import TooComplex, UsageError
+from tocsin.events import EPOCH, to_rfc3339
+from tocsin.server.problems import Problem
+from tocsin.spec.extract import Form, extract
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.microdata.formats import ALL, EXPORT, FORMATS, PRODUCT, convert, ways_out
+from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.to_json import to_object
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tocsin.model import Instant, JsonObject, PageItems
+    from tocsin.ports import Rendered
+    from tocsin.spec.extract import Extract
+
+One: TypeAlias = int | Literal["all"] | None
+"""The number of an item, from 1; None: what the format gives where none is named."""
+
+JSON: Final = "application/json"
+_EMPTY: Final = {
+    ("microdata", None): '{"items": []}\n',
+    ("ical", EXPORT): f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
+    ("turtle", None): "",
+    ("ntriples", None): "",
+    ("jsonld", None): "[]\n",
+}
+"""What nothing is, by form and profile (None: each): who subscribed to a page's events keeps the subscription in a week
+without any. Of other formats there is no empty document."""
+
+
+class Wanted(Struct, frozen=True):
+    """What is wanted of a page.
+
+    form     a value of `Form`, or a name in FORMATS
+    profile  of a format; None for records, which have none
+    """
+
+    form: str
+    profile: str | None = None
+    item: One = None
+
+    @property
+    def is_in_items(self) -> bool:
+        """Say whether the page's items are enough."""
+        way = FORMATS.get(self.form)
+        return way is not None and self.profile not in way.whole
+
+    @property
+    def media_type(self) -> str:
+        """The media type, as in a Content-Type header."""
+        return FORMATS[self.form].media_type if self.form in FORMATS else JSON
+
+    @property
+    def suffix(self) -> str:
+        """The end of a file's name."""
+        return FORMATS[self.form].suffix if self.form in FORMATS else f"-{self.form}.json"
+
+
+class Written(Struct, frozen=True):
+    """What was extracted.
+
+    since  when it was read first as it is, as far as that is known: equal ones say the same
+    said   what was left out, in words
+    """
+
+    body: bytes
+    since: Instant
+    said: tuple[str, ...] = ()
+
+
+def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
+    """Say what is wanted, nothing of it left open. Raises UsageError for what a format does not have."""
+    if form not in FORMATS:
+        if profile is not None or item is not None:
+            raise UsageError(f"{form} has neither profiles nor items to choose from; leave them out")
+        return Wanted(Form(form).value)
+    way = FORMATS[form]
+    if item is not None and item != ALL and way.counted is None:
+        raise UsageError(f"{form} gives all that the page has; leave the item out")
+    return Wanted(form, way.profile(profile), way.default if item is None else item)
+
+
+def write_items(wanted: Wanted, kept: PageItems) -> Written:
+    """Write kept items. Raises Problem where they have nothing of the kind, DamagedItems."""
+    found = convert(
+        wanted.form, unpack(kept.packed), profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at)
+    )
+    return _document(wanted, kept.first_at, found.text, found.problems, found.found)
+
+
+def write_page(wanted: Wanted, page: Rendered, kept: PageItems | None) -> Written:
+    """Write what a received page says.
+
+    kept  its items as they were read last: where they are still the same, they are as old as these say
+    Raises Problem where it has nothing of the kind, keeps it back, or cannot be read.
+    """
+    try:
+        if wanted.form not in FORMATS:
+            return _records(wanted, page)
+        since = kept.first_at if kept is not None and _has_same_items(page, kept) else page.received_at
+        found = _extract(wanted, page, since)
+    except TooComplex as exc:
+        mend = "other formats read it in the same way; see what the page's author made of it"
+        raise Problem(422, "too-complex", "The page cannot be read", str(exc), mend=mend) from exc
+    if found.no_text:
+        raise kept_back(page.final_url)
+    return _document(wanted, since, found.document, found.problems, found.found)
+
+
+def tell_items(page_id: int, kept: PageItems | None, *, no_text: bool) -> bytes:
+    """Tell the items that are kept of a page, as `KeptItems` in JSON. Raises DamagedItems."""
+    told: JsonObject = {"at": None, "since": None, "count": 0, "cut": False, "no_text": no_text}
+    told |= {"items": [], "formats": []}
+    if kept is not None:
+        data = unpack(kept.packed)
+        found = to_object(data)
+        ways = [FORMATS[name] for name in ways_out(data)]
+        told |= {
+            "at": to_rfc3339(kept.at),
+            "since": to_rfc3339(kept.first_at),
+            "count": kept.count,
+            "cut": kept.is_cut or bool(found.get("cut")),
+            "items": found["items"],
+            "formats": [
+                {
+                    "form": way.name,
+                    "label": way.label,
+                    "media_type": way.media_type,
+                    "profiles": way.profiles,
+                    "url": f"/api/v1/pages/{page_id}/extract/{way.name}",
+                }
+                for way in ways
+            ],
+        }
+    return _to_json(told)
+
+
+def kept_back(url: str) -> Problem:
+    """Say that a page does not want its text to be shown elsewhere."""
+    return Problem(
+        409,
+        "kept-back",
+        "The page keeps this back",
+        f"{url[:200]} asks robots not to index it, so that none of its text is given away",
+        mend="ask its author; `links` and `robots` can be had, and all of your own pages with `tocsin extract --own`",
+    )
+
+
+def _records(wanted: Wanted, page: Rendered) -> Written:
+    found = _extract(wanted, page, page.received_at)
+    told = {
+        "url": page.final_url,
+        "received_at": to_rfc3339(page.received_at),
+        "form": wanted.form,
+        "records": found.records,
+        "problems": found.problems,
+        "no_text": found.no_text,
+        "no_links": found.no_links,
+    }
+    return Written(_to_json(told), page.received_at)
+
+
+def _extract(wanted: Wanted, page: Rendered, since: Instant) -> Extract:
+    return extract(
+        page.body,
+        page.content_type,
+        form=wanted.form,
+        url=page.final_url,
+        headers=page.headers,
+        profile=wanted.profile,
+        item=wanted.item,
+        now=_moment(since),
+    )
+
+
+def _has_same_items(page: Rendered, kept: PageItems) -> bool:
+    """Say whether what is written of the page's items is as it was when they were kept, but for the time."""
+    nosniff = is_nosniff(_values(page, "x-content-type-options"))
+    data = read_items(page.body, page.content_type, address=page.final_url, nosniff=nosniff)
+    return pack(data).digest == kept.digest
+
+
+def _document(wanted: Wanted, since: Instant, text: str | None, said: tuple[str, ...], found: int) -> Written:
+    if text is None and wanted.item == ALL:
+        text = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))
+    if text is None:
+        raise _nothing(wanted, said, found)
+    return Written(text.encode("utf-8", "replace"), since, said)
+
+
+def _nothing(wanted: Wanted, said: tuple[str, ...], found: int) -> Problem:
+    way = FORMATS[wanted.form]
+    detail = said[0] if found and said else f"the page has nothing that could be given as {way.label}"
+    mend = f"choose an item from 1 to {found}" if found else "see what it has: GET /api/v1/pages/{id}/items"
+    return Problem(404, "nothing-of-the-kind", "The page has nothing of the kind", detail, mend=mend)
+
+
+def _to_json(told: JsonObject) -> bytes:
+    return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _values(page: Rendered, name: str) -> list[str]:
+    return [value for each, value in page.headers if each == name]
+
+
+def _moment(at: Instant) -> datetime:
+    return EPOCH + timedelta(microseconds=at)

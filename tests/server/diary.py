@@ -1,0 +1,46 @@
+"""A page with an event, two contacts and an article, as it is received and as its items are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import LEASE, Desk
+from tocsin.model import SHARDS, PageItems
+from tocsin.ports import Rendered
+from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.packing import pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.rig import Rig
+
+URL = "https://diary.example/"
+BODY = b"""<!doctype html><html lang="en"><title>A diary</title>
+<div itemscope itemtype="http://microformats.org/profile/hcalendar#vevent">
+<h1 itemprop="summary">Jazz &amp; more</h1>
+<time itemprop="dtstart" datetime="2026-12-05T19:00:00Z">Saturday</time></div>
+<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Ann Lee</b>
+<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Bob Ray</b>
+<article id="one"><h2>One</h2><p>It began.</article><a href="/next">next</a>"""
+QUIET = b"<!doctype html><title>Nothing</title><p>No events this week."
+
+
+def page(body: bytes = BODY, *, at: int, headers: tuple[tuple[str, str], ...] = ()) -> Rendered:
+    """The page as it is received."""
+    return Rendered(at, at, 200, URL, "text/html; charset=utf-8", None, body, (None, None), URL, headers)
+
+
+def items(body: bytes = BODY, *, at: int, found_in: str = "digest 0") -> PageItems:
+    """Its items as they are kept; `found_in` is what checks of a `Desk` find."""
+    found = pack(read_items(body, "text/html; charset=utf-8", address=URL))
+    return PageItems(at, found.digest, found.packed, found.count, found.is_cut, found_in.encode())
+
+
+async def desk_on(rig: Rig, folder: Path) -> Desk:
+    """Whoever checks the pages of this store."""
+    claim = await rig.store.claim(range(SHARDS), rig.clock.now(), LEASE, "engine")
+    assert claim is not None
+    desk = Desk(rig.store, claim, folder)  # type: ignore[arg-type]  # the only kind of store that there is
+    desk.now = rig.clock.now()
+    return desk
