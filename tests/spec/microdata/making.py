@@ -36,8 +36,11 @@ def item(type_: str | None = VEVENT, id_: str | None = None, /, **values: str | 
     return Item(type_, id_, tuple(properties))
 
 
-def page(*items: Item, problems: tuple[str, ...] = (), title: str | None = "Events") -> Microdata:
-    """A page with these top-level items, and all that they lead to."""
+def page(*items: Item, cut: tuple[str, ...] = (), title: str | None = "Events") -> Microdata:
+    """A page with these top-level items, and all that they lead to.
+
+    cut  what is said of what was left out
+    """
     found: dict[Item, None] = {}
     waiting = list(reversed(items))
     while waiting:
@@ -45,14 +48,14 @@ def page(*items: Item, problems: tuple[str, ...] = (), title: str | None = "Even
         if one not in found:
             found[one] = None
             waiting += [each.value for each in reversed(one.properties) if isinstance(each.value, Item)]
-    return Microdata(ADDRESS, title, items, tuple(found), problems)
+    return Microdata(ADDRESS, title, items, tuple(found), cut, bool(cut))
 
 
 def seen(data: Microdata) -> object:
     """All that there is to see of microdata, with items as their numbers."""
     numbers = {each: number for number, each in enumerate(data.all)}
     shown = [(each.type, each.id, each.errors, [_seen(one, numbers) for one in each.properties]) for each in data.all]
-    return data.address, data.title, [numbers[each] for each in data.items], shown, data.problems
+    return data.address, data.title, [numbers[each] for each in data.items], shown, data.problems, data.is_cut
 
 
 def _seen(one: Property, numbers: Mapping[Item, int]) -> object:

@@ -120,10 +120,18 @@ def test_what_was_cut_stays_cut_however_often_it_is_packed() -> None:
 
 
 def test_what_was_left_out_when_the_page_was_read_is_said_too() -> None:
-    packed = pack(page(item(), problems=("too many items",)))
+    packed = pack(page(item(), cut=("too many items",)))
 
     assert packed.is_cut
-    assert unpack(packed.packed).problems == ("too many items",)
+    kept = unpack(packed.packed)
+    assert (kept.problems, kept.is_cut) == (("too many items",), True)
+
+
+def test_what_is_wrong_with_the_page_takes_nothing_from_its_items() -> None:
+    data = Microdata(ADDRESS, None, (), (), ("not HTML: a PDF document",))
+
+    assert not pack(data).is_cut
+    assert seen(unpack(pack(data).packed)) == seen(data)
 
 
 def test_half_a_surrogate_is_replaced_instead_of_refused() -> None:
@@ -173,13 +181,13 @@ def repacked(value: object) -> bytes:
         lambda _: b"",
         lambda _: b"\x01" + zlib.compress(b"\xff\xfe"),
         lambda _: b"\x01" + zlib.compress(b" " * (MOST_BYTES + 1)),
-        lambda _: b"\x01" + zlib.compress(bytes(2**27)),
-        lambda _: repacked([None, None, [1], [[None, None, 0, []]], []]),
-        lambda _: repacked([None, None, [-1], [[None, None, 0, []]], []]),
-        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", 1, None]]]], []]),
-        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "text", 0, None]]]], []]),
-        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", "0", None]]]], []]),
-        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "else", "0", None]]]], []]),
+        lambda _: b"\x01" + zlib.compress(bytes(2**24)),
+        lambda _: repacked([None, None, [1], [[None, None, 0, []]], [], False]),
+        lambda _: repacked([None, None, [-1], [[None, None, 0, []]], [], False]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", 1, None]]]], [], False]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "text", 0, None]]]], [], False]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "item", "0", None]]]], [], False]),
+        lambda _: repacked([None, None, [0], [[None, None, 0, [[["a"], "else", "0", None]]]], [], False]),
         lambda _: repacked({"address": None}),
     ],
     ids=[

@@ -1,8 +1,8 @@
 """A page's microdata as it is kept: flat, so that shared and cyclic items cost nothing, compressed, and bounded.
 
 A byte for the version, then JSON compressed into zlib's format as pages' texts are: an array of address, title, the
-numbers of the top-level items, all items in tree order, and problems. An item is `[type, id, errors, properties]`, a
-property `[names, kind, value, language]`, where the value of kind "item" is that item's number.
+numbers of the top-level items, all items in tree order, problems, and whether it is cut. An item is `[type, id, errors,
+properties]`, a property `[names, kind, value, language]`, where the value of kind "item" is that item's number.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ISAL_ERROR: Final[type[Exception]] = isal_zlib.error  # type: ignore[assignment
 
 _FlatProperty: TypeAlias = tuple[tuple[str, ...], Kind, str | int, str | None]
 _FlatItem: TypeAlias = tuple[str | None, str | None, int, tuple[_FlatProperty, ...]]
-_Flat: TypeAlias = tuple[str | None, str | None, tuple[int, ...], tuple[_FlatItem, ...], tuple[str, ...]]
+_Flat: TypeAlias = tuple[str | None, str | None, tuple[int, ...], tuple[_FlatItem, ...], tuple[str, ...], bool]
 
 _encode = msgspec.json.Encoder().encode
 _read = msgspec.json.Decoder(_Flat).decode
@@ -77,7 +77,7 @@ def pack(data: Microdata) -> Packed:
     flat = packing.flatten(data)
     text = _encode(flat)
     digest = sha256(text).digest()[:_DIGEST_BYTES]
-    return Packed(_VERSION + isal_zlib.compress(text, _LEVEL), digest, len(flat[3]), bool(flat[4]))
+    return Packed(_VERSION + isal_zlib.compress(text, _LEVEL), digest, len(flat[3]), flat[5])
 
 
 def unpack(packed: bytes) -> Microdata:
@@ -89,11 +89,11 @@ def unpack(packed: bytes) -> Microdata:
         text: bytes = inflater.decompress(packed[1:], MOST_BYTES + 1)
         if not inflater.eof or inflater.unused_data or len(text) > MOST_BYTES:
             raise DamagedItems("they are not whole")
-        address, title, tops, flat, problems = _read(text)
+        address, title, tops, flat, problems, is_cut = _read(text)
         items = [Item(type_, id_, (), errors) for type_, id_, errors, _ in flat]
         for item, (*_, properties) in zip(items, flat, strict=True):
             item.properties = tuple([_to_property(each, items) for each in properties])
-        return Microdata(address, title, tuple([_numbered(items, top) for top in tops]), tuple(items), problems)
+        return Microdata(address, title, tuple([_numbered(items, top) for top in tops]), tuple(items), problems, is_cut)
     except (_ISAL_ERROR, msgspec.MsgspecError, UnicodeDecodeError) as exc:
         raise DamagedItems(str(exc)) from exc
 
@@ -126,7 +126,9 @@ class _Packing:
         # What was cut before stays so.
         own = ((CUT, self.is_cut), (SHORTENED, self.is_shortened))
         problems += [said for said, is_so in own if is_so or said in data.problems]
-        return address, title, tops, tuple([_renumber(known[item], places) for item in in_tree]), tuple(problems)
+        is_cut = data.is_cut or self.is_cut or self.is_shortened
+        flat = tuple([_renumber(known[item], places) for item in in_tree])
+        return address, title, tops, flat, tuple(problems), is_cut
 
     def _choose(self, ordered: Sequence[Item]) -> list[_FlatItem]:
         """Flatten the first of these items, until there is no room; items that are values have their place in these."""

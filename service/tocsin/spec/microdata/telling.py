@@ -1,87 +1,163 @@
-"""How a page's items changed, in words."""
+"""How an event tells of changed items: what differs, within bounds that no page can exceed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from tocsin.spec.microdata.matching import label_of
+from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
-LABELS: Final = ("summary", "name", "fn", "title", "headline")
-"""Properties by which people know an item that is the value of another one; the first that it has."""
+    from tocsin.spec.microdata.changes import Change, Changes
+    from tocsin.spec.microdata.values import Value
 
-_MOST_CHARS: Final = 200
-_MOST_VALUES: Final = 8
+MOST_CHANGES: Final = 100
+MOST_BYTES: Final = 32 * 2**10
+LONGEST: Final = 1_000
+"""Letters of one text."""
+
+_MOST_LETTERS: Final = 2_000
+"""Of what was, and of what is, so that no change takes the room of all others."""
+
+_MOST_VALUES: Final = 30
+"""The same, those within items too."""
+
+_DEEPEST: Final = 4
+"""Items within items that are told."""
+
+_CONTEXT: Final = 100
+"""Letters that are shown before the place where two long texts differ."""
+
+_OVERHEAD: Final = 200
+"""Bytes around the changes, and the numbers."""
+
+_Object: TypeAlias = dict[str, Any]
+
+_encode = msgspec.json.Encoder().encode
 
 
-def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
-    """Say how items changed, a line each: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
+def changes_data(changes: Changes, *, since: str) -> _Object | None:
+    """Show changes as `items` in an event does; None where nothing differs.
 
-    items  as the event shows them
-    What the page says stands in the lines as it says it, but for white space and length: who shows them makes them
-    harmless for the place where they land.
+    since  when the items compared with were read
+    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON; `cut` says that more differs than is shown.
     """
-    for change in items["changes"]:
-        yield _tell(change)
-    if items["cut"]:
-        yield f"more differs than is shown: {count_changes(items)}"
+    if not changes:
+        return None
+    shown: list[_Object] = []
+    room, is_cut = MOST_BYTES - _OVERHEAD, changes.is_cut or len(changes.changes) > MOST_CHANGES
+    for change in changes.changes[:MOST_CHANGES]:
+        told, has_more = _tell(change)
+        is_cut = is_cut or has_more
+        room -= (size := len(_encode(told)) + 1)
+        if room < 0:
+            # What is smaller may have its place yet.
+            room, is_cut = room + size, True
+            continue
+        shown.append(told)
+    return {
+        "since": since,
+        "added": changes.added,
+        "removed": changes.removed,
+        "changed": changes.changed,
+        "cut": is_cut,
+        "changes": shown,
+    }
 
 
-def count_changes(items: Mapping[str, Any]) -> str:
-    """Say how many items differ: `1 added, 2 changed`."""
-    counts = {word: items[word] for word in ("added", "removed", "changed")}
-    return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "none"
+def _tell(change: Change) -> tuple[_Object, bool]:
+    """Show one change; says also whether it shows less than there is."""
+    head, was, now = _Telling(), _Telling(), _Telling()
+    item, is_changed = change.item, change.change == "changed"
+    previous, latest = _from_where_they_differ(change.previous, change.latest)
+    told: _Object = {
+        "change": change.change,
+        "item": {
+            "type": head.text_or_none(item.type),
+            "id": head.text_or_none(item.id),
+            "position": change.position,
+            "label": head.text_or_none(label_of(item)),
+        },
+        "within": head.list(change.within),
+        "property": head.text_or_none(change.property),
+        "previous": was.list(previous) if is_changed else None,
+        "latest": now.list(latest) if is_changed else None,
+    }
+    if change.change == "removed":
+        told["previous"] = was.item(item, _DEEPEST)
+    elif change.change == "added":
+        told["latest"] = now.item(item, _DEEPEST)
+    return told, head.is_cut or was.is_cut or now.is_cut
 
 
-def short_type(type_: str | None) -> str:
-    """Give the last part of an item's first type, such as `vevent` or `Event`; `item` where it has none."""
-    first = next(iter((type_ or "").split()), "")
-    return _cut(first.rstrip("/#").replace("#", "/").rpartition("/")[2] or first or "item")
+def _from_where_they_differ(
+    previous: Sequence[Value], latest: Sequence[Value]
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Let long texts begin shortly before the place where they differ: else what is told could be the same of both."""
+    pairs = [_from_where_it_differs(*two) for two in zip(previous, latest, strict=False)]
+    most = len(pairs)
+    return [was for was, _ in pairs] + [*previous[most:]], [now for _, now in pairs] + [*latest[most:]]
 
 
-def _tell(change: Mapping[str, Any]) -> str:
-    item, previous, latest = change["item"], change["previous"], change["latest"]
-    if change["property"] is None:
-        return f"{change['change']}: {_known_as(item, with_type=True)}"
-    # From the property outwards, as it is said.
-    place = " of ".join(map(_cut, (change["property"], *reversed(change["within"]))))
-    subject = f"{place} of {_known_as(item)}"
-    if not previous:
-        return f"{subject} added: {_values(latest or ())}"
-    if not latest:
-        return f"{subject} removed: {_values(previous)}"
-    return f"{subject}: {_values(previous)} → {_values(latest)}"
+def _from_where_it_differs(was: Value, now: Value) -> tuple[Value, Value]:
+    if isinstance(was, Item) or isinstance(now, Item) or max(len(was), len(now)) <= LONGEST:
+        return was, now
+    start = bisect_left(range(min(len(was), len(now))), x=True, key=lambda end: was[: end + 1] != now[: end + 1])
+    start -= _CONTEXT
+    return (f"…{was[start:]}", f"…{now[start:]}") if start > 0 else (was, now)
 
 
-def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
-    """Name an item by its label; without one by its type, and its number among those of that type."""
-    kind, label = short_type(item["type"]), _cut(item["label"] or "")
-    if not label:
-        return f"{kind} {item['position']}"
-    return f'{kind} "{label}"' if with_type else f'"{label}"'
+@dataclass(slots=True)
+class _Telling:
+    """A part of a change, as far as its letters and values reach."""
 
+    letters: int = _MOST_LETTERS
+    values: int = _MOST_VALUES
+    is_cut: bool = False
 
-def _values(values: Sequence[Any]) -> str:
-    shown = [_value(each) for each in values[:_MOST_VALUES]]
-    if more := len(values) - len(shown):
-        shown.append(f"… and {more:,} more")
-    return ", ".join(shown)
+    def list(self, values: Sequence[Value], depth: int = _DEEPEST) -> Sequence[Any]:
+        """Show the values of a name, items among them as far as they are not too deep."""
+        shown = []
+        for value in values:
+            if not self._take_one() or (isinstance(value, Item) and not depth):
+                self.is_cut = True
+                break
+            shown.append(self.item(value, depth - 1) if isinstance(value, Item) else self.text(value))
+        return shown
 
+    def item(self, item: Item, depth: int) -> _Object:
+        """Show an item with its properties, as JSON does (JS-02)."""
+        values: dict[str, Any] = {}
+        for each in item.properties:
+            for name in each.names:
+                values.setdefault(name, []).append(each.value)
+        properties: _Object = {}
+        for name, found in values.items():
+            if self.values <= 0 or self.letters <= 0:
+                self.is_cut = True
+                break
+            properties[self.text(name)] = self.list(found, depth)
+        return {"type": self.text_or_none(item.type), "id": self.text_or_none(item.id), "properties": properties}
 
-def _value(value: Any) -> str:
-    """Show a text, or an item by its type and what people know it by."""
-    if not isinstance(value, dict):
-        return _cut(str(value)) or '""'
-    said = value.get("properties") or {}
-    named = (text for name in LABELS for text in said.get(name) or () if isinstance(text, str))
-    label = _cut(next(named, ""))
-    kind = short_type(value.get("type"))
-    return f'{kind} "{label}"' if label else kind
+    def _take_one(self) -> bool:
+        self.values -= 1
+        return self.values >= 0 and self.letters > 0
 
+    def text_or_none(self, text: str | None) -> str | None:
+        """Show a text, where there is one."""
+        return self.text(text) if text is not None else None
 
-def _cut(text: str) -> str:
-    """Put a text on one line, of a length that can be read."""
-    # A long text is not looked at whole to show a part.
-    line = " ".join(text[: 2 * _MOST_CHARS].split())
-    is_whole = len(text) <= 2 * _MOST_CHARS and len(line) <= _MOST_CHARS
-    return line if is_whole else f"{line[: _MOST_CHARS - 1]}…"
+    def text(self, text: str) -> str:
+        """Show a text, or its beginning."""
+        most = min(LONGEST, max(self.letters, 1))
+        self.letters -= min(len(text), most)
+        if len(text) > most:
+            self.is_cut = True
+            return f"{text[: most - 1]}…"
+        return text

@@ -1,0 +1,163 @@
+"""How a page's items differ from those before: added, removed, and property by property (MD-16, MD-19)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from tocsin.spec.microdata.matching import match_items
+from tocsin.spec.microdata.sameness import Sameness
+from tocsin.spec.microdata.values import Item
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.spec.microdata.matching import Pair
+    from tocsin.spec.microdata.values import Microdata, Value
+
+    Kind: TypeAlias = Literal["added", "removed", "changed"]
+
+_MOST_CHANGES: Final = 1_000
+_MOST_COMPARED: Final = 200_000
+"""Values, of both sides, of items that differ: what many items share is compared for each of them."""
+
+_DEEPEST: Final = 32
+"""Items within items that are compared property by property; deeper ones are told whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference.
+
+    item      the top-level item that was added, was removed (as it was before), or holds the difference (as it is now)
+    position  its number among the top-level items of its type, from 1
+    within    the names that lead from it to the item whose property changed; () for its own
+    property  the name whose values differ; None for an item that was added or removed
+    previous  values of the name that it had, and
+    latest    has: without those that both begin or end with, and without items that were compared property by property
+    """
+
+    change: Kind
+    item: Item
+    position: int
+    within: tuple[str, ...] = ()
+    property: str | None = None
+    previous: tuple[Value, ...] = ()
+    latest: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All that differs between the items of two readings of a page.
+
+    added, removed, changed  numbers of top-level items
+    changes  in the order of the latest items, and of names; then those removed
+    is_cut   more differs than is told here
+    """
+
+    added: int
+    removed: int
+    changed: int
+    changes: tuple[Change, ...]
+    is_cut: bool = False
+
+    def __bool__(self) -> bool:
+        """Say whether anything differs."""
+        return bool(self.added or self.removed or self.changed)
+
+
+def compare_items(before: Microdata, latest: Microdata) -> Changes:
+    """Say how the latest items of a page differ from those before.
+
+    Items are the same ones by type and global id; else, within a type, first those that are equal, then those of the
+    same label, then in order (see `matching`). Neither the order of items nor that of names is a difference; the order
+    of the values of a name is. Items that are values are compared property by property where they stand in the same
+    place and have the same type and id. Where a side has not all of the page's items, what only it lacks at its end
+    is no difference.
+    """
+    sameness = Sameness()
+    matches = match_items(before, latest, sameness)
+    comparing = _Comparing(sameness)
+    found: list[tuple[int, list[Change]]] = []
+    changed = 0
+    for pair in matches.pairs:
+        if sameness.number(pair.before) == sameness.number(pair.latest):
+            continue
+        differences = comparing.compare(pair)
+        if differences or comparing.is_exhausted:
+            changed += 1
+            found.append((pair.place, differences))
+    found += [(one.place, [Change("added", one.item, one.position)]) for one in matches.added]
+    changes = [change for _, each in sorted(found, key=lambda one: one[0]) for change in each]
+    changes += [Change("removed", one.item, one.position) for one in matches.removed]
+    is_cut = comparing.is_exhausted or len(changes) > _MOST_CHANGES
+    return Changes(len(matches.added), len(matches.removed), changed, tuple(changes[:_MOST_CHANGES]), is_cut)
+
+
+@dataclass(slots=True)
+class _Comparing:
+    """Compares pairs of items, as long as it takes no more than there is time for."""
+
+    sameness: Sameness
+    compared: int = 0
+    told: int = 0
+    reached: set[tuple[Item, Item]] = field(default_factory=set)
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.compared >= _MOST_COMPARED or self.told >= _MOST_CHANGES
+
+    def compare(self, pair: Pair) -> list[Change]:
+        """Find what differs in two top-level items, and in those that they lead to; each two once."""
+        found: list[Change] = []
+        # What two items share differs in each of them, but only once in one.
+        self.reached = {(pair.before, pair.latest)}
+        waiting: deque[tuple[Item, Item, tuple[str, ...]]] = deque([(pair.before, pair.latest, ())])
+        while waiting and not self.is_exhausted:
+            was, now, within = waiting.popleft()
+            before, latest = self.sameness.values(was), self.sameness.values(now)
+            for name in sorted(before.keys() | latest.keys()):
+                previous, current = self._trim(before.get(name, ()), latest.get(name, ()))
+                if (pair.lacks_some_before and not previous) or (pair.lacks_some_latest and not current):
+                    continue
+                rest, inner = self._pair_up(previous, current, is_deep=len(within) == _DEEPEST)
+                waiting += [(*two, (*within, name)) for two in inner]
+                if rest != ([], []):
+                    place = pair.latest, pair.position, within, name
+                    found.append(Change("changed", *place, tuple(rest[0]), tuple(rest[1])))
+        self.told += len(found)
+        return found
+
+    def _trim(self, was: Sequence[Value], now: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
+        """Leave out what two lists of values begin and end with."""
+        self.compared += len(was) + len(now)
+        if was == now:
+            return (), ()
+        is_same, most = self.sameness.is_same, min(len(was), len(now))
+        start = next((place for place in range(most) if not is_same(was[place], now[place])), most)
+        most -= start
+        end = next((place for place in range(most) if not is_same(was[-1 - place], now[-1 - place])), most)
+        return was[start : len(was) - end], now[start : len(now) - end]
+
+    def _pair_up(
+        self, was: Sequence[Value], now: Sequence[Value], *, is_deep: bool
+    ) -> tuple[tuple[list[Value], list[Value]], list[tuple[Item, Item]]]:
+        """Part values that are to be told from pairs of items that are to be compared."""
+        if is_deep or len(was) != len(now):
+            return (list(was), list(now)), []
+        rest: tuple[list[Value], list[Value]] = [], []
+        inner: list[tuple[Item, Item]] = []
+        for one, other in zip(was, now, strict=True):
+            if isinstance(one, Item) and isinstance(other, Item) and _is_of_a_kind(one, other):
+                if (one, other) not in self.reached and not self.sameness.is_same(one, other):
+                    self.reached.add((one, other))
+                    inner.append((one, other))
+            else:
+                rest[0].append(one)
+                rest[1].append(other)
+        return rest, inner
+
+
+def _is_of_a_kind(one: Item, other: Item) -> bool:
+    return one.types == other.types and one.id == other.id

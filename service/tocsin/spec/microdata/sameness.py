@@ -1,0 +1,85 @@
+"""Which items are the same: by type, global id and the values of each name, whatever the order of names (MD-16)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from tocsin.spec.microdata.values import Item
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    from tocsin.spec.microdata.values import Value
+
+    Values: TypeAlias = Mapping[str, Sequence[Value]]
+
+
+class Sameness:
+    """Numbers items, of several pages too, so that the same ones have the same number.
+
+    Each item is looked at once, however many lead to it. Where one leads back to one that it is a part of, that one
+    counts there by its texts alone; so two items that are the same can have two numbers, but only in such circles.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Item, int] = {}
+        self._known: dict[Hashable, int] = {}
+        self._values: dict[Item, Values] = {}
+
+    def values(self, item: Item) -> Values:
+        """Give the values of each name of an item, in tree order; the names in that of the alphabet."""
+        known = self._values.get(item)
+        if known is None:
+            found: dict[str, list[Value]] = {}
+            for each in item.properties:
+                for name in each.names:
+                    found.setdefault(name, []).append(each.value)
+            known = self._values[item] = {name: found[name] for name in sorted(found)}
+        return known
+
+    def number(self, item: Item) -> int:
+        """Give an item its number."""
+        if item not in self._numbers:
+            self._number_all(item)
+        return self._numbers[item]
+
+    def is_same(self, one: Value, other: Value) -> bool:
+        """Say whether two values are: two equal texts, or two items that are the same."""
+        if isinstance(one, Item):
+            return isinstance(other, Item) and self.number(one) == self.number(other)
+        return one == other
+
+    def _number_all(self, start: Item) -> None:
+        """Number an item and all that it leads to, the innermost first."""
+        # No recursion: a page may nest its items as deep as it likes.
+        open_ = {start: self._inner(start)}
+        while open_:
+            item = next(reversed(open_))
+            for inner in open_[item]:
+                if inner not in open_ and inner not in self._numbers:
+                    open_[inner] = self._inner(inner)
+                    break
+            else:
+                del open_[item]
+                self._numbers[item] = self._number(item)
+
+    def _number(self, item: Item) -> int:
+        values = [(name, *map(self._key, values)) for name, values in self.values(item).items()]
+        return self._intern((item.types, item.id, *values))
+
+    def _key(self, value: Value) -> Hashable:
+        if not isinstance(value, Item):
+            return value
+        number = self._numbers.get(value)
+        return (self._number_alone(value), "above") if number is None else number
+
+    def _number_alone(self, item: Item) -> int:
+        values = self.values(item).items()
+        texts = [(name, *[value for value in each if not isinstance(value, Item)]) for name, each in values]
+        return self._intern((item.types, item.id, *texts))
+
+    def _intern(self, key: Hashable) -> int:
+        return self._known.setdefault(key, len(self._known))
+
+    def _inner(self, item: Item) -> Iterator[Item]:
+        return (value for values in self.values(item).values() for value in values if isinstance(value, Item))

@@ -1,0 +1,384 @@
+"""What differs between a page's items and those before: found as people would tell it, and quickly."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.spec.microdata.making import holding, item, page, pages, text
+from tocsin.spec.microdata.changes import Change, Changes, compare_items
+from tocsin.spec.microdata.matching import label_of
+from tocsin.spec.microdata.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.spec.microdata.values import Value
+
+
+def copy_of(data: Microdata) -> Microdata:
+    return unpack(pack(data).packed)
+
+
+def told(changes: Changes) -> list[tuple[object, ...]]:
+    """The changes, without the items that they are of."""
+    return [(one.change, one.position, one.within, one.property, one.previous, one.latest) for one in changes.changes]
+
+
+def numbers(changes: Changes) -> tuple[int, int, int]:
+    return changes.added, changes.removed, changes.changed
+
+
+def events(*days: str) -> Microdata:
+    return page(*[item(summary=f"On {day}", dtstart=day) for day in days])
+
+
+def test_MD_19_a_property_that_changed_is_told_from_and_to() -> None:
+    before = page(item(summary="Bluesday Tuesday", dtstart="2009-05-05"))
+    latest = page(item(summary="Bluesday Tuesday", dtstart="2009-05-06"))
+
+    changes = compare_items(before, latest)
+
+    assert told(changes) == [("changed", 1, (), "dtstart", ("2009-05-05",), ("2009-05-06",))]
+    assert numbers(changes) == (0, 0, 1)
+    assert changes.changes[0].item is latest.items[0]
+
+
+def test_a_property_that_came_and_one_that_went_have_no_values_on_the_other_side() -> None:
+    changes = compare_items(page(item(name="a", url="u")), page(item(name="a", dtend="d")))
+
+    assert told(changes) == [("changed", 1, (), "dtend", (), ("d",)), ("changed", 1, (), "url", ("u",), ())]
+
+
+def test_an_item_put_in_above_the_others_is_one_that_was_added() -> None:
+    changes = compare_items(events("1", "2", "3"), events("0", "1", "2", "3"))
+
+    assert (numbers(changes), told(changes)) == ((1, 0, 0), [("added", 1, (), None, (), ())])
+
+
+def test_an_item_taken_out_above_the_others_is_one_that_was_removed() -> None:
+    before = events("1", "2", "3")
+
+    changes = compare_items(before, events("2", "3"))
+
+    assert (numbers(changes), told(changes)) == ((0, 1, 0), [("removed", 1, (), None, (), ())])
+    assert changes.changes[0].item is before.items[0]
+
+
+def test_all_items_of_a_page_that_has_none_any_more_are_removed() -> None:
+    assert numbers(compare_items(events("1", "2"), page())) == (0, 2, 0)
+    assert numbers(compare_items(page(), events("1", "2"))) == (2, 0, 0)
+
+
+def test_items_are_matched_by_global_id_wherever_they_stand() -> None:
+    one, other = item(VEVENT, "urn:1", name="a"), item(VEVENT, "urn:2", name="b")
+    latest = page(item(VEVENT, "urn:2", name="c"), item(VEVENT, "urn:1", name="d"))
+
+    changes = compare_items(page(one, other), latest)
+
+    assert told(changes) == [
+        ("changed", 1, (), "name", ("b",), ("c",)),
+        ("changed", 2, (), "name", ("a",), ("d",)),
+    ]
+
+
+def test_an_item_of_another_global_id_or_type_is_another_item() -> None:
+    before = page(item(VEVENT, "urn:1", name="a"), item(HCARD, fn="b"))
+
+    assert numbers(compare_items(before, page(item(VEVENT, "urn:2", name="a"), item(VEVENT, fn="b")))) == (2, 2, 0)
+
+
+def test_of_several_items_that_changed_those_of_one_label_are_the_same() -> None:
+    before = page(item(summary="Past", dtstart="1"), item(summary="Party", dtstart="2"))
+
+    changes = compare_items(before, page(item(summary="Party", dtstart="3")))
+
+    assert told(changes) == [
+        ("changed", 1, (), "dtstart", ("2",), ("3",)),
+        ("removed", 1, (), None, (), ()),
+    ]
+
+
+def test_items_without_a_label_are_matched_in_order() -> None:
+    changes = compare_items(page(item(url="a"), item(url="b")), page(item(url="c"), item(url="d")))
+
+    assert [(one.previous, one.latest) for one in changes.changes] == [(("a",), ("c",)), (("b",), ("d",))]
+
+
+def test_the_position_is_that_among_the_items_of_the_type() -> None:
+    before = page(item(HCARD, fn="x"), item(name="a", url="1"), item(name="b", url="1"))
+    latest = page(item(name="a", url="1"), item(HCARD, fn="x"), item(name="b", url="2"))
+
+    assert [one.position for one in compare_items(before, latest).changes] == [2]
+
+
+def test_MD_16_values_of_a_name_in_another_order_are_a_difference() -> None:
+    changes = compare_items(page(item(part=["a", "b", "c"])), page(item(part=["a", "c", "b"])))
+
+    assert told(changes) == [("changed", 1, (), "part", ("b", "c"), ("c", "b"))]
+
+
+def test_of_many_values_only_those_that_differ_are_told() -> None:
+    changes = compare_items(page(item(tag=["a", "b", "d"])), page(item(tag=["a", "b", "c", "d"])))
+
+    assert told(changes) == [("changed", 1, (), "tag", (), ("c",))]
+
+
+def test_an_element_with_two_names_gives_both_their_value() -> None:
+    def of(value: str) -> Microdata:
+        return page(Item(None, None, (Property(("a", "b"), Kind.TEXT, value),)))
+
+    assert [one.property for one in compare_items(of("1"), of("2")).changes] == ["a", "b"]
+
+
+def test_what_a_value_was_read_of_is_no_difference() -> None:
+    def of(kind: Kind, language: str | None) -> Microdata:
+        return page(Item(None, None, (Property(("a",), kind, "x", language),)))
+
+    assert not compare_items(of(Kind.TEXT, "en"), of(Kind.TIME, None))
+
+
+def test_a_property_of_an_item_within_another_is_told_with_the_way_to_it() -> None:
+    def of(street: str) -> Microdata:
+        return page(item(summary="Party", location=item(None, adr=item(None, street=street), fn="Hall")))
+
+    assert told(compare_items(of("1"), of("2"))) == [("changed", 1, ("location", "adr"), "street", ("1",), ("2",))]
+
+
+def test_an_item_that_becomes_a_text_is_told_as_the_item_that_it_was() -> None:
+    inner = item(None, fn="Hall")
+
+    changes = compare_items(page(item(location=inner)), page(item(location="Hall")))
+
+    assert told(changes) == [("changed", 1, (), "location", (inner,), ("Hall",))]
+
+
+def test_of_inner_items_only_those_that_came_are_told() -> None:
+    old = [item(None, fn=name) for name in "abc"]
+    latest = page(item(attendee=[item(None, fn="new"), *[item(None, fn=name) for name in "abc"]]))
+
+    (change,) = compare_items(page(item(attendee=old)), latest).changes
+
+    assert (change.previous, [label_of(one) for one in change.latest if isinstance(one, Item)]) == ((), ["new"])
+
+
+def test_what_two_items_share_is_told_of_both() -> None:
+    def of(street: str) -> Microdata:
+        hall = item(None, street=street)
+        return page(item(summary="a", location=hall), item(summary="b", location=[hall]))
+
+    changes = compare_items(of("1"), of("2"))
+
+    assert [(one.position, one.within) for one in changes.changes] == [(1, ("location",)), (2, ("location",))]
+
+
+def test_what_one_item_holds_twice_is_told_once() -> None:
+    def of(street: str) -> Microdata:
+        hall = item(None, street=street)
+        return page(item(start=hall, end=hall))
+
+    assert [one.within for one in compare_items(of("1"), of("2")).changes] == [("end",)]
+
+
+def circle(*values: str) -> Microdata:
+    """Items each of which holds the next one, and the last one the first."""
+    items = [item(None, name=value) for value in values]
+    for one, following in zip(items, [*items[1:], items[0]], strict=True):
+        one.properties = (*one.properties, holding("next", following))
+    top = item(None, first=items[0])
+    return Microdata(None, None, (top,), (top, *items))
+
+
+def test_JS_04_items_in_a_circle_are_compared_once_around() -> None:
+    changes = compare_items(circle("a", "b", "c"), circle("a", "b", "d"))
+
+    assert told(changes) == [("changed", 1, ("first", "next", "next"), "name", ("c",), ("d",))]
+    assert not compare_items(circle("a", "b"), circle("a", "b"))
+
+
+def test_what_differs_deep_within_is_told_with_the_item_that_holds_it() -> None:
+    def of(value: str) -> Microdata:
+        inner = item(None, name=value)
+        for _ in range(50):
+            inner = item(None, part=inner)
+        return page(inner)
+
+    (change,) = compare_items(of("1"), of("2")).changes
+
+    assert (len(change.within), change.property) == (32, "part")
+    assert all(isinstance(value, Item) for value in (*change.previous, *change.latest))
+
+
+def test_the_label_is_the_first_name_that_has_any_text_in_one_line() -> None:
+    assert label_of(item(fn="x", name=" \n", summary=["  ", " A\n b "])) == "A b"
+    assert label_of(item(fn=item(name="x"))) is None
+    assert len(label_of(item(headline="x" * 999)) or "") == 200
+
+
+# Pages with more items than are kept ----------------------------------------------------------------------------
+
+
+def cut(*names: str) -> Microdata:
+    return page(*[item(name=name) for name in names], cut=(CUT,))
+
+
+def test_an_item_that_another_one_has_pushed_out_is_not_told_as_removed() -> None:
+    changes = compare_items(cut("a", "b", "c"), cut("new", "a", "b"))
+
+    assert [one.change for one in changes.changes] == ["added"]
+
+
+def test_an_item_that_moved_up_from_where_nothing_is_kept_is_not_told_as_added() -> None:
+    changes = compare_items(cut("a", "b", "c"), cut("b", "c", "d"))
+
+    assert [one.change for one in changes.changes] == ["removed"]
+
+
+def test_a_long_page_of_which_the_kept_items_are_shifted_has_one_item_added() -> None:
+    names = [str(number) for number in range(MOST_ITEMS + 5)]
+    before, latest = (page(*[item(name=name) for name in each]) for each in (names, ["new", *names]))
+
+    assert numbers(compare_items(copy_of(before), copy_of(latest))) == (1, 0, 0)
+
+
+def test_what_the_last_kept_item_lacks_at_its_end_is_no_difference() -> None:
+    before = page(item(name="a"), item(name="b", tag=["1", "2"], url="u"))
+    latest = page(item(name="a"), item(name="b", tag=["1"]), cut=(CUT,))
+
+    assert not compare_items(before, latest)
+    assert not compare_items(latest, before)
+    latest.items[1].properties = (text("name", "b"), text("tag", "3"))
+    assert [one.property for one in compare_items(before, latest).changes] == ["tag"]
+
+
+def test_a_value_that_is_too_long_takes_nothing_from_what_is_told_of_the_rest() -> None:
+    before = page(item(name="a"), item(name="b"), cut=(SHORTENED,))
+
+    assert numbers(compare_items(before, page(item(name="a"), cut=(SHORTENED,)))) == (0, 1, 0)
+
+
+# Laws -----------------------------------------------------------------------------------------------------------
+
+
+@given(pages())
+def test_equal_items_do_not_differ(data: Microdata) -> None:
+    assert not compare_items(data, copy_of(data))
+
+
+def as_told(changes: Changes) -> Counter[tuple[object, ...]]:
+    """The changes in no order."""
+    return Counter((one.change, one.within, one.property, one.previous, one.latest) for one in changes.changes)
+
+
+def as_told_backwards(changes: Changes) -> Counter[tuple[object, ...]]:
+    """The changes in no order, with sides exchanged."""
+    other = {"added": "removed", "removed": "added", "changed": "changed"}
+    return Counter((other[one.change], one.within, one.property, one.latest, one.previous) for one in changes.changes)
+
+
+@given(pages(), pages())
+def test_seen_from_the_other_side_what_was_added_is_removed(one: Microdata, other: Microdata) -> None:
+    there, back = compare_items(one, other), compare_items(other, one)
+
+    assert (there.added, there.removed, there.changed) == (back.removed, back.added, back.changed)
+    assert as_told(there) == as_told_backwards(back)
+
+
+@given(pages(), pages(), st.randoms())
+def test_MD_16_the_order_between_names_is_no_difference(before: Microdata, latest: Microdata, chance: object) -> None:
+    shuffled = copy_of(latest)
+    for one in shuffled.all:
+        one.properties = interleaved(one.properties, chance)
+
+    assert not compare_items(latest, shuffled)
+    assert numbers(compare_items(before, latest)) == numbers(compare_items(before, shuffled))
+
+
+def interleaved(properties: Sequence[Property], chance: object) -> tuple[Property, ...]:
+    """The properties with those of one name in order, and names in any."""
+    alone = [Property((name,), each.kind, each.value) for each in properties for name in each.names]
+    names = sorted({each.names for each in alone})
+    chance.shuffle(names)  # type: ignore[attr-defined] # what hypothesis gives has no public type
+    return tuple(each for name in names for each in alone if each.names == name)
+
+
+@given(pages(), pages())
+def test_each_change_names_what_really_differs(before: Microdata, latest: Microdata) -> None:
+    changes = compare_items(before, latest)
+
+    assert bool(changes) == bool(changes.changes)
+    for one in changes.changes:
+        assert one.change != "changed" or _differ(one)
+
+
+def _differ(change: Change) -> bool:
+    was, now = change.previous, change.latest
+    return bool(was or now) and [*map(_plain, was)] != [*map(_plain, now)]
+
+
+def _plain(value: Value) -> object:
+    return value if isinstance(value, str) else id(value)
+
+
+@given(pages(is_cyclic=False), pages(is_cyclic=False))
+def test_items_that_do_not_differ_are_as_many_of_each(before: Microdata, latest: Microdata) -> None:
+    """What was neither removed nor changed is what was neither added nor changed."""
+    changes = compare_items(before, latest)
+
+    same = len(before.items) - changes.removed - changes.changed
+    assert same == len(latest.items) - changes.added - changes.changed
+    assert same >= 0
+
+
+# Speed ----------------------------------------------------------------------------------------------------------
+
+
+def many(count: int, dates: str) -> Microdata:
+    names = {f"name{number}": "x" for number in range(18)}
+    return page(*[item(summary=str(number), dtstart=f"{dates}{number}", **names) for number in range(count)])
+
+
+def fans(street: str) -> Microdata:
+    """Many items that share one with many properties, of which each differs."""
+    shared = item(None, **{f"a{number}": street for number in range(5_000)})
+    return page(*[item(name=str(number), hall=shared) for number in range(MOST_ITEMS - 1)])
+
+
+def wheels(size: int, value: str) -> Microdata:
+    """Items in a circle, no two of which are told apart by their names."""
+    return circle(*[value] * size)
+
+
+def ladders(value: str) -> Microdata:
+    """Each item holds the next one twice: as a tree, more than anybody could walk."""
+    lowest = item(None, name=value)
+    for _ in range(MOST_ITEMS - 1):
+        lowest = item(None, left=lowest, right=lowest)
+    return page(lowest)
+
+
+@pytest.mark.parametrize(
+    ("before", "latest"),
+    [
+        (many(MOST_ITEMS, "a"), many(MOST_ITEMS, "a")),
+        (many(MOST_ITEMS, "a"), many(MOST_ITEMS, "b")),
+        (many(MOST_ITEMS, "a"), page()),
+        (fans("1"), fans("2")),
+        (wheels(499, "1"), wheels(498, "2")),
+        (ladders("1"), ladders("2")),
+        (page(item(part=["a"] * 60_000)), page(item(part=["a"] * 30_000 + ["b"] * 30_000))),
+        (page(*[item(None)] * MOST_ITEMS), page(*[item(None, name="x") for _ in range(MOST_ITEMS)])),
+    ],
+    ids=["equal", "changed", "removed", "fans", "wheels", "ladders", "values", "nameless"],
+)
+def test_no_items_take_long_to_compare(before: Microdata, latest: Microdata) -> None:
+    began = time.process_time()
+    compare_items(before, latest)
+
+    assert time.process_time() - began < 0.6
