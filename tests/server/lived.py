@@ -19,15 +19,20 @@ from tocsin.model import (
     CopyLink,
     DeliveryResult,
     Instruction,
+    PageItems,
     Scope,
     Snapshot,
     VerdictRow,
 )
 from tocsin.server.access.credentials import digest_of
+from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.packing import pack
 from tocsin.spec.signals.texts import pack_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tocsin.model import JsonObject
 
 SINKS = ("log", "ops")
 CALM = [f"https://calm.example/{number}" for number in range(12)]
@@ -37,8 +42,17 @@ LOST = [f"https://lost{host}.example/" for host in range(60)]
 FORBIDDEN = 25
 """Of the lost pages those that a rule keeps silent."""
 
+EVENT = b"<p itemscope itemtype=http://microformats.org/profile/hcalendar#vevent><b itemprop=summary>Jazz</b> day %d"
+ITEM_CHANGES = {"since": "2027-01-15T08:00:00.000Z", "added": 0, "removed": 0, "changed": 1, "cut": False}
 DIFFERENCE = {"added": ["Call 02"], "removed": ["Call 01"], "cut": False}
 _TEXTS = ("A bridge is planned.\n", "A bridge is being built.\n", "The bridge was built.\nPeople walk on it.\n")
+
+
+def moved_event(latest: str) -> JsonObject:
+    """An event that begins at another time, as a change of items tells it."""
+    item = {"type": "http://microformats.org/profile/hcalendar#vevent", "id": None, "position": 1, "label": "Jazz"}
+    of = {"change": "changed", "item": item, "within": [], "property": "dtstart"}
+    return {**of, "previous": ["some day"], "latest": [latest]}
 
 
 async def live(folder: Path) -> int:
@@ -95,7 +109,12 @@ class _Life:
     async def _render(self, url: str) -> None:
         job = await self.desk.job(url)
         alerts = tuple(self._alert(CHANGED, job.page_id, url, outcome=each.outcome) for each in job.verdicts)
-        await self.store.commit_rendering(self.desk.claim, self.desk.rendered(job, alerts=alerts))
+        at = self.desk.now
+        kept = pack(read_items(EVENT % at, "text/html", address=url))
+        items = PageItems(at, kept.digest, kept.packed, kept.count)
+        changes = {**ITEM_CHANGES, "changes": [moved_event(f"day {at}")]}
+        rendered = self.desk.rendered(job, alerts=alerts, items=items, changes=changes)
+        await self.store.commit_rendering(self.desk.claim, rendered)
 
     async def storm(self) -> None:
         """Three hosts change on each of their pages alike."""

@@ -60,6 +60,25 @@ async def test_renderings_are_listed(busy: Api) -> None:
     assert latest["final_url"] == "https://restless.example/0"
 
 
+async def test_how_items_changed_is_listed_newest_first_and_told_in_words(busy: Api) -> None:
+    part = await busy.get("/pages/13/items/changes?limit=1")
+    rest = await busy.get("/pages/13/items/changes", params={"cursor": part["next"]})
+
+    (latest,), (first,) = part["items"], rest["items"]
+    renderings = {row["id"]: row["items"] for row in (await busy.get("/pages/13/renderings"))["items"]}
+    assert (latest["changed"], latest["cut"], latest["told"][0][:29]) == (1, False, 'dtstart of "Jazz": some day →')
+    for row in (latest, first):
+        assert row["changes"] == renderings[row["rendering"]]["changes"]
+        assert row["since"] == renderings[row["rendering"]]["since"]
+    assert latest["at"] > first["at"]
+    assert rest["next"] is None
+
+
+async def test_a_page_whose_items_never_changed_lists_none_and_one_that_is_not_watched_is_404(busy: Api) -> None:
+    assert await busy.get("/pages/1/items/changes") == {"items": [], "next": None}
+    assert (await busy.refused("GET", "/pages/999/items/changes"))["status"] == 404
+
+
 async def test_the_last_two_texts_are_compared(busy: Api) -> None:
     found = await busy.get("/pages/13/difference")
 

@@ -1,4 +1,4 @@
-"""What was stored of a page: its states, verdicts and renderings."""
+"""What was stored of a page: its states, verdicts and renderings, and how its items changed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, p
 from tocsin.server.api.schemas.common import Model, Part, time_of, time_or_none
 from tocsin.server.api.schemas.records import (
     FieldChange,
+    ItemChange,
     Rendering,
     RenderingError,
     State,
@@ -23,10 +24,11 @@ from tocsin.server.api.schemas.records import (
 from tocsin.server.api.shapes import fields_of
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given
+from tocsin.spec.microdata.words import tell_changes
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import RenderingEntry, StateEntry, VerdictEntry
+    from tocsin.model import ItemChanges, RenderingEntry, StateEntry, VerdictEntry
     from tocsin.server.parts import Parts
 
 router = make_router("records")
@@ -120,6 +122,21 @@ async def list_renderings(
     return Part[Rendering](items=[rendering_of(entry) for entry in found.rows], next=found.next)
 
 
+@router.get(
+    "/pages/{page_id}/items/changes",
+    summary="List how a page's items changed",
+    operation_id="list_item_changes",
+    responses=problems(404),
+)
+async def list_item_changes(
+    _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
+) -> Part[ItemChange]:
+    """List how the page's items (events, contacts and the like) changed from rendering to rendering, newest first."""
+    page = await demand_page(parts, number(page_id))
+    found = await parts.store.item_changes(page.id, cursor=asked.cursor, limit=asked.limit)
+    return Part[ItemChange](items=[item_change_of(entry) for entry in found.rows], next=found.next)
+
+
 def state_of(entry: StateEntry) -> State:
     """Show a state."""
     return State(
@@ -172,6 +189,19 @@ def rendering_of(entry: RenderingEntry) -> Rendering:
         digest=row.digest,
         same_state=row.same_state,
         error=error,
+        items=entry.items,
+    )
+
+
+def item_change_of(entry: ItemChanges) -> ItemChange:
+    """Show how items changed."""
+    return ItemChange.model_validate(
+        {
+            **entry.changes,
+            "rendering": str(entry.rendering_id),
+            "at": time_of(entry.at),
+            "told": list(tell_changes(entry.changes)),
+        }
     )
 
 

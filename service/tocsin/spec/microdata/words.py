@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-LABELS: Final = ("summary", "name", "fn", "title", "headline")
+LABELS: Final = ("name", "summary", "fn", "title", "headline")
 """Properties by which people know an item that is the value of another one; the first that it has."""
 
 _MOST_CHARS: Final = 200

@@ -87,6 +87,55 @@ class Rendering(Model):
     digest: str | None
     same_state: Annotated[bool | None, Field(description="it found the state that was judged")]
     error: RenderingError | None
+    items: Annotated[
+        Json | None, Field(description="how the page's items changed, as its event tells; null: they did not")
+    ]
+
+
+class ItemChange(Model):
+    """How a page's items (events, contacts and the like) changed between two renderings."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "rendering": "7",
+                    "at": "2026-03-04T05:06:07.890Z",
+                    "since": "2026-03-01T05:06:07.890Z",
+                    "added": 0,
+                    "removed": 0,
+                    "changed": 1,
+                    "cut": False,
+                    "changes": [
+                        {
+                            "change": "changed",
+                            "item": {
+                                "type": "http://microformats.org/profile/hcalendar#vevent",
+                                "id": None,
+                                "position": 1,
+                                "label": "Jazz",
+                            },
+                            "within": [],
+                            "property": "dtstart",
+                            "previous": ["2026-05-05"],
+                            "latest": ["2026-05-06"],
+                        }
+                    ],
+                    "told": ['dtstart of "Jazz": 2026-05-05 → 2026-05-06'],
+                }
+            ]
+        }
+    )
+
+    rendering: Annotated[Id, Field(description="that read the latest ones")]
+    at: Annotated[Time, Field(description="when they were read")]
+    since: Annotated[Time, Field(description="when those before were read")]
+    added: Annotated[int, Field(ge=0, description="so many items")]
+    removed: Annotated[int, Field(ge=0)]
+    changed: Annotated[int, Field(ge=0)]
+    cut: Annotated[bool, Field(description="more differs than `changes` shows")]
+    changes: Annotated[list[Json], Field(description="each as the event tells it")]
+    told: Annotated[list[str], Field(description="the same in words, a line each")]
 
 
 class FieldChange(Model):
