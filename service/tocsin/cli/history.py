@@ -1,4 +1,4 @@
-"""`tocsin history`: what was stored of a page, and what each comparison found."""
+"""`tocsin history`: what was stored of a page, what each comparison found, and how its items changed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.cli.watch.listing import why_disallowed
+from tocsin.spec.microdata.words import count_changes, tell_changes
 from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.model import HistoryEntry, Instant, JsonObject, KnownCopy, PageRow
+    from tocsin.model import HistoryEntry, Instant, ItemChanges, JsonObject, KnownCopy, PageRow
     from tocsin.ports import Store
+
+_MOST_LINES = 12
+"""So many lines tell of one change of items; of a page with a hundred events the rest is in `--json`."""
 
 
 @click.command("history", epilog="Example: tocsin history https://example.org/news")
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
     """Show the states of a page, newest first, and what each comparison found.
+
+    With each state stands how the page's items (events, contacts and the like) changed at renderings while it was the
+    latest; with the oldest that is kept, what is from before it, too. At most 1,000 changes of items are shown.
 
     States that are no longer in the table are history: neither compared nor exported.
     """
@@ -80,6 +87,7 @@ def to_record(entry: HistoryEntry) -> dict[str, Any]:
             }
             for at, outcome, reason, rule, data in entry.verdicts
         ],
+        "items": [{"at": json_time(each.at), **each.changes} for each in entry.items],
     }
 
 
@@ -105,7 +113,9 @@ def _row(entry: HistoryEntry) -> tuple[object, ...]:
     fields = "\n".join(
         f"{name}: {output.clean(value)}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
     )
-    found = "\n".join(line for verdict in entry.verdicts for line in _found(*verdict))
+    told = [(verdict[0], list(_found(*verdict))) for verdict in entry.verdicts]
+    told += [(change.at, list(_changed(change))) for change in entry.items]
+    found = "\n".join(line for _, lines in sorted(told, key=lambda each: each[0]) for line in lines)
     kept = "in table" if entry.in_table else "history"
     return (show_time(entry.first_at), show_time(entry.last_at), entry.storings, kept, found or None, fields or None)
 
@@ -122,3 +132,13 @@ def _found(at: Instant, outcome: str, reason: str | None, rule: str, data: JsonO
         previous, latest = values.get(why.partition(" ")[0], (None, None))
         differ = f": {previous} → {latest}" if previous and latest else ""
         yield f"  {step.get('rule')} {step.get('says')}: {output.clean(why + differ)}"
+
+
+def _changed(change: ItemChanges) -> Iterator[str]:
+    """Say how items changed, and when."""
+    yield f"{show_time(change.at)} items: {count_changes(change.changes)}"
+    lines = [output.clean(line) for line in tell_changes(change.changes)]
+    shown = lines if len(lines) <= _MOST_LINES else lines[: _MOST_LINES - 1]
+    yield from (f"  {line}" for line in shown)
+    if more := len(lines) - len(shown):
+        yield f"  … and {more} more; --json has them"
