@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.lines import Budget, Sheet
     from tocsin.spec.microdata.values import Item, Microdata
 
-_OURS: Final = frozenset({"BEGIN", "END", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})
+_OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})
 """What the calendar says of itself; a page that could say it too could end the event, or begin another."""
 _ELSEWHERE: Final = frozenset(
     {
@@ -62,19 +62,26 @@ class ExportedEvents(Events):
 
     def take(self, event: Item) -> None:
         """Find the identifier of an event: its own, or one that is the same on every run (IC-13)."""
-        self._budget.spend(len(event.properties))
-        uid = clean(event.id or "") or self._text_of(event, "uid")
-        if not uid or uid in self._told:
-            uid = self._make_uid(uid or self._text_of(event, "url"), "" if uid else self._text_of(event, "summary"))
+        self._budget.look(len(event.properties))
+        uid = own = clean(event.id or "") or self._text_of(event, "uid")
+        while not uid or uid in self._told:
+            uid = self._make_uid(own or self._find_key(event))
         self._told.add(uid)
         self._uid = uid
 
-    def _make_uid(self, url: str, summary: str) -> str:
-        # Not its dates: an event that is put off stays the same one. Its number counts only among those alike, so that
-        # one more before it changes nothing; without url and summary it is the item's index.
-        known = "\n".join((self._data.address or "", url, summary))
-        number = self._alike[known] = self._alike.get(known, 0) + 1
-        return str(uuid5(NAMESPACE_URL, f"{known}\n{number}".encode("utf-8", "replace").decode()))
+    def _find_key(self, event: Item) -> str:
+        """Give what makes an event that one, as far as the page tells: its URL, else its summary.
+
+        Not its dates: an event that is put off stays the same one.
+        """
+        url = self._text_of(event, "url")
+        return url if url and url != self._data.address else self._text_of(event, "summary")
+
+    def _make_uid(self, key: str) -> str:
+        # Counted among those alike, so that one more before them changes nothing; where all are, it is the index.
+        number = self._alike[key] = self._alike.get(key, 0) + 1
+        known = f"{self._data.address or ''}\n{key}\n{number}"
+        return str(uuid5(NAMESPACE_URL, known.encode("utf-8", "replace").decode()))
 
     def _text_of(self, event: Item, name: str) -> str:
         return next((clean(each.text or "") for each in event.properties if name in each.names), "")

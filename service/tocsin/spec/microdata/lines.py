@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MOST_LETTERS: Final = 8 * 2**20
 """So long a file may become, about; what is beyond is left out, and said to be."""
 
+_LOOK = 16
+"""A property that is looked at takes the time of so many letters."""
 _FIRST_LINE, _NEXT_LINE = 75, 74
 _ESCAPED = re.compile(r"\r\n|[\\,;\r\n]")
 _ESCAPED_BUT_SEMICOLONS = re.compile(r"\r\n|[\\,\r\n]")
@@ -38,7 +40,7 @@ class Written(NamedTuple):
 
 
 class Budget:
-    """How much may still be written, counted in letters and in properties looked at.
+    """How much may still be written, in letters; a property that is looked at counts as some, written or not.
 
     A page whose items share their properties has many times more to write than it has bytes.
     """
@@ -50,6 +52,10 @@ class Budget:
         """Take so much of it; say whether there was as much. Once there was not, there never is."""
         self._left = self._left - letters if letters <= self._left else -1
         return not self.is_spent
+
+    def look(self, properties: int = 1) -> bool:
+        """Take what it costs to look at so many properties."""
+        return self.spend(properties * _LOOK)
 
     @property
     def is_spent(self) -> bool:

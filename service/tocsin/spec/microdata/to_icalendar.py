@@ -101,7 +101,7 @@ class Events:
         """Give each name of each property, while there is a budget."""
         for each in event.properties:
             for name in each.names:
-                if not self._budget.spend(1):
+                if not self._budget.look():
                     return
                 yield name, each
 

@@ -106,7 +106,7 @@ class Cards:
         """Give each name of each property (VC-11), while there is a budget."""
         for each in card.properties:
             for name in each.names:
-                if not self._budget.spend(1):
+                if not self._budget.look():
                     return
                 yield name, each
 
@@ -172,7 +172,7 @@ class Cards:
 
     def _named(self, item: Item, name: str) -> Iterator[Property]:
         for each in item.properties:
-            if not self._budget.spend(1):
+            if not self._budget.look():
                 return
             if name in each.names:
                 yield each
@@ -187,7 +187,7 @@ def agents_of(card: Item) -> Iterator[Item]:
 
 def _find_independent(cards: tuple[Item, ...], budget: Budget) -> tuple[Item, ...]:
     """Leave out who is only an agent; of those that are one another's, the first stays."""
-    agents = {card: tuple(agents_of(card)) for card in cards if budget.spend(len(card.properties))}
+    agents = {card: tuple(agents_of(card)) for card in cards if budget.look(len(card.properties))}
     dependent = {agent for card, its_own in agents.items() for agent in its_own if agent is not card}
     chosen = {card for card in cards if card not in dependent}
     reached: set[Item] = set()

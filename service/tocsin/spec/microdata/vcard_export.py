@@ -14,6 +14,8 @@ from tocsin.spec.microdata.to_vcard import NAME_PARTS, Cards
 from tocsin.spec.microdata.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.spec.microdata.lines import Sheet
     from tocsin.spec.microdata.values import Item, Property
 
@@ -44,9 +46,9 @@ class ExportedCards(Cards):
             sheet.add(name, *written)
         # Both are demanded by RFC 2426, 3.1; vobject refuses a card without FN, others show it without any name.
         if "FN" not in told:
-            sheet.add("FN", escape(self._infer_formatted(card)))
+            sheet.frame("FN", escape(self._infer_formatted(card)))
         if "N" not in told:
-            sheet.add("N", self._infer_name(card))
+            sheet.frame("N", self._infer_name(card))
 
     def _write_head(self, card: Item, sheet: Sheet) -> set[str]:
         """Write whence the card is, and its identifier; give the names that stand for good."""
@@ -144,18 +146,25 @@ def _split_name(formatted: str, organisation: str | None) -> str:
     """Write a name as its parts: an organisation's as a whole, two words as the vocabulary's later drafts do.
 
     Source  VC-21: "Ann Lee", "Lee, Ann" and "Lee A." are all of the family Lee; between the first and the last of more
-            words stand additional names
+            words stand additional names, behind a comma later on what honours them
     """
     words = formatted.split()
     if formatted == organisation or len(words) < 2:  # noqa: PLR2004 - one word tells no parts
-        family, given, additional = [formatted], [], []
-    elif words[0].endswith(",") and words[0] != ",":
-        family, given, additional = [words[0][:-1]], words[1:2], words[2:]
-    elif len(words) == 2 and _INITIAL.fullmatch(words[1]):  # noqa: PLR2004 - a family name and an initial
-        family, given, additional = words[:1], words[1:], []
-    else:
-        family, given, additional = words[-1:], words[:1], words[1:-1]
-    return ";".join((*(escape(" ".join(part)) for part in (family, given, additional)), "", ""))
+        return _join_parts([formatted])
+    if words[0].endswith(",") and words[0] != ",":
+        return _join_parts([words[0][:-1]], words[1:2], words[2:])
+    end = next((at for at, word in enumerate(words, 1) if word.endswith(",")), len(words))
+    suffix = words[end:]
+    words = [*words[: end - 1], words[end - 1].removesuffix(",")]
+    if len(words) == 2 and _INITIAL.fullmatch(words[1]):  # noqa: PLR2004 - a family name and an initial
+        return _join_parts(words[:1], words[1:], [], suffix)
+    return _join_parts(words[-1:], words[:1], words[1:-1], suffix)
+
+
+def _join_parts(
+    family: list[str], given: Sequence[str] = (), additional: Sequence[str] = (), suffix: Sequence[str] = ()
+) -> str:
+    return ";".join(escape(" ".join(part)) for part in (family, given, additional, (), suffix))
 
 
 def _write_time(text: str) -> tuple[str, list[tuple[str, str]]] | None:

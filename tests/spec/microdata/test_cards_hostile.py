@@ -1,0 +1,133 @@
+"""Whatever a page holds, today's readers take what is exported, and its lines are those that were meant."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+
+from tests.spec.microdata.cards import NOW, PRODUCT, components_of, pages, parts_of, read
+from tocsin.spec.microdata.lines import MOST_LETTERS
+from tocsin.spec.microdata.to_icalendar import find_events, to_icalendar, write_calendar
+from tocsin.spec.microdata.to_vcard import find_cards, to_vcard, write_cards
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+
+
+@given(pages())
+def test_every_exported_calendar_is_read_by_icalendar(page: Microdata) -> None:
+    written = to_icalendar(page, now=NOW, product=PRODUCT)
+    if written is None:
+        assert find_events(page) == ()
+        return
+
+    parts = parts_of(written)
+
+    assert [part.name for part in parts] == ["VCALENDAR"] + ["VEVENT"] * len(find_events(page))
+    assert [part.errors for part in parts if part.errors] == []
+    assert len({str(part["UID"]) for part in parts[1:]}) == len(parts) - 1
+
+
+@given(pages())
+def test_every_exported_calendar_is_read_by_vobject(page: Microdata) -> None:
+    written = to_icalendar(page, now=NOW, product=PRODUCT)
+    for calendar in components_of(written or ""):
+        assert calendar.validate(raiseException=True)
+        assert len(calendar.vevent_list) == len(find_events(page))
+
+
+@given(pages())
+def test_every_exported_card_is_read_by_vobject(page: Microdata) -> None:
+    for which in (1, None):
+        written = to_vcard(page, which=which)
+        assert (written is None) is (find_cards(page) == ())
+        for card in components_of(written or ""):
+            assert card.name == "VCARD"
+            assert card.validate(raiseException=True)
+            assert [len(card.contents[name]) for name in ("fn", "n", "version")] == [1, 1, 1]
+
+
+@given(pages())
+def test_the_letter_of_the_text_never_raises(page: Microdata) -> None:
+    for which in (1, 2, None):
+        written = (
+            to_vcard(page, profile="text", which=which) or "",
+            to_icalendar(page, profile="text", now=NOW, product=PRODUCT, which=which) or "",
+        )
+        assert all(text.encode() or text == "" for text in written)
+
+
+@given(pages())
+def test_the_same_page_gives_the_same_file(page: Microdata) -> None:
+    assert to_vcard(page, which=None) == to_vcard(page, which=None)
+    assert to_icalendar(page, now=NOW, product=PRODUCT) == to_icalendar(page, now=NOW, product=PRODUCT)
+
+
+def text(name: str, value: str) -> Property:
+    return Property((name,), Kind.TEXT, value)
+
+
+def page_of(*items: Item) -> Microdata:
+    return Microdata("https://site.example/", None, items, items)
+
+
+def test_C14_agents_without_end_are_cut_where_eight_stand_in_one_another() -> None:
+    cards = [Item(HCARD, None, (text("fn", f"Card {at}"),)) for at in range(12)]
+    for card, agent in pairwise(cards):
+        card.properties += (Property(("agent",), Kind.ITEM, agent),)
+
+    written = to_vcard(page_of(*cards), profile="text") or ""
+
+    assert "Card 8" in written.replace("\r\n ", "")
+    assert "Card 9" not in written.replace("\r\n ", "")
+
+
+def test_C14_cards_that_are_all_one_anothers_agents_end_and_are_bounded() -> None:
+    cards = [Item(HCARD, None, (text("fn", f"Card {at}"),)) for at in range(40)]
+    for card in cards:
+        card.properties += tuple(Property(("agent",), Kind.ITEM, agent) for agent in cards)
+
+    for profile in ("text", "export"):
+        written, problems = write_cards(page_of(*cards), profile=profile)
+        assert len(written or "") < 1.2 * MOST_LETTERS
+        assert (written or "").endswith("END:VCARD\r\n")
+        assert problems == ("too much for one file: properties of one contact are left out",)
+
+
+def test_a_card_that_was_cut_short_is_a_card_all_the_same() -> None:
+    card = Item(HCARD, None, (text("note", "x" * MOST_LETTERS), text("fn", "Ann")))
+
+    (read_again,) = components_of(to_vcard(page_of(card)) or "")
+
+    assert read_again.validate(raiseException=True)
+
+
+def test_events_that_share_very_much_are_cut_and_the_calendar_says_so() -> None:
+    shared = (text("description", "x" * 100_000),) * 10
+    events = [Item(VEVENT, None, shared) for _ in range(1000)]
+
+    for profile in ("text", "export"):
+        written, problems = write_calendar(page_of(*events), profile=profile, now=NOW, product=PRODUCT)
+        assert len(written or "") < 1.2 * MOST_LETTERS
+        assert (written or "").endswith("END:VEVENT\r\nEND:VCALENDAR\r\n")
+        assert problems[0].startswith("too much for one file: properties of one event, and ")
+
+
+def test_parts_that_share_very_much_end() -> None:
+    address = Item(None, None, (text("street-address", "x" * 1000),) * 10_000)
+    card = Item(HCARD, None, (Property(("adr",), Kind.ITEM, address),) * 10_000)
+
+    written, problems = write_cards(page_of(card))
+
+    assert len(written or "") < 1.2 * MOST_LETTERS
+    assert problems
+
+
+def test_a_hostile_page_ends_no_line_of_its_own() -> None:
+    page = read(
+        f"<title>a\nEND:VCARD</title><div itemscope itemtype={HCARD} itemid='urn:x:%0d&#13;&#10;FN:b'>"
+        "<p itemprop=fn>c&#13;&#10;END:VCARD&#x2028;X:1</p><p itemprop='x&#10;y:z' >d</p></div>"
+    )
+
+    assert {line.partition(":")[0] for line in (to_vcard(page) or "").splitlines()} == {
+        *("BEGIN", "PROFILE", "VERSION", "SOURCE", "NAME", "UID", "FN", "N", "X", "END"),
+    }

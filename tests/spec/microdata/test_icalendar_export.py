@@ -1,0 +1,217 @@
+"""Calendars as today's programs take them: where they differ from the letter of the text."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read
+from tocsin.spec.microdata.icalendar_export import export_datetime
+from tocsin.spec.microdata.recurrence import read_rule
+from tocsin.spec.microdata.to_icalendar import to_icalendar
+from tocsin.spec.microdata.values import VEVENT
+
+TALK = "<p itemprop=summary>Talk</p><time itemprop=dtstart datetime=2009-05-05T19:00Z>x</time>"
+
+
+def identifiers(*events: str, address: str | None = "https://site.example/") -> list[str]:
+    """The UID of each event with these properties on one page."""
+    page = read("".join(f"<div itemscope itemtype={VEVENT}>{html}</div>" for html in events), address)
+    return [str(one["UID"]) for one in parts_of(calendar(page))[1:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("2009-05-05T19:00:00Z", "20090505T190000Z"),
+        ("2009-05-05T19:00+01:00", "20090505T180000Z"),
+        ("2009-12-31T23:30:59.999-04:00", "20100101T033059Z"),
+        ("2009-05-05", "20090505"),
+        ("0001-01-01T00:00+00:01", None),
+        ("9999-12-31T23:59-00:01", None),
+        ("12009-05-05", None),
+        ("2009-02-30", None),
+        ("2009-05-05T19:00", None),
+        ("9pm", None),
+        ("", None),
+    ],
+)
+def test_IC10_moments_are_told_in_utc_with_seconds(text: str, written: str | None) -> None:
+    assert export_datetime(text) == written
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<time itemprop=dtstart>2009-05-05T19:00+01:00</time>", ["DTSTART;VALUE=DATE-TIME:20090505T180000Z"]),
+        ("<p itemprop=dtstart> 2009-05-05 </p>", ["DTSTART;VALUE=DATE:20090505"]),
+        ("<p itemprop=dtstart>9pm</p>", []),
+        ("<time itemprop=dtstart datetime=2009-05-05T19:00>x</time>", []),
+        ("<p itemprop=created>2009-05-05</p><p itemprop=last-modified>2009-05-05T19:00Z</p>",
+         ["LAST-MODIFIED;VALUE=DATE-TIME:20090505T190000Z"]),
+        ("<p itemprop=rdate>2009-05-05T19:00:00Z/PT1H</p>", ["RDATE;VALUE=PERIOD:20090505T190000Z/PT1H"]),
+        ("<p itemprop=rdate>2009-05-05T19:00Z/2009-05-05T20:00Z</p>",
+         ["RDATE;VALUE=PERIOD:20090505T190000Z/20090505T200000Z"]),
+        ("<p itemprop=rdate>2009-05-05T19:00Z/2009-05-05T18:00Z</p><p itemprop=rdate>2009-05-05/P1D</p>", []),
+        ("<p itemprop=exdate>2009-05-05</p><p itemprop=exdate>2009-05-06</p>",
+         ["EXDATE;VALUE=DATE:20090505", "EXDATE;VALUE=DATE:20090506"]),
+    ],
+)  # fmt: skip
+def test_IC10_dates_of_any_element_are_written_and_nothing_else_as_one(html: str, written: list[str]) -> None:
+    assert event(html) == written
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_kept"),
+    [
+        ("2009-05-05", "2009-05-06", True),
+        ("2009-05-05", "2009-05-05", False),
+        ("2009-05-05", "2009-05-06T10:00Z", False),
+        ("2009-05-05T19:00Z", "2009-05-05T21:30+02:00", True),
+        ("2009-05-05T19:00Z", "2009-05-05T20:30+02:00", False),
+        ("later", "2009-05-05", True),
+    ],
+)
+def test_an_end_that_is_none_of_its_start_is_left_out(start: str, end: str, is_kept: bool) -> None:  # noqa: FBT001 - a table's column
+    written = event(f"<p itemprop=dtend>{end}</p><p itemprop=dtstart>{start}</p>")
+
+    assert any(line.startswith("DTEND") for line in written) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<p itemprop=duration>PT1H</p>", ["DURATION:PT1H"]),
+        ("<p itemprop=duration>1 hour</p><p itemprop=duration>PT0S</p><p itemprop=duration>P99999999999W</p>", []),
+        ("<p itemprop=dtstart>2009-05-05</p><p itemprop=duration>PT1H</p>", ["DTSTART;VALUE=DATE:20090505"]),
+        ("<p itemprop=duration>P1D</p><p itemprop=dtend>2009-05-05</p>", ["DURATION:P1D"]),
+        ("<p itemprop=dtend>2009-05-05</p><p itemprop=duration>P1D</p>", ["DTEND;VALUE=DATE:20090505"]),
+    ],
+)
+def test_IC03_a_duration_is_written_where_calendars_can_count_it(html: str, written: list[str]) -> None:
+    assert event(html) == written
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<p itemprop=geo>50.1;-1.2</p>", ["GEO:50.1;-1.2"]),
+        ("<p itemprop=geo>somewhere</p>", []),
+        ("<p itemprop=rrule>freq=weekly;count=2</p>", ["RRULE:FREQ=WEEKLY;COUNT=2"]),
+        ("<p itemprop=exrule>FREQ=DAILY;BYDAY=MO,-1SU</p>", ["EXRULE:FREQ=DAILY;BYDAY=MO,-1SU"]),
+        ("<p itemprop=rrule>weekly</p>", []),
+        ("<a itemprop='url attach' href='/a,b;c'>x</a>",
+         ["URL:https://site.example/a,b;c", "ATTACH:https://site.example/a,b;c"]),
+        ("<p itemprop=url>https://site.example/\N{SNOWMAN} \\</p>", ["URL:https://site.example/%E2%98%83%20%5C"]),
+        ("<a itemprop=url>x</a><p itemprop=attach>a.pdf</p>", []),
+        ("<p itemprop=categories>a,b</p>", ["CATEGORIES:a\\,b"]),
+        ("<p itemprop=status>confirmed</p><p itemprop=class>Private</p><p itemprop=transp>opaque</p>",
+         ["STATUS:CONFIRMED", "CLASS:PRIVATE", "TRANSP:OPAQUE"]),
+        ("<p itemprop=status>maybe</p><p itemprop=class>secret</p>", []),
+        ("<p itemprop=sequence>007</p><p itemprop=priority>-1</p>", ["SEQUENCE:7"]),
+        ("<p itemprop=summary> \n a\n b\x0bc\N{LINE SEPARATOR}\x07 </p>", ["SUMMARY:a\\n b\\nc"]),
+        ("<p itemprop=summary> </p>", []),
+        ("<p itemprop=summary>a</p><p itemprop=SUMMARY>b</p>", ["SUMMARY:a"]),
+    ],
+)  # fmt: skip
+def test_IC11_values_that_are_no_texts_are_not_escaped(html: str, written: list[str]) -> None:
+    assert event(html) == written
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["begin", "END", "version", "prodid", "method", "dtstamp", "profile", "tzid", "due", "n", "a:b", "a.b", "a_b"],
+)
+def test_names_that_would_break_a_calendar_are_left_out(name: str) -> None:
+    assert event(f"<p itemprop='{name} x-own'>VEVENT</p>") == ["X-OWN:VEVENT"]
+
+
+def test_IC13_an_event_without_identifier_has_the_same_one_on_every_run() -> None:
+    (first,), (again,) = identifiers(TALK), identifiers(TALK)
+
+    assert first == again == "91b00d8c-8a7a-580d-800b-0b7816580751"
+
+
+def test_IC13_an_event_keeps_its_identifier_when_it_is_put_off() -> None:
+    assert identifiers(TALK) == identifiers(TALK.replace("05-05", "06-06"))
+
+
+def test_IC13_an_event_keeps_its_identifier_when_another_is_announced_before_it() -> None:
+    assert identifiers("<p itemprop=summary>New</p>", TALK)[1:] == identifiers(TALK)
+
+
+def test_IC13_events_that_are_alike_are_told_apart_by_their_order() -> None:
+    first, second = identifiers(TALK, TALK)
+
+    assert first != second
+    assert identifiers(TALK) == [first]
+
+
+def test_IC13_what_has_a_url_of_its_own_may_be_renamed() -> None:
+    url = "<a itemprop=url href=/talk>x</a>"
+
+    assert identifiers(TALK + url) != identifiers(TALK)
+    assert identifiers(url + "<p itemprop=summary>Lecture</p>") == identifiers(TALK + url)
+
+
+def test_IC13_the_same_event_of_another_page_is_another_one() -> None:
+    assert identifiers(TALK, address="https://other.example/") != identifiers(TALK)
+    assert identifiers(TALK, address=None) == identifiers(TALK, address=None)
+
+
+def test_IC13_an_identifier_of_the_page_is_taken_once() -> None:
+    uid = "<p itemprop=uid>talk-1</p>"
+    first, second = identifiers(TALK + uid, TALK + uid)
+
+    assert (first, second != first) == ("talk-1", True)
+
+
+def test_IC13_an_event_alone_has_the_identifier_that_it_has_among_all() -> None:
+    page = read(f"<div itemscope itemtype={VEVENT}>{TALK}</div>" * 3)
+
+    alone = parts_of(to_icalendar(page, now=NOW, product=PRODUCT, which=3) or "")[1:]
+    among = parts_of(calendar(page))[1:]
+
+    assert [one["UID"] for one in alone] == [among[2]["UID"]]
+
+
+def test_icalendar_and_vobject_read_what_the_page_says() -> None:
+    html = (
+        f"<div itemscope itemtype={VEVENT}>{TALK}<time itemprop=dtend datetime=2009-05-05T21:00+01:00>x</time>"
+        "<p itemprop=location>Hall 1; left, at the end</p><p itemprop=geo>50.5;-1.5</p>"
+        "<p itemprop=rrule>FREQ=WEEKLY;COUNT=2</p></div>"
+        f"<div itemscope itemtype={VEVENT}><p itemprop=dtstart>2009-05-05</p><p itemprop=duration>P2D</p></div>"
+    )
+    written = calendar(read(html))
+    _, first, second = parts_of(written)
+    (read_again,) = components_of(written)
+
+    assert (first.start, first.end) == (datetime(2009, 5, 5, 19, tzinfo=UTC), datetime(2009, 5, 5, 20, tzinfo=UTC))
+    assert str(first["LOCATION"]) == read_again.vevent_list[0].location.value == "Hall 1; left, at the end"
+    assert (first["GEO"].latitude, first["RRULE"]["COUNT"]) == (50.5, [2])
+    assert (second.start, second.duration) == (date(2009, 5, 5), timedelta(days=2))
+    assert read_again.validate(raiseException=True)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=YEARLY;UNTIL=20091231T235959Z;INTERVAL=2;BYMONTH=1,12;BYMONTHDAY=-1,31;WKST=SU",
+        "FREQ=MONTHLY;BYSETPOS=-1;BYDAY=MO,TU;BYHOUR=8;BYMINUTE=30;BYSECOND=0;BYWEEKNO=53;BYYEARDAY=366",
+    ],
+)
+def test_a_recurrence_rule_is_known_by_its_parts(rule: str) -> None:
+    assert read_rule(rule.lower()) == rule
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "COUNT=2", "FREQ=FORTNIGHTLY", "FREQ=DAILY;", "FREQ=DAILY;FREQ=DAILY", "FREQ=DAILY;COUNT=0"),
+        *("FREQ=DAILY;COUNT=2;UNTIL=20091231", "FREQ=DAILY;UNTIL=20091301", "FREQ=DAILY;BYDAY=XX", "FREQ=DAILY\nX:y"),
+        *("FREQ=DAILY;X-OWN=1", "FREQ=DAILY;BYMONTH=13", "FREQ=DAILY;BYHOUR=24", f"FREQ=DAILY;BYHOUR={'1,' * 999}1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_recurrence_rule_is_none(text: str) -> None:
+    assert read_rule(text) is None

@@ -1,0 +1,164 @@
+"""vCards as today's address books take them: where they differ from the letter of the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.spec.microdata.cards import card, components_of, read
+from tocsin.spec.microdata.to_vcard import to_vcard
+from tocsin.spec.microdata.values import HCARD
+
+NAMED = "<p itemprop=fn>A</p><p itemprop=n itemscope><b itemprop=family-name>A</b></p>"
+
+
+def lines(html: str) -> list[str]:
+    """The lines of a card that has a name."""
+    first, second, *rest = card(NAMED + html)
+    assert (first, second) == ("FN:A", "N:A;;;;")
+    return rest
+
+
+@pytest.mark.parametrize(
+    ("html", "name"),
+    [
+        ("<p itemprop=fn>Ann Lee</p>", "Lee;Ann;;;"),
+        ("<p itemprop=fn>Ann Bea Cid Lee</p>", "Lee;Ann;Bea Cid;;"),
+        ("<p itemprop=fn>Lee, Ann</p>", "Lee;Ann;;;"),
+        ("<p itemprop=fn>Lee, Ann Bea Cid</p>", "Lee;Ann;Bea Cid;;"),
+        ("<p itemprop=fn>Lee A.</p>", "Lee;A.;;;"),
+        ("<p itemprop=fn>Ann Lee, MA, MD</p>", "Lee;Ann;;;MA\\, MD"),
+        ("<p itemprop=fn>Madonna</p>", "Madonna;;;;"),
+        ("<p itemprop=fn>Ann;\n Lee</p>", "Lee;Ann\\;;;;"),
+        ("<p itemprop=fn>ACME Works</p><p itemprop=org>ACME Works</p>", "ACME Works;;;;"),
+        ("<p itemprop=org>ACME, Inc</p>", "ACME\\, Inc;;;;"),
+        ("<p itemprop=org itemscope><b itemprop=organization-name>ACME Works</b></p>", "ACME Works;;;;"),
+        ("<p itemprop=fn>Ann Lee</p><p itemprop=n itemscope></p>", "Lee;Ann;;;"),
+        ("<p itemprop=fn>x</p><p itemprop=n>Ann Lee</p>", "Lee;Ann;;;"),
+        ("", ";;;;"),
+    ],
+)
+def test_VC21_where_the_parts_of_a_name_are_missing_they_are_inferred(html: str, name: str) -> None:
+    assert [line for line in card(html) if line.startswith("N:")] == [f"N:{name}"]
+
+
+@pytest.mark.parametrize(
+    ("html", "name"),
+    [
+        (
+            "<p itemprop=n itemscope><b itemprop=family-name>Lee</b><b itemprop=honorific-prefix>Dr</b></p>",
+            "Dr Lee",
+        ),
+        ("<p itemprop=org>ACME</p><p itemprop=nickname>a</p>", "ACME"),
+        ("<p itemprop=nickname>Bo</p>", "Bo"),
+        ("<p itemprop=email>a@b.example</p>", "a@b.example"),
+        ("<p itemprop=tel itemscope><b itemprop=value>+1</b></p>", "+1"),
+        ("<p itemprop=fn> </p>", ""),
+    ],
+)
+def test_VC21_where_the_name_as_written_is_missing_it_is_inferred(html: str, name: str) -> None:
+    assert [line for line in card(html) if line.startswith("FN:")] == [f"FN:{name}"]
+
+
+def test_VC21_the_letter_of_the_text_infers_nothing() -> None:
+    assert card("<p itemprop=fn>Ann Lee</p>", "text") == ["FN:Ann Lee"]
+
+
+@pytest.mark.parametrize(
+    "name", ["begin", "END", "version", "profile", "source", "name", "a:b", "a.b", "x_y", "\u017f"]
+)
+def test_names_that_would_break_a_card_are_left_out(name: str) -> None:
+    assert lines(f"<p itemprop='{name}'>VCARD</p>") == []
+
+
+@pytest.mark.parametrize("name", ["fn", "uid", "bday", "geo", "tz", "class", "rev"])
+def test_what_a_card_says_once_is_said_once(name: str) -> None:
+    value = {"bday": "2000-01-02", "rev": "2000-01-02", "geo": "1;2"}.get(name, "+01:00")
+    prop = f"<p itemprop={name}>{value}</p>"
+
+    assert sum(line.upper().startswith(name.upper()) for line in card(NAMED + prop + prop)) == 1
+
+
+def test_an_identifier_of_the_page_stands_above_one_of_its_properties() -> None:
+    page = read(f"<p itemscope itemtype={HCARD} itemid=urn:x:1><b itemprop=uid>2</b>")
+
+    assert (to_vcard(page) or "").count("UID:") == 1
+
+
+@pytest.mark.parametrize("html", ["<p itemprop=tel> </p>", "<img itemprop=photo>", "<p itemprop=adr itemscope></p>"])
+def test_what_says_nothing_is_left_out(html: str) -> None:
+    assert lines(html) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "line"),
+    [
+        ("<a itemprop=email href=mailto:a%2Bb@c.example?subject=x>x</a>", "EMAIL:a+b@c.example"),
+        ("<a itemprop=tel href=TEL:+1-2>x</a>", "TEL:+1-2"),
+        ("<a itemprop=email href=/contact>x</a>", "EMAIL;VALUE=URI:https://site.example/contact"),
+        ("<a itemprop=url href=/a,b>x</a>", "URL;VALUE=URI:https://site.example/a\\,b"),
+        ("<p itemprop=url>https://a.example/</p>", "URL;VALUE=URI:https://a.example/"),
+        ("<p itemprop=bday>1970-01-02</p>", "BDAY;VALUE=DATE:1970-01-02"),
+        (
+            "<time itemprop=rev datetime=2008-07-20T21:00+01:00>x</time>",
+            "REV;VALUE=DATE-TIME:2008-07-20T21:00:00+01:00",
+        ),
+        ("<p itemprop=tz>Europe/Berlin</p>", "TZ;VALUE=TEXT:Europe/Berlin"),
+        ("<p itemprop=tz>+01:00</p>", "TZ:+01:00"),
+        ("<p itemprop=agent>Tony</p>", "AGENT;VALUE=TEXT:Tony"),
+        ("<p itemprop=adr>1 Road, L</p>", "ADR:;;1 Road\\, L;;;;"),
+        ("<p itemprop=note>\n a\n b\x85c\x07 \n</p>", "NOTE:a\\n b\\nc"),
+        ("<p itemprop=GEO>1;2</p>", "GEO:1;2"),
+    ],
+)
+def test_values_are_written_as_readers_expect_them(html: str, line: str) -> None:
+    assert lines(html) == [line]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("bday", "May"), ("bday", "12009-01-02"), ("rev", "soon"), ("geo", "1,2"), ("photo", "me.png"), ("url", "site")],
+)
+def test_values_that_the_format_does_not_allow_are_left_out(name: str, value: str) -> None:
+    assert lines(f"<p itemprop={name}>{value}</p>") == []
+
+
+def test_all_contacts_are_had_at_once_without_those_who_are_only_agents() -> None:
+    page = read(
+        f"<div itemscope itemtype={HCARD}><p itemprop=fn>Ann</p>"
+        f"<div itemprop=agent itemscope itemtype={HCARD}><p itemprop=fn>Bob</p></div></div>"
+        f"<div itemscope itemtype={HCARD}><p itemprop=fn>Cid</p></div>"
+    )
+
+    cards = components_of(to_vcard(page, which=None) or "")
+
+    assert [one.fn.value for one in cards] == ["Ann", "Cid"]
+    assert [one.fn.value for one in components_of(to_vcard(page, which=2) or "")] == ["Bob"]
+
+
+def test_of_two_who_are_one_anothers_agents_the_first_stays() -> None:
+    page = read(
+        f"<div id=a itemprop=agent itemscope itemtype={HCARD} itemref=b><p itemprop=fn>Ann</p></div>"
+        f"<div id=b itemprop=agent itemscope itemtype={HCARD} itemref=a><p itemprop=fn>Bob</p></div>"
+    )
+
+    assert [one.fn.value for one in components_of(to_vcard(page, which=None) or "")] == ["Ann"]
+
+
+def test_vobject_reads_what_the_page_says() -> None:
+    (first,) = components_of(
+        to_vcard(
+            read(
+                f"<div itemscope itemtype={HCARD}><p itemprop=fn>Ann Lee, MD</p><p itemprop=adr itemscope>"
+                "<b itemprop=street-address>1, A</b><b itemprop=street-address>B</b><b itemprop=locality>L</b></p>"
+                "<p itemprop=org itemscope><b itemprop=organization-name>O;</b><b itemprop=organization-unit>U</b></p>"
+                "<p itemprop=tel itemscope><b itemprop=type>work</b><b itemprop=value>+1</b></p>"
+                "<p itemprop=note>a\nb</p>"
+            )
+        )
+        or ""
+    )
+
+    assert first.validate(raiseException=True)
+    assert (first.fn.value, first.n.value.given, first.n.value.family) == ("Ann Lee, MD", "Ann", "Lee")
+    assert (first.adr.value.street, first.adr.value.city) == (["1, A", "B"], "L")
+    assert (first.org.value, first.tel.type_param, first.note.value) == (["O;", "U"], "work", "a\nb")
