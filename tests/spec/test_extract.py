@@ -281,8 +281,8 @@ def test_links_that_a_base_makes_endless_are_read_up_to_there(monkeypatch: pytes
 
 
 def test_an_unknown_form_is_a_callers_bug() -> None:
-    with pytest.raises(ValueError, match="vcard"):
-        extract(b"<p>", form="vcard")
+    with pytest.raises(ValueError, match="pdf"):
+        extract(b"<p>", form="pdf")
 
 
 def test_a_page_that_no_parser_may_be_given_is_refused() -> None:

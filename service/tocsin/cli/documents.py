@@ -9,6 +9,7 @@ from tocsin.cli import output
 from tocsin.errors import UsageError
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.microdata.formats import ALL, FORMATS
+from tocsin.spec.microdata.words import short_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 MICRODATA: Final = "microdata"
 _INDENT: Final = "  "
-_UNTYPED: Final = "item"
 
 
 def refuse_wrong_call(form: str, sources: Sequence[str], *, profile: str | None, item: Item) -> None:
@@ -99,7 +99,7 @@ def _lines(items: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str | No
         waiting.extend(reversed(inner))
 
 
-def _short(written: object) -> str:
-    """Name types as people do: by what stands after the last `#` or `/`."""
-    types = written if isinstance(written, list) else str(written or "").split()
-    return " ".join(each.rstrip("/#").rpartition("#")[2].rpartition("/")[2] or each for each in types) or _UNTYPED
+def _short(written: str | Sequence[str] | None) -> str:
+    """Name an item's types as people do, by their last parts."""
+    types = written.split() if isinstance(written, str) else written or ()
+    return " ".join(map(short_type, types)) or short_type(None)

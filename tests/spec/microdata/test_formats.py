@@ -1,0 +1,131 @@
+"""The formats that a page's data is taken away in, as whoever offers them sees them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.errors import UsageError
+from tocsin.spec.extract import extract
+from tocsin.spec.microdata.formats import FORMATS, Received, convert, ways_out
+from tocsin.spec.microdata.items import read_items
+
+NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+PAGE = "https://town.example/news"
+EVENT = b'<p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop=summary>Jazz</b></p>'
+CARD = b'<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop=fn>Ann</b></p>'
+OF_ITEMS = [name for name, way in FORMATS.items() if way.profiles[0] not in way.whole]
+PROFILES = [(name, profile) for name, way in FORMATS.items() for profile in way.profiles]
+
+
+@pytest.mark.parametrize("form", OF_ITEMS)
+def test_items_that_were_kept_give_what_their_page_gives(form: str) -> None:
+    body = b"<title>T</title>" + EVENT + CARD
+    kept = read_items(body, "text/html", address=PAGE)
+
+    assert convert(form, kept, now=NOW) == convert(form, Received(body, "text/html", PAGE), now=NOW)
+
+
+@pytest.mark.parametrize("form", [name for name in FORMATS if name not in OF_ITEMS])
+def test_a_format_that_needs_the_page_takes_no_items_for_it(form: str) -> None:
+    kept = read_items(EVENT, "text/html", address=PAGE)
+
+    with pytest.raises(UsageError, match=f"{form} needs the page itself"):
+        convert(form, kept, now=NOW)
+
+
+def test_MD18_todays_shape_is_not_made_of_items_that_were_read_to_the_letter() -> None:
+    kept = read_items(EVENT, "text/html", address=PAGE)
+
+    with pytest.raises(UsageError, match="microdata needs the page itself"):
+        convert("microdata", kept, profile="living")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_format_names_the_profiles_that_it_has(form: str) -> None:
+    with pytest.raises(UsageError, match=f"{form} has no profile 'none'; it has: export, text"):
+        convert(form, Received(b"", address=PAGE), profile="none", now=NOW)
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="no format 'pdf'; there are: microdata, vcard, ical"):
+        convert("pdf", Received(b""))
+
+
+@pytest.mark.parametrize("item", [0, -1])
+def test_items_are_counted_from_one(item: int) -> None:
+    with pytest.raises(UsageError, match="counted from 1"):
+        convert("vcard", Received(CARD, "text/html", PAGE), item=item)
+
+
+@pytest.mark.parametrize("form", [name for name, way in FORMATS.items() if way.needs_now])
+def test_what_tells_the_time_is_told_it(form: str) -> None:
+    with pytest.raises(UsageError, match=f"{form} needs the time"):
+        convert(form, Received(EVENT, "text/html", PAGE))
+
+
+@pytest.mark.parametrize(
+    ("body", "ways"),
+    [
+        (b"<p>", ()),
+        (b"<p itemscope>", ("microdata",)),
+        (EVENT, ("microdata", "ical")),
+        (CARD, ("microdata", "vcard")),
+        (
+            b"<div itemscope>" + CARD.replace(b"itemscope", b"itemscope itemprop=x") + EVENT,
+            ("microdata", "vcard", "ical"),
+        ),
+    ],
+)
+def test_a_page_has_the_ways_out_that_its_items_allow(body: bytes, ways: tuple[str, ...]) -> None:
+    assert ways_out(read_items(body, "text/html", address=PAGE)) == ways
+
+
+def test_one_item_can_be_had_of_several() -> None:
+    found = convert("microdata", Received(EVENT + CARD, "text/html", PAGE), item=2)
+
+    assert found.found == 2
+    assert '"fn"' in (found.text or "")
+    assert '"summary"' not in (found.text or "")
+
+
+def test_an_item_that_is_not_there_is_no_document_and_said() -> None:
+    found = convert("vcard", Received(CARD, "text/html", PAGE), item=2)
+
+    assert (found.text, found.problems, found.found) == (None, ("no contact 2: the page has 1 contact",), 1)
+
+
+def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.spec.microdata.to_json.MOST_LETTERS", 1000)
+    body = b"".join(
+        b"<p id=a%d itemprop=x itemscope itemref='a%d b%d'><p id=b%d itemprop=y itemscope itemref='a%d b%d'>"
+        % (n, n + 1, n + 1, n, n + 1, n + 1)
+        for n in range(20)
+    )
+
+    found = convert("microdata", Received(b"<p itemscope itemref='a0 b0'>" + body, "text/html", PAGE))
+
+    assert found.problems == ("too much for one document: the rest is left out",)
+    assert '"cut": true' in (found.text or "")
+
+
+@given(st.sampled_from(PROFILES), st.binary(max_size=200).map(lambda tail: EVENT + CARD + b"<article>" + tail))
+def test_no_bytes_make_a_writer_raise(chosen: tuple[str, str], body: bytes) -> None:
+    form, profile = chosen
+
+    found = extract(body, "text/html", form=form, profile=profile, url=PAGE, now=NOW)
+
+    assert found.media_type == FORMATS[form].media_type
+    assert found.document is not None or found.no_text or not found.is_page
+
+
+@pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.to_json", "tocsin.spec.microdata.to_atom"])
+def test_nobody_loads_a_writer_that_is_not_asked_for(loaded: str) -> None:
+    code = f"import sys, tocsin.spec.extract, tocsin.cli.extract; sys.exit({loaded!r} in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
