@@ -19,7 +19,8 @@ MOST_LETTERS: Final = 32 * 1024 * 1024
 _STEP: Final = 16
 """Counted for looking at something, as letters: what states nothing costs time too."""
 
-_UNWRITABLE: Final = re.compile('[\x00-\x20<>"{}|^`\\\\\x7f-\x9f\ud800-\udfff]')
+_UNWRITABLE: Final = re.compile(r"""[\s\x00-\x1f<>"{}|^`\\\x7f-\x9f\ud800-\udfff]""")
+"""What RDF's formats forbid in an IRI; and white space of any script, at which known readers end a word."""
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*+")
 _LONGEST_LANGUAGE: Final = 100

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
+from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure import uri
 from tocsin.spec.infrastructure.bases import Bases
@@ -44,6 +45,7 @@ Deviation: the text writes them as no algorithm of its own makes them, with `%3A
 (C-16).
 """
 
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _KEPT: Final = rf"{uri.UNRESERVED}{uri.SUB_DELIMS}:@/?{uri.UCSCHAR}"
 _OTHERS: Final = re.compile(f"[^{_KEPT}]")
 _OTHERS_BUT_ESCAPES: Final = re.compile(rf"(?!%[0-9A-Fa-f]{{2}})[^{_KEPT}]")
@@ -101,7 +103,7 @@ def _state_page(tree: Tree, page: Node, bases: Bases, statements: Statements) ->
         if name is None or content is None:
             continue
         if ":" not in name:
-            predicate = Iri(XHV + escape_fragment(lower_ascii(name)))
+            predicate = to_iri(XHV + escape_fragment(name.translate(_LOWER)))
         elif is_absolute_url(name):
             predicate = to_iri(name)
         else:
@@ -123,14 +125,14 @@ def _state_link(element: Element, page: Node, bases: Bases, statements: Statemen
         return
     for token in _relations(rel):
         if ":" not in token:
-            statements.add(page, Iri(XHV + escape_fragment(token)), to_iri(target))
+            statements.add(page, to_iri(XHV + escape_fragment(token)), to_iri(target))
         elif is_absolute_url(token):
             statements.add(page, to_iri(token), to_iri(target))
 
 
 def _relations(rel: str) -> Sequence[str]:
     """Give the tokens of a rel as the text has them in RDF (RDF-02)."""
-    counts = Counter(token if ":" in token else lower_ascii(token) for token in split_tokens(rel))
+    counts = Counter(token if ":" in token else token.translate(_LOWER) for token in split_tokens(rel))
     if counts["up"] > 1:
         del counts["up"]
     if counts["alternate"] and counts["stylesheet"]:
@@ -155,7 +157,7 @@ class _Text:
         if not context:
             return None
         joined = _OTHERS_BUT_ESCAPES.sub(percent, _join(context, name))
-        predicate = Iri(MICRODATA + joined)
+        predicate = to_iri(MICRODATA + joined)
         equivalent = _EQUIVALENT.get(predicate.text)
         return [predicate] if equivalent is None else [predicate, equivalent]
 

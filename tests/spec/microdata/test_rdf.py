@@ -1,0 +1,290 @@
+"""A page as RDF, as text 003 converts it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.spec.microdata.graphs import FORMS, assert_same, parse, to_graph
+from tocsin.spec.html.tree import read_tree
+from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.rdf_formats import write_rdf
+from tocsin.spec.microdata.rdf_note import read_note_triples
+from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Statements, Triples
+from tocsin.spec.microdata.to_rdf import read_triples, to_triples
+
+ADDRESS = "https://harbour.example/boats/tern.html"
+HTML = "text/html; charset=utf-8"
+PREFIXES = """
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix md: <http://www.w3.org/1999/xhtml/microdata#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix xhv: <http://www.w3.org/1999/xhtml/vocab#> .
+@prefix boat: <http://www.w3.org/1999/xhtml/microdata#https://ships.example/boat%23:> .
+@prefix card: <http://www.w3.org/1999/xhtml/microdata#http://microformats.org/profile/hcard%23:> .
+@prefix work: <http://www.w3.org/1999/xhtml/microdata#http://n.whatwg.org/work%23:> .
+"""
+BOAT = "itemscope itemtype=https://ships.example/boat"
+
+
+def read(html: str, *, address: str | None = ADDRESS, base: str | None = None) -> Triples:
+    return read_triples(f"<!DOCTYPE html>{html}".encode(), HTML, address=address, base=base)
+
+
+def assert_states(html: str, turtle: str) -> None:
+    """The page states this, in every format; <> is the page."""
+    found = read(html).triples
+    wanted = parse(PREFIXES + turtle, address=ADDRESS)
+    for form in FORMS:
+        assert_same(parse(write_rdf(found, form), form), wanted)
+
+
+def bounded(html: str, *, most: int = 200_000, letters: int = 1_000_000) -> Triples:
+    body = f"<!DOCTYPE html>{html}".encode()
+    data = read_items(body, HTML, address=ADDRESS)
+    return to_triples(read_tree(body, HTML), data, address=ADDRESS, statements=Statements(most, letters))
+
+
+@pytest.mark.parametrize(
+    ("html", "turtle"),
+    [
+        ("<html lang=nl><title>De Stern</title>", '<> dct:title "De Stern"@nl'),
+        ("<title>one</title><body><svg><title>drawn</title></svg>", '<> dct:title "one"'),
+        ("<html lang=''><title></title>", '<> dct:title ""'),
+        ("<html lang='not one'><title>x</title>", '<> dct:title "x"'),
+    ],
+)
+def test_RDF01_the_title_is_the_pages(html: str, turtle: str) -> None:
+    assert_states(html, f"{turtle} .")
+
+
+@pytest.mark.parametrize(
+    ("html", "turtle"),
+    [
+        ("<a rel='NEXT next Next' href=b>", "<> xhv:next <b>"),
+        ("<a rel='up UP index' href=b>", "<> xhv:index <b>"),
+        ("<a rel=up href=b>", "<> xhv:up <b>"),
+        ("<link rel='alternate home stylesheet' href=b>", "<> xhv:home <b>; xhv:ALTERNATE-STYLESHEET <b>"),
+        ("<area rel='a#b' href=b>", "<> <http://www.w3.org/1999/xhtml/vocab#a%23b> <b>"),
+        ("<a rel='http://E.org/Rel x:' href='//b'>", "<> <http://E.org/Rel> <https://b/>; <x:> <https://b/>"),
+    ],
+)
+def test_RDF02_RDF03_links_state_their_relations(html: str, turtle: str) -> None:
+    assert_states(html, f"{turtle} .")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a href=b>",
+        "<a rel=next>",
+        "<a rel=next href='http://[x'>",
+        "<a rel='1:x http://[x' href=b>",
+        "<a rel='' href=b>",
+    ],
+)
+def test_RDF02_RDF03_what_leads_nowhere_states_nothing(html: str) -> None:
+    assert read(html).triples == ()
+
+
+@pytest.mark.parametrize(
+    ("html", "turtle"),
+    [
+        ("<meta name='Crew É' content='Ann' lang=de>", '<> <http://www.w3.org/1999/xhtml/vocab#crew%20É> "Ann"@de'),
+        ("<meta name=dc:title content=T>", '<> <dc:title> "T"'),
+        ("<meta name='http://e.org/a b' content=''>", '<> <http://e.org/a%20b> ""'),
+    ],
+)
+def test_RDF04_C12_meta_elements_state_their_contents(html: str, turtle: str) -> None:
+    assert_states(html, f"{turtle} .")
+
+
+@pytest.mark.parametrize("html", ["<meta name=a>", "<meta content=a>", "<meta name=1:a content=a>"])
+def test_RDF04_other_meta_elements_state_nothing(html: str) -> None:
+    assert read(html).triples == ()
+
+
+def test_RDF05_quotations_state_their_sources() -> None:
+    assert_states(
+        "<q cite=log>x</q><blockquote cite=/chart></blockquote><q cite='http://[x'></q><ins cite=no></ins>",
+        "<> dct:source <log>, </chart> .",
+    )
+
+
+def test_RDF06_RDF07_items_are_their_global_identifiers_or_have_no_name() -> None:
+    assert_states("<p itemscope><p itemscope itemid=' #hull '>", "<> md:item [], <#hull> .")
+
+
+@pytest.mark.parametrize(
+    ("type_", "predicate"),
+    [
+        ("https://ships.example/boat", "https://ships.example/boat%23:name"),
+        ("https://ships.example/boat#", "https://ships.example/boat%23:name"),
+        ("https://ships.example/#boat", "https://ships.example/%23boat:name"),
+        ("https://ships.example/#a:boat", "https://ships.example/%23a:boat%20name"),
+        ("https://ships.example/%41%zz#b", "https://ships.example/%41%25zz%23b:name"),
+        ("urn:boat", "urn:boat%23:name"),
+    ],
+)
+def test_RDF08_RDF10_types_make_predicates(type_: str, predicate: str) -> None:
+    found = read(f"<p itemscope itemtype='{type_}'><b itemprop=name>x</b>").triples
+
+    assert (Iri(f"http://www.w3.org/1999/xhtml/microdata#{predicate}"), Literal("x")) in [each[1:] for each in found]
+
+
+def test_RDF08_MD18_of_several_types_each_is_stated_and_the_first_makes_predicates() -> None:
+    assert_states(
+        "<p itemscope itemtype='cat https://ships.example/boat  urn:x'><b itemprop=name>Tern</b>",
+        '<> md:item [ a <https://ships.example/boat>, <urn:x>; boat:name "Tern" ] .',
+    )
+
+
+def test_RDF09_items_without_a_type_are_spoken_of_by_the_way_to_them() -> None:
+    assert_states(
+        f"<div {BOAT}><div itemprop='crew é#%41' itemscope><div itemprop=mate itemscope><b itemprop=name>Ann</b>",
+        "<> md:item [ a <https://ships.example/boat>; boat:crew _:c; "
+        "<http://www.w3.org/1999/xhtml/microdata#https://ships.example/boat%23:é%23%2541> _:c ] ."
+        '_:c boat:crew%20mate _:m . _:m boat:crew%20mate%20name "Ann" .'
+        "_:c <http://www.w3.org/1999/xhtml/microdata#https://ships.example/boat%23:é%23%2541%20mate> _:m ."
+        "_:m <http://www.w3.org/1999/xhtml/microdata#https://ships.example/boat%23:é%23%2541%20mate%20name> 'Ann' .",
+    )
+
+
+def test_RDF10_RDF11_names_that_are_urls_stand_by_themselves() -> None:
+    assert_states(
+        "<p itemscope><b itemprop='name http://e.org/p 1:x'>x</b>"
+        f"<p {BOAT}><b itemprop='http://e.org/p 1:x dc:title'>y</b>",
+        '<> md:item [ <http://e.org/p> "x" ],'
+        ' [ a <https://ships.example/boat>; <http://e.org/p> "y"; <dc:title> "y" ] .',
+    )
+
+
+def test_RDF12_C21_urls_are_what_they_lead_to_and_other_values_texts() -> None:
+    assert_states(
+        f"<div {BOAT} lang=en><a itemprop=log href=log>x</a><img itemprop=log>"
+        "<time itemprop=built datetime=1962>'62</time>",
+        '<> md:item [ a <https://ships.example/boat>; boat:log <log>; boat:built "1962"@en ] .',
+    )
+
+
+def test_RDF14_shared_items_are_one_node_with_the_predicates_of_each_context() -> None:
+    assert_states(
+        f"<p {BOAT} itemref=a><p itemscope itemtype=http://microformats.org/profile/hcard itemref=a>"
+        "<p id=a itemprop=adr itemscope><b itemprop=locality>Oban</b>",
+        "<> md:item [ a <https://ships.example/boat>; boat:adr _:a ],"
+        " [ a <http://microformats.org/profile/hcard>; card:adr _:a ] ."
+        '_:a boat:adr%20locality "Oban"; card:adr%20locality "Oban" .',
+    )
+
+
+def test_WK02_C16_works_are_stated_in_words_that_others_know() -> None:
+    assert_states(
+        "<p itemscope itemtype=http://n.whatwg.org/work><img itemprop=work src=p><b itemprop=title>Pond</b>"
+        "<b itemprop=author>Ann</b><a itemprop=license href=/l></a>",
+        "<> md:item [ a <http://n.whatwg.org/work>; work:work <p>; owl:sameAs <p>; work:title 'Pond'; dct:title 'Pond';"
+        " work:author 'Ann'; <http://creativecommons.org/ns#attributionName> 'Ann';"
+        " work:license </l>; xhv:license </l> ] .",
+    )
+
+
+def test_C14_items_that_hold_each_other_are_stated_once() -> None:
+    assert_states(
+        f"<div id=a {BOAT} itemref=b></div><div id=b itemprop=tender {BOAT} itemref=c></div>"
+        f"<div id=c itemprop=tows {BOAT} itemref=b></div>",
+        "<> md:item [ a <https://ships.example/boat>; boat:tender _:b ] ."
+        " _:b a <https://ships.example/boat>; boat:tows _:c ."
+        " _:c a <https://ships.example/boat>; boat:tender _:b .",
+    )
+
+
+def test_relative_urls_are_resolved_by_the_pages_base_or_the_one_given() -> None:
+    html = "<base href=/b/><a rel=next href=x></a><p itemscope itemid=y>"
+
+    own, given_one = read(html).triples, read(html, base="http://o.example/").triples
+
+    assert [each.object for each in own] == [
+        Iri("https://harbour.example/b/x"),
+        Iri("https://harbour.example/b/y"),
+    ]
+    assert [each.object for each in given_one] == [Iri("http://o.example/x"), Iri("http://o.example/y")]
+
+
+def test_a_page_of_unknown_address_has_no_name() -> None:
+    found = read("<title>T</title><p itemscope>", address=None).triples
+
+    assert [(each.subject, each.object) for each in found] == [(Blank(0), Literal("T")), (Blank(0), Blank(1))]
+
+
+def test_what_a_page_says_ends_no_iri_and_no_text() -> None:
+    hostile = 'http://e.org/> <urn:s> <urn:p> "x" . #'
+    html = (
+        f"<a rel='urn:p' href='{hostile}'></a><p itemscope itemtype='{hostile}' lang='en . <urn:a>'>"
+        '<b itemprop="urn:<q>">""" . \\</b>'
+    )
+    found = read(html).triples
+
+    for form in FORMS:
+        graph = parse(write_rdf(found, form), form)
+        assert_same(graph, to_graph(found))
+        assert len(graph) == len(found) == 4
+
+
+# Shared items make a graph whose tree is exponential; CVE-2003-1564, the billion laughs, is the like in XML.
+LAUGHS = f"<div {BOAT} itemref=l0></div>" + "".join(
+    f"<div id=l{n} itemprop='a b c' itemscope itemref=l{n + 1}></div>" for n in range(60)
+)
+
+
+def test_RDF14_contexts_without_end_are_cut_and_said_to_be() -> None:
+    found = bounded(LAUGHS, most=500)
+
+    assert len(found.triples) == 500
+    assert "500 triples" in found.problems[-1]
+
+
+def test_a_text_that_many_items_share_is_cut_and_said_to_be() -> None:
+    html = f"<p id=x itemprop=log>{'x' * 10_000}</p>" + f"<p {BOAT} itemref=x></p>" * 1000
+
+    found = bounded(html, letters=100_000)
+
+    assert sum(len(str(each.object[0])) for each in found.triples) < 100_000
+    assert "100000 letters" in found.problems[-1]
+
+
+def test_names_that_state_nothing_are_bounded_too() -> None:
+    html = "<p id=x itemprop=a>x</p>" + "<p itemscope itemref=x></p>" * 1000
+
+    assert bounded(html, letters=20_000).problems
+
+
+def test_items_inside_one_another_by_the_thousand_are_stated() -> None:
+    depth = 400  # a parser gives up on deeper pages
+    html = f"<div {BOAT}>" + f"<div itemprop=in {BOAT}>" * depth
+
+    assert len(read(html).triples) == 1 + 2 * (depth + 1) - 1
+
+
+@given(
+    st.binary(max_size=60)
+    | st.lists(
+        st.sampled_from(
+            [
+                b"<p itemscope itemtype=urn:x itemref='a b'>",
+                b"<p id=a itemprop='u v' itemscope itemref='a b'>",
+                b"<b id=b itemprop='urn:\xff\"'>\xe9",
+                b"<div itemscope itemid='x:\\ '>",
+                b"<a rel='up x:>' href='\x01>'>",
+                b"<meta name=a: content=\x00>",
+                b"<html lang='\"'>",
+                b"<base href='?'>",
+                b"<title>",
+                b"<q cite=x>",
+                b"</p>",
+            ]
+        )
+    ).map(b"".join)
+)
+def test_any_bytes_give_a_graph_that_is_read_back(body: bytes) -> None:
+    for found in (read_triples(body, HTML, address=ADDRESS), read_note_triples(body, HTML, address=ADDRESS)):
+        assert_same(parse(write_rdf(found.triples, "turtle")), to_graph(found.triples))
