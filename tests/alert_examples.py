@@ -10,11 +10,15 @@ import sys
 
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of, rendered_of, task_of, verdict_of
 from tests.fakes import SeededChance
+from tests.spec.microdata.making import item, page
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.awareness import Awareness
 from tocsin.engine.storms import host_changed_event
+from tocsin.events import to_rfc3339
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow
 from tocsin.model.storms import StormRow
+from tocsin.spec.microdata.changes import compare_items
+from tocsin.spec.microdata.telling import changes_data
 from tocsin.spec.signals.weigh import Heard, Weighed
 
 DECIDED = 1_795_249_325_123_000
@@ -45,6 +49,13 @@ WEIGHED = Weighed(
     ),
 )
 DIFFERENCE: JsonObject = {"added": ["The office is closed on Fridays."], "removed": [], "cut": False}
+ITEMS = changes_data(
+    compare_items(
+        page(item(summary="Bluesday Tuesday", dtstart="2009-05-05")),
+        page(item(summary="Bluesday Tuesday", dtstart="2009-05-06"), item(summary="Jam session")),
+    ),
+    since=to_rfc3339(DECIDED - DAY),
+)
 
 
 def examples() -> list[JsonObject]:
@@ -57,7 +68,7 @@ def examples() -> list[JsonObject]:
     pending = verdict_of(task, OLD, NEW, DECIDED, weighed=WEIGHED)
     pending.data["difference"] = DIFFERENCE
     later = DECIDED + 60 * SECOND
-    changed = awareness.given(job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later)
+    changed = awareness.given(job_of(task, pending), rendered_of(task, NEWER, at=later), POLICY, later, changes=ITEMS)
     owed = awareness.given(job_of(task, owed=True), rendered_of(task, at=later), POLICY, later)
     same = verdict_of(task, NEW, NEW, DECIDED).data
     soon = verdict_of(task, fields(refresh="172800"), fields(refresh="172800", page_version="2"), DECIDED).data

@@ -149,14 +149,25 @@ class Alerts:
         self._source, self._chance, self._public_url = source, chance, public_url
 
     def changed_event(
-        self, page: PageTask, verdict: PendingVerdict, rendering: RenderingRow, rendered: JsonObject | None = None
+        self,
+        page: PageTask,
+        verdict: PendingVerdict,
+        rendering: RenderingRow,
+        rendered: JsonObject | None = None,
+        items: JsonObject | None = None,
     ) -> AlertDraft:
         """Tell of a verdict and of the rendering that answers it; one verdict, one alert.
 
         rendered  as `rendered_data` shows it, where the rendering stored another state than the one judged
+        items     how the page's items differ from those of its rendering before; None where they do not
         The event's time is the verdict's.
         """
-        found: JsonObject = {"rendering": rendering_data(rendering), "rendered": rendered, "links": self._links(page)}
+        found: JsonObject = {
+            "rendering": rendering_data(rendering),
+            "rendered": rendered,
+            "items": items,
+            "links": self._links(page),
+        }
         return self._draft(events.CHANGED, page, verdict.at, verdict.data | found)
 
     def unchanged_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
@@ -204,6 +215,7 @@ class Alerts:
         rendering: RenderingRow | None = None,
         *,
         rendered: JsonObject | None = None,
+        items: JsonObject | None = None,
     ) -> AlertDraft:
         """Tell that the page was received again.
 
@@ -218,6 +230,7 @@ class Alerts:
             "received": to_rfc3339(at),
             "rendering": rendering_data(rendering) if rendering is not None else None,
             "rendered": rendered,
+            "items": items,
             "links": self._links(page),
         }
         return self._draft(events.RECOVERED, page, at, data)

@@ -10,6 +10,7 @@ from tocsin.engine.assess import assess, decide
 from tocsin.engine.conclude import cause_of
 from tocsin.engine.copies import find_copies, values_of
 from tocsin.engine.differences import may_keep, to_keep
+from tocsin.engine.items import items_read_of
 from tocsin.engine.judge import evidence_against
 from tocsin.engine.policies import asked_as
 from tocsin.engine.reading import Wanted, read_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, JsonObject, Known, PageTask, RenderJob
+    from tocsin.model import AlertDraft, Instant, JsonObject, Known, PageItems, PageTask, RenderJob
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -54,11 +55,13 @@ class Found(NamedTuple):
 class Looked(NamedTuple):
     """What a rendering received, as it was read.
 
-    text  of a page that is not read for signals, and so has none of its checks; None where it may not be kept
+    text   of a page that is not read for signals, and so has none of its checks; None where it may not be kept
+    items  of the page, to be kept; None where it was not read for them, or something else stands in its place
     """
 
     assessment: Assessment
     text: Snapshot | None = None
+    items: PageItems | None = None
 
 
 class Awareness:
@@ -89,16 +92,15 @@ class Awareness:
             asked_as=shape,
             wanted=Wanted(policy, task.beside, task.url, rendered.status, shape, rendered.started_at),
         )
-        text = ""
-        if (
-            is_text_wanted
-            and assessment.readings is None
-            and may_keep(assessment.directives)
-            and evidence_against(assessment, task, policy) is None
-        ):
+        text, is_page = "", evidence_against(assessment, task, policy) is None
+        if is_text_wanted and is_page and assessment.readings is None and may_keep(assessment.directives):
             nosniff = is_nosniff(values_of(rendered.headers, "x-content-type-options"))
             text = read_text(rendered.body, rendered.content_type, policy, nosniff=nosniff)
-        return Looked(assessment, Snapshot(*pack_text(text), at=now) if text else None)
+        return Looked(
+            assessment,
+            Snapshot(*pack_text(text), at=now) if text else None,
+            items_read_of(rendered.items, assessment) if is_page else None,
+        )
 
     def given(
         self,
@@ -107,24 +109,28 @@ class Awareness:
         policy: PageSettings,
         now: Instant,
         looked: Looked | None = None,
+        changes: JsonObject | None = None,
     ) -> RenderCommit:
         """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
 
-        now     the moment of assessing: what a state is stored under
-        looked  what `look` gave, if somebody asked before
+        now      the moment of assessing: what a state is stored under
+        looked   what `look` gave, if somebody asked before
+        changes  how the page's items differ from those kept before, as the event shows it
         Raises FetchRefused (too-complex) for a page that no parser may be given.
         """
         if job.copy_url is not None:
             return self._copied(job, rendered, now)
         task = job.task
-        assessment, text = looked or self.look(job, rendered, policy, now)
+        assessment, text, items = looked or self.look(job, rendered, policy, now)
         found = _find(job, rendered, assessment, policy, now, keeps_texts=self._keeps_texts)
         row = self._row(rendered, self._kind, same_state=found.same)
-        alerts = self._alerts_of(job, row, found.rendered)
+        alerts = self._alerts_of(job, row, found.rendered, changes)
         if job.owed:
             # What the rendering stored is told once: by the last verdict's alert, if there is one.
-            rendered_state = None if job.verdicts else found.rendered
-            alerts.append(self._alerts.recovered_event(task, task.question_id, now, row, rendered=rendered_state))
+            told = (None, None) if job.verdicts else (found.rendered, changes)
+            alerts.append(
+                self._alerts.recovered_event(task, task.question_id, now, row, rendered=told[0], items=told[1])
+            )
         return RenderCommit(
             page_id=job.page_id,
             host_id=task.host_id,
@@ -139,6 +145,8 @@ class Awareness:
             copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
             known=found.known,
             snapshot=text or (to_keep(assessment.directives, found.snapshot) if found.state is not None else None),
+            items=items,
+            changes=changes,
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -214,11 +222,13 @@ class Awareness:
             failure=failure,
         )
 
-    def _alerts_of(self, job: RenderJob, row: RenderingRow, rendered: JsonObject | None) -> list[AlertDraft]:
+    def _alerts_of(
+        self, job: RenderJob, row: RenderingRow, rendered: JsonObject | None, items: JsonObject | None = None
+    ) -> list[AlertDraft]:
         """One alert for each verdict; what the rendering stored follows on the last one, so that the chain holds."""
         last = len(job.verdicts) - 1
         return [
-            self._alerts.changed_event(job.task, verdict, row, rendered if place == last else None)
+            self._alerts.changed_event(job.task, verdict, row, *((rendered, items) if place == last else ()))
             for place, verdict in enumerate(job.verdicts)
         ]
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from tocsin.configuration import show_span
-from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.cadence import next_check
-from tocsin.engine.copies import find_copies
-from tocsin.engine.differences import to_keep
 from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
+from tocsin.engine.learning import Learnt, learn
 from tocsin.engine.pacing import pace_of, with_pace
 from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
@@ -28,26 +24,14 @@ if TYPE_CHECKING:
     from tocsin.errors import FetchError
     from tocsin.model import (
         AlertDraft,
-        CopyLink,
         Instant,
         Instruction,
         Known,
-        Listing,
         NewState,
         PageTask,
-        Snapshot,
         VerdictRow,
     )
     from tocsin.settings import PageSettings
-
-
-class Learnt(Struct, frozen=True, gc=False):
-    """What a check learnt beside the state, as `CheckResult` has it."""
-
-    known: Known | None = None
-    snapshot: Snapshot | None = None
-    listing: Listing | None = None
-    copies: tuple[CopyLink, ...] | None = None
 
 
 _NOTHING_LEARNT: Final = Learnt()
@@ -201,12 +185,7 @@ class Conclusion:
             robots=_directives_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            learnt=Learnt(
-                known,
-                _text_of(assessment, judged) if assessment.directives is not None else None,
-                None if is_suspect else assessment.listing,
-                _copies_of(task, received, judged),
-            ),
+            learnt=learn(task, received, assessment, judged, known, now),
         )
 
     def _report(
@@ -335,6 +314,7 @@ class Conclusion:
             learnt.known,
             learnt.snapshot,
             learnt.listing,
+            learnt.items,
         )
 
 
@@ -352,30 +332,6 @@ def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tu
     if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return task.noindex, task.nofollow
     return not said.index, not said.follow
-
-
-def _text_of(assessment: Assessment, judged: Judged) -> Snapshot | None:
-    if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
-        return None
-    return to_keep(assessment.directives, judged.followed.snapshot)
-
-
-def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:
-    """Read which copies a page names; its renderings do it anew, the other checks need not.
-
-    Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
-    """
-    if received.not_modified or judged.outcome is CheckOutcome.SUSPECT:
-        return None
-    if task.state is None:
-        is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST
-    else:
-        is_known = is_read_as_before(task.body_digest, received.asked_as)
-    if is_known:
-        return None
-    response = received.response
-    content_type = response.header("content-type")
-    return find_copies(task.url, received.final_url, response.body, content_type, response.headers)
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:

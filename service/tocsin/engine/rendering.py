@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from tocsin.engine.copies import values_of
+from tocsin.engine.items import find_items
 from tocsin.engine.receive import PageRequest
 from tocsin.engine.retry import Postponed
+from tocsin.engine.robots import AGENT
 from tocsin.engine.validators import sendable
 from tocsin.errors import FetchRefused, StoreError, TooComplex
 from tocsin.model import FailureKind
@@ -17,15 +19,17 @@ from tocsin.ports import Rendered
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.robots.directives import read_directives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tocsin.engine.policies import Policies
-    from tocsin.engine.receive import Receiver
-    from tocsin.model import RenderJob
+    from tocsin.engine.receive import Received, Receiver
+    from tocsin.model import Instant, PageItems, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import SetSoFar
+    from tocsin.spec.html.meta import WholePage
 
 _STORE_RETRY_US = 2_000_000
 
@@ -71,28 +75,32 @@ class HttpRenderer:
         wanted = partial(self._is_wanted, job.page_id)
         request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets, is_wanted=wanted)
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
-        response = received.response
+        received_at, response = self._clock.now(), received.response
         content_type = response.header("content-type")
         self._mark(job.page_id)
         try:
             nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
-            title = read_whole_page(response.body, content_type, nosniff=nosniff).title
+            page = read_whole_page(response.body, content_type, nosniff=nosniff)
+            # A copy elsewhere is no state of the page.
+            items, unread = _items_of(received, page, received_at) if job.copy_url is None else (None, None)
         except TooComplex as exc:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
         finally:
             self._mark(0)
         return Rendered(
             started_at=received.started_at,
-            received_at=self._clock.now(),
+            received_at=received_at,
             status=response.status,
             final_url=received.final_url,
             content_type=content_type,
-            title=title,
+            title=page.title,
             body=response.body,
             validators=(sendable(response.header("etag")), sendable(response.header("last-modified"))),
             hop_url=received.final_url,
             headers=response.headers,
             wire_bytes=response.wire_bytes,
+            items=items,
+            unread=unread,
         )
 
     async def _is_wanted(self, page_id: int) -> bool:
@@ -102,3 +110,15 @@ class HttpRenderer:
         except StoreError as exc:
             # Without the user's agreement nobody is asked (T62); the store may be mended in a moment.
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
+
+
+def _items_of(received: Received, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
+    """Read the page's microdata here, where its bytes are; says why, where it cannot be read."""
+    response = received.response
+    metas = [(meta.name, meta.content) for meta in page.metas]
+    said = read_directives(metas, values_of(response.headers, "x-robots-tag"), AGENT)
+    content_type = response.header("content-type")
+    try:
+        return find_items(received.final_url, response.body, content_type, response.headers, said, at), None
+    except TooComplex as exc:
+        return None, f"too complex to be read for its items: {exc}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.engine.containment import contained
 from tocsin.engine.differences import Differences
+from tocsin.engine.items import ItemsCompared
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import Postponed, pause_s
@@ -69,7 +70,7 @@ class RenderQueue:
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
-        self._differences = Differences(store, telemetry)
+        self._differences, self._items = Differences(store, telemetry), ItemsCompared(store, telemetry)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
@@ -226,12 +227,17 @@ class RenderQueue:
 
     async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:
         """Read what was received, and conclude from it."""
-        now, looked = self._clock.now(), None
-        if job.copy_url is None:
-            looked = self._awareness.look(job, rendered, policy, now)
-            text = looked.text
-            job = await self._patiently(lambda: self._differences.rendered(job, text))
-        return self._awareness.given(job, rendered, policy, now, looked)
+        now = self._clock.now()
+        if job.copy_url is not None:
+            return self._awareness.given(job, rendered, policy, now)
+        looked = self._awareness.look(job, rendered, policy, now)
+        if rendered.unread is not None:
+            what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
+            self._telemetry.emit(Happening("items.unread", "warning", what))
+        told = await self._patiently(lambda: self._differences.rendered(job, looked.text))
+        compared = await self._patiently(lambda: self._items.compare(job, looked.items))
+        looked = looked._replace(items=compared.items)
+        return self._awareness.given(told, rendered, policy, now, looked, compared.changes)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give the slot up until the next try (T55, T58)."""

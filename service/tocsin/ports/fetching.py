@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from tocsin.model import PageItems  # noqa: TC001 - it crosses between processes, and is decoded by its type
+
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
@@ -98,6 +100,8 @@ class Rendered(Struct, frozen=True):
     body        decoded bytes of the document, for assessing the state that the rendering found
     headers     of the last answer, as in HopResponse
     wire_bytes  of its body as received, None if the renderer cannot know
+    items       its microdata, `NO_ITEMS` where none may be kept; None where it was not read, and then
+    unread      says why, where something is wrong with the page
     """
 
     started_at: int
@@ -111,6 +115,8 @@ class Rendered(Struct, frozen=True):
     hop_url: str
     headers: tuple[tuple[str, str], ...] = ()
     wire_bytes: int | None = None
+    items: PageItems | None = None
+    unread: str | None = None
 
 
 class Renderer(Protocol):
