@@ -108,6 +108,11 @@ BREAKS: dict[str, str] = {
     "questions_counted": "update questions set pages = 77",
     "pages_declaring": "update pages set flags = flags & ~128",
     "marks_of_alerts": "delete from alert_marks",
+    "items_of_pages": "insert into items values (99, 0, 0, 1, 0, null, x'00', x'00')",
+    "items_bounded": "insert into items values (1, 0, 0, 1001, 0, null, x'00', x'00')",
+    "items_readable": "insert into items values (1, 0, 0, 1, 0, null, x'00', x'00')",
+    "item_changes_of_renderings": "insert into item_changes values (77, 1, 0, '{\"changes\": []}')",
+    "item_changes_readable": "insert into item_changes select min(id), page_id, 0, '{' from renderings",
     "edits_of_pages": "insert into edits values (99, 1)",
 }
 

@@ -11,8 +11,11 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
-from tocsin.errors import UsageError
+from tocsin.adapters.stores import open_store
+from tocsin.errors import StaleClaim, UsageError
 from tocsin.model import NO_ITEMS, ItemChanges, NewState, PageItems, VerdictRow
+from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -23,8 +26,8 @@ BODY = b"3de:" + b"0f" * 16
 
 def items(text: str, at: int = NOW, **changes: Any) -> PageItems:
     """A page's items as something found them."""
-    found = PageItems(at, text.encode().rjust(16), text.encode(), 1, body=BODY, first_at=at)
-    return structs.replace(found, **changes)
+    found = pack(Microdata(text, None, (), ()))
+    return structs.replace(PageItems(at, found.digest, found.packed, 1, body=BODY, first_at=at), **changes)
 
 
 def differs(previous: str, latest: str) -> JsonObject:
@@ -74,7 +77,7 @@ async def test_of_equal_items_only_when_and_of_which_bytes_they_were_read_is_new
     page_id = await begin(desk, A, items=items("one"))
     again = items("one", NOW + HOUR, body=BODY.replace(b"0f", b"1e"), first_at=NOW)
 
-    await change(desk, A, "1", items=structs.replace(again, packed=b"packed otherwise, which nobody looks at"))
+    await change(desk, A, "1", items=structs.replace(again, packed=items("packed otherwise").packed))
 
     assert await desk.store.latest_items(page_id) == again
 
@@ -190,6 +193,32 @@ async def test_items_of_a_page_that_was_removed_meanwhile_leave_no_trace(desk: D
 
     assert await desk.store.latest_items(page_id) is None
     assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_items_are_written_with_all_of_their_rendering_or_not_at_all(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    await desk.check(A, "1")
+    rendered = desk.rendered(await desk.job(A), items=items("two"), changes=differs("one", "two"))
+    outdated = structs.replace(desk.claim, epoch=desk.claim.epoch - 1)
+
+    with pytest.raises(StaleClaim):
+        await desk.store.commit_rendering(outdated, rendered)
+
+    assert await desk.store.latest_items(page_id) == items("one")
+    assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+async def test_a_copy_of_the_store_has_items_and_their_changes(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+    await change(desk, A, "1", items=items("two"), changes=differs("one", "two"))
+    target = desk.folder / "copy.db"
+
+    async for _ in await desk.store.backup(str(target)):
+        pass
+
+    async with await open_store(f"sqlite:{target}", engine=False) as copy:
+        assert await copy.latest_items(page_id) == await desk.store.latest_items(page_id)
+        assert await copy.item_changes(page_id) == await desk.store.item_changes(page_id)
 
 
 async def test_changes_go_with_the_history_and_the_latest_items_stay(desk: Desk) -> None:

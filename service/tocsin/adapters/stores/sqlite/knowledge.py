@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
+from tocsin.errors import DamagedItems
 from tocsin.model import Beside, HostNoise, Known
+from tocsin.spec.microdata.packing import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,12 +65,13 @@ def beside_of(known: bytes | None, listed: str | None, heard: str | None, noise:
 
 
 def is_readable(column: str, value: bytes | str | None) -> bool:
-    """Tell whether a value is what this column holds: known, listed, heard, noise."""
+    """Tell whether a value is what this column holds: known, listed, heard, noise, items."""
     readers: dict[str, Callable[[Any], object]] = {
         "known": _read_known,
         "listed": _read_listed,
         "heard": _read_keys,
         "noise": _read_noise,
+        "items": unpack,
     }
     return value is None or _read(readers[column], value) is not None
 
@@ -89,6 +92,6 @@ def _told_by_host(packed: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def _read(decode: Callable[[Any], T], value: bytes | str | None) -> T | None:
     try:
         return None if value is None else decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError, DamagedItems):
         # TypeError: a value of another type, which a column of text or bytes cannot hold but a damaged one does.
         return None

@@ -190,6 +190,23 @@ select m.position, m.kind from alert_marks m where not exists (select 1 from ale
 -- name: edits_of_pages
 select e.page_id, e.revision from edits e where not exists (select 1 from pages p where p.id = e.page_id);
 
+-- Microdata belongs to pages, and how it changed to a rendering of the same page.
+-- name: items_of_pages
+select i.page_id, i.count from items i where not exists (select 1 from pages p where p.id = i.page_id);
+
+-- name: items_bounded
+select page_id, count from items where count < 0 or count > 1000 or length(packed) > 263168;
+
+-- name: items_readable
+select page_id, count from items where not is_readable('items', packed);
+
+-- name: item_changes_of_renderings
+select c.id, c.page_id from item_changes c left join renderings r on r.id = c.id where r.page_id is not c.page_id;
+
+-- name: item_changes_readable
+select id, page_id from item_changes
+where iif(json_valid(changes), json_type(changes, '$.changes') is not 'array', 1);
+
 -- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 -- name: forget_states
 delete from states where id in (
