@@ -22,6 +22,9 @@ from tocsin.spec.html.tree import HTML, Element, read_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+MOST_MARKS: Final = 200_000
+"""Of a page; those of 10,000 items with four properties each are a quarter of it."""
+
 _MARKED: Final = "[itemscope],[itemprop],[lang]"
 _OF_XML: Final = r"[xml\:lang]"
 _FOREIGN: Final = ("svg", "math")
@@ -63,6 +66,7 @@ class MarkedPage:
     items      places of the elements of HTML with an itemscope, in tree order
     foreign    places of marks that are no elements of HTML: no microdata
     elements   of each mark of XHTML its element in the tree, for its xml:base; empty for HTML, which has none
+    is_cut     there are more marks than MOST_MARKS, which are left out
     problems   in words for the page's reader
     """
 
@@ -76,6 +80,7 @@ class MarkedPage:
     items: Sequence[int] = ()
     foreign: frozenset[int] = frozenset()
     elements: Sequence[Element] = ()
+    is_cut: bool = False
     problems: tuple[str, ...] = ()
 
 
@@ -98,7 +103,8 @@ def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False)
 def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, ...] = ()) -> MarkedPage:
     """Find the marks of a parsed page; they are the parser's own nodes."""
     has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
-    nodes = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
+    found = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
+    nodes = found[:MOST_MARKS]
     above, places = _find_above(nodes)
     foreign = frozenset(place for place, node in enumerate(nodes) if not _is_html(node)) if has_foreign else frozenset()
     # By their own selector, since to ask each mark takes ten times as long.
@@ -113,6 +119,7 @@ def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, 
         languages=_hand_down(above, _languages_in(document, nodes, places, foreign)),
         items=[place for place in items if place not in foreign],
         foreign=foreign,
+        is_cut=len(found) > len(nodes),
         problems=problems,
     )
 
@@ -250,7 +257,8 @@ def choose_marks(elements: Sequence[AnyElement], is_html: Callable[[AnyElement],
 
 def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> MarkedPage:
     tree = read_tree(body, content_type, nosniff=nosniff)
-    found = choose_marks(tuple(tree.elements()), Element.is_html)
+    chosen = choose_marks(tuple(tree.elements()), Element.is_html)
+    found = chosen[:MOST_MARKS]
     title = next(tree.elements("title"), None)
     return MarkedPage(
         kind=tree.kind,
@@ -263,5 +271,6 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
         items=[place for place, each in enumerate(found) if each.is_html() and each.get("itemscope") is not None],
         foreign=frozenset(place for place, element in enumerate(found) if not element.is_html()),
         elements=found,
+        is_cut=len(chosen) > len(found),
         problems=tree.problems,
     )

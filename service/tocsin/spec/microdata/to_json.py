@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Microdata, Property, Value
 
-MOST_LETTERS: Final = 32 * 1024 * 1024
+MOST_LETTERS: Final = 16 * 1024 * 1024
 """Of one result: items that share others by itemref make a tree that may be larger than any memory."""
 DEEPEST: Final = 128
 """Items within items; few readers of JSON go deeper than a thousand levels, of which each item takes three."""
@@ -21,7 +21,9 @@ LOOP: Final = "ERROR"
 """In place of an item that holds itself, at whatever distance, as HTML writes it today (JS-04)."""
 
 _BESIDE: Final = 16
-"""Letters that a value takes beside its text."""
+"""Letters that a value takes beside its text: what frames it."""
+_INDENT: Final = 8
+"""Those that it takes besides for each item that it is in: what stands before its lines."""
 
 
 def to_json(data: Microdata, *, living: bool = False) -> str:
@@ -69,7 +71,7 @@ class _Writer:
         items: list[Any] = []
         self.written: dict[str, Any] = {"items": items}
         for item in data.items:
-            if not self._take(item, 1):
+            if not self._take(item, times=1, depth=0):
                 break
             items.append(self._write(item))
         if self._is_cut:
@@ -91,7 +93,7 @@ class _Writer:
                 self._is_cut |= value not in within
                 value = LOOP
             often = times * len(each.names)
-            if not self._take(value, often) or not self._take_names(each, times):
+            if not self._take(value, often, len(ahead)) or not self._take_names(each, times):
                 break
             found: Any = value
             if isinstance(value, Item):
@@ -111,10 +113,10 @@ class _Writer:
         written["properties"] = {}
         return written
 
-    def _take(self, value: Value, times: int) -> bool:
+    def _take(self, value: Value, times: int, depth: int) -> bool:
         """Take what a value needs from what is left; say whether there was enough."""
         letters = len(value) if isinstance(value, str) else len(value.type or "") + len(value.id or "")
-        self._left -= (letters + _BESIDE) * times
+        self._left -= (letters + _BESIDE + _INDENT * depth) * times
         self._is_cut |= self._left < 0
         return self._left >= 0
 
