@@ -41,9 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(WRITE, "state", "tocsin.cli.state", "what a page's state would be"),
     Command(WRITE, "compare", "tocsin.cli.compare", "what a reader of two versions would be told"),
     Command(WRITE, "lint", "tocsin.cli.lint", "the rules that a page breaks, with line and column"),
-    Command(
-        WRITE, "extract", "tocsin.cli.extract", "what else a page says; its events and contacts as files"
-    ),
+    Command(WRITE, "extract", "tocsin.cli.extract", "what else a page says; its events and contacts as files"),
     Command(WRITE, "stamp", "tocsin.cli.stamp", "write a change's date into a page"),
 )
 """In the order of the help, within each section."""

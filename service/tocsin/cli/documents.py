@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.cli import output
-from tocsin.errors import UsageError
+from tocsin.cli.kept_back import tell_beside
+from tocsin.cli.sources import read_source
+from tocsin.errors import TocsinError, UsageError
+from tocsin.spec.extract import extract
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.microdata.formats import ALL, FORMATS
+from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.names import ALL
 from tocsin.spec.microdata.words import short_type
 
 if TYPE_CHECKING:
@@ -24,13 +29,45 @@ MICRODATA: Final = "microdata"
 _INDENT: Final = "  "
 
 
-def refuse_wrong_call(form: str, sources: Sequence[str], *, profile: str | None, item: Item) -> None:
-    """Raise UsageError for what cannot be had, before a page is asked for."""
-    if form not in FORMATS:
-        for option, value in (("--profile", profile), ("--item", item)):
-            if value is not None:
-                raise UsageError(f"{option} belongs to the formats {', '.join(FORMATS)}; leave it out for {form}")
-        return
+def give_documents(
+    sources: Sequence[str], form: str, base: str | None, *, own: bool, profile: str | None, item: Item
+) -> int:
+    """Print each source's document of a format; returns the exit status.
+
+    Raises UsageError for what cannot be had, before a page is asked for.
+    """
+    _refuse_wrong_call(form, sources, profile, item)
+    status = output.DONE
+    for number, name in enumerate(sources, 1):
+        try:
+            source = read_source(name)
+            address = _address_of(source, form, base)
+            found = extract(
+                source.body,
+                source.content_type,
+                form=form,
+                url=address,
+                base=base,
+                headers=source.headers,
+                own=own,
+                profile=profile,
+                item=item,
+                now=datetime.now(UTC),
+                blank=f"p{number}" if len(sources) > 1 else "",
+            )
+            if not found.is_page:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page holds such things")
+        except TocsinError as exc:
+            status = max(status, output.fail(exc))
+            continue
+        tell_beside(source.name, found)
+        status = max(status, _print(source.name, form, found, item))
+        if address is None and found.document is not None:
+            output.note(f"{source.name}: its address is not known, so relative URLs are left empty; --base gives it")
+    return status
+
+
+def _refuse_wrong_call(form: str, sources: Sequence[str], profile: str | None, item: Item) -> None:
     way = FORMATS[form]
     way.profile(profile)
     if item is not None and way.counted is None:
@@ -41,7 +78,7 @@ def refuse_wrong_call(form: str, sources: Sequence[str], *, profile: str | None,
         )
 
 
-def address_of(source: Source, form: str, base: str | None) -> str | None:
+def _address_of(source: Source, form: str, base: str | None) -> str | None:
     """Find a page's own address: of its answer, else as given, else that of its file.
 
     Raises UsageError where the format needs one and there is none.
@@ -52,8 +89,7 @@ def address_of(source: Source, form: str, base: str | None) -> str | None:
     return address
 
 
-def tell(name: str, form: str, found: Extract, item: Item, *, knows_address: bool) -> int:
-    """Print what was found; returns the exit status."""
+def _print(name: str, form: str, found: Extract, item: Item) -> int:
     way = FORMATS[form]
     if found.document is None:
         if isinstance(item, int) and found.found:
@@ -73,8 +109,6 @@ def tell(name: str, form: str, found: Extract, item: Item, *, knows_address: boo
     if item is None and way.counted and way.default != ALL and found.found > 1:
         several = f"{found.found} {way.counted[1]}"
         output.note(f"{name}: {several}, this is the first; --item 2 gives another, --item all every one")
-    if not knows_address:
-        output.note(f"{name}: its address is not known, so relative URLs are left empty; --base gives it")
     return output.DONE
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tocsin.cli import documents, output
+from tocsin.cli import output
+from tocsin.cli.kept_back import tell_beside
 from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.formats import ALL, FORMATS
+from tocsin.spec.microdata.names import ALL, FORMAT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from tocsin.cli.documents import Item
     from tocsin.spec.extract import Extract, Record
 
 _FACTS: Final = ("title", "language", "profile", "base", "keywords", "description", "expires", "feed", "icons", "tags")
@@ -31,7 +32,7 @@ def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     return value
 
 
-def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> documents.Item:
+def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Item:
     if value is None or value == ALL:
         return None if value is None else "all"
     if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
@@ -44,7 +45,7 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.option(
     "--as",
     "form",
-    type=click.Choice([*(each.value for each in Form), *FORMATS]),
+    type=click.Choice([*(each.value for each in Form), *FORMAT_NAMES]),
     required=True,
     help="What is to be extracted.",
 )
@@ -71,7 +72,7 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
 @output.json_option
 def command(
-    *, sources: tuple[str, ...], form: str, profile: str | None, item: documents.Item, base: str | None, own: bool
+    *, sources: tuple[str, ...], form: str, profile: str | None, item: Item, base: str | None, own: bool
 ) -> int:
     """Show what else a page says, or take its data away.
 
@@ -86,35 +87,27 @@ def command(
     Nothing else is fetched, no store is touched. A page that robots are not to index keeps its texts back, one whose
     links they are not to follow its links, unless it is your own. - stands for standard input.
     """
-    documents.refuse_wrong_call(form, sources, profile=profile, item=item)
+    if form in FORMAT_NAMES:
+        from tocsin.cli.documents import give_documents  # noqa: PLC0415 - the others need none of it
+
+        return give_documents(sources, form, base, own=own, profile=profile, item=item)
+    for option, value in (("--profile", profile), ("--item", item)):
+        if value is not None:
+            raise UsageError(f"{option} belongs to the formats {', '.join(FORMAT_NAMES)}; leave it out for {form}")
     status = output.DONE
-    for number, name in enumerate(sources, 1):
+    for name in sources:
         try:
             source = read_source(name)
-            address = documents.address_of(source, form, base) if form in FORMATS else source.url
             found = extract(
-                source.body,
-                source.content_type,
-                form=form,
-                url=address,
-                base=base,
-                headers=source.headers,
-                own=own,
-                profile=profile,
-                item=item,
-                now=datetime.now(UTC),
-                blank=f"p{number}" if len(sources) > 1 else "",
+                source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
             )
-            if not found.is_page and form != Form.ROBOTS:
+            if not found.is_page and Form(form) is not Form.ROBOTS:
                 raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page says such things")
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue
-        _tell(source.name, found)
-        if form in FORMATS:
-            status = max(status, documents.tell(source.name, form, found, item, knows_address=address is not None))
-        else:
-            _print_records(source.name, Form(form), found)
+        tell_beside(source.name, found)
+        _print_records(source.name, Form(form), found)
     return status
 
 
@@ -127,15 +120,6 @@ def _print_records(name: str, form: Form, found: Extract) -> None:
         _PRINT[form](name, records)
     elif not found.no_links:
         output.say(f"{name}: nothing of the kind")
-
-
-def _tell(name: str, found: Extract) -> None:
-    for problem in found.problems:
-        output.note(f"{name}: {problem}")
-    if found.no_text:
-        output.note(f"{name}: not to be indexed (noindex): texts are left out; --own shows them if the page is yours")
-    if found.no_links:
-        output.note(f"{name}: not to be followed (nofollow): links are left out; --own shows them if the page is yours")
 
 
 def _print_meta(name: str, records: Iterable[Record]) -> None:

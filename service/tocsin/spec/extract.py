@@ -28,7 +28,7 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.microdata.formats import FORMATS, Converted, Received, convert
+from tocsin.spec.microdata.names import FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.tree import Tree
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
+    from tocsin.spec.microdata.formats import Received
 
     _Wanted: TypeAlias = tuple[str | None, int | Literal["all"] | None, datetime | None, str]
 
@@ -108,7 +109,7 @@ def extract(
     """Extract what a page says, whatever its bytes are; nothing is fetched.
 
     content_type  the value of the HTTP header, None if there was none
-    form          a value of Form, or a name in FORMATS
+    form          a value of Form, or a name of FORMATS
     url           the page's own after redirects; None if it is not known
     base          what its relative URLs are resolved against, whatever it says itself; None: its base element, or url
     headers       of its answer, names in any case
@@ -122,7 +123,9 @@ def extract(
     ValueError for an unknown form.
     """
     told = _Headers(headers)
-    if form in FORMATS:
+    if form in FORMAT_NAMES:
+        from tocsin.spec.microdata.formats import Received  # noqa: PLC0415 - who wants records needs no writers
+
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         return _extract_document(str(form), received, told, None if own else agent, (profile, item, now, blank))
     form = Form(form)
@@ -181,6 +184,8 @@ def _extract_document(form: str, page: Received, headers: _Headers, agent: str |
 
     agent  our name as a robot; None where nothing is kept back
     """
+    from tocsin.spec.microdata.formats import FORMATS, Converted, convert  # noqa: PLC0415 - the same
+
     profile, item, now, blank = wanted
     names = tuple(name.encode() for name in (ROBOTS, lower_ascii(agent))) if agent is not None else ()
     reading = read_page(page.body, page.content_type, nosniff=page.nosniff, about=names)

@@ -14,6 +14,7 @@ from tocsin.errors import UsageError
 from tocsin.spec.extract import extract
 from tocsin.spec.microdata.formats import FORMATS, Received, convert, ways_out
 from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.names import FORMAT_NAMES
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 PAGE = "https://town.example/news"
@@ -50,6 +51,10 @@ def test_MD18_todays_shape_is_not_made_of_items_that_were_read_to_the_letter() -
 def test_a_format_names_the_profiles_that_it_has(form: str) -> None:
     with pytest.raises(UsageError, match=f"{form} has no profile 'none'; it has: export, text"):
         convert(form, Received(b"", address=PAGE), profile="none", now=NOW)
+
+
+def test_the_names_are_those_of_the_formats() -> None:
+    assert tuple(FORMATS) == FORMAT_NAMES
 
 
 def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
@@ -124,8 +129,18 @@ def test_no_bytes_make_a_writer_raise(chosen: tuple[str, str], body: bytes) -> N
     assert found.document is not None or found.no_text or not found.is_page
 
 
-@pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.to_json", "tocsin.spec.microdata.to_atom"])
-def test_nobody_loads_a_writer_that_is_not_asked_for(loaded: str) -> None:
-    code = f"import sys, tocsin.spec.extract, tocsin.cli.extract; sys.exit({loaded!r} in sys.modules)"
+@pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.formats"])
+def test_whoever_extracts_links_loads_no_writer(loaded: str) -> None:
+    code = f"import sys, tocsin.cli.extract as e; e.extract(b'', form='links'); sys.exit({loaded!r} in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_whoever_takes_a_calendar_away_loads_no_other_writer() -> None:
+    code = """if True:
+        import sys, datetime
+        from tocsin.spec.extract import extract
+        extract(b"", form="ical", url="http://e.example/", now=datetime.datetime.now(datetime.UTC))
+        sys.exit(any(name in sys.modules for name in ("rdflib", "tocsin.spec.microdata.to_atom")))"""
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

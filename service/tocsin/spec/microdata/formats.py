@@ -5,10 +5,13 @@ Who writes a format is imported when the first page is converted into it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 
+from msgspec import Struct
+
 from tocsin.errors import UsageError
+from tocsin.spec.microdata.names import ALL
 from tocsin.spec.microdata.values import HCARD, VEVENT, Microdata
 
 if TYPE_CHECKING:
@@ -17,6 +20,23 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from tocsin.spec.microdata.lines import Written
+
+__all__ = (
+    "ALL",
+    "EXPORT",
+    "FORMATS",
+    "LIVING",
+    "NOTE",
+    "PRODUCT",
+    "TEXT",
+    "Asked",
+    "Converted",
+    "Format",
+    "Received",
+    "convert",
+    "find_format",
+    "ways_out",
+)
 
 EXPORT: Final = "export"
 """What today's readers take."""
@@ -29,15 +49,11 @@ NOTE: Final = "note"
 
 _Known = TypeVar("_Known")
 
-ALL: Final = "all"
-"""Not one item: every one."""
-
 PRODUCT: Final = "-//Tocsin//Tocsin//EN"
 """What made a calendar; without a version, so that an upgrade changes no calendar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True, gc=False):
     """A page as it was received.
 
     address  its own URL after redirects; None if it is not known
@@ -52,8 +68,7 @@ class Received:
     nosniff: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What is to be converted, and how.
 
     item           the number of one item of the kind, from 1; ALL: every one
@@ -72,8 +87,7 @@ class Asked:
     blank: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True, gc=False):
     """A page's data in a format.
 
     text      the document, as it is to be written, line ends too; None where the page has nothing of the kind
@@ -86,8 +100,7 @@ class Converted:
     found: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A format that a page's data is taken away in.
 
     label          for people, in a link
