@@ -83,9 +83,7 @@ class ItemsOfMarks:
         )
 
     def _properties_of(self, place: int) -> tuple[tuple[Property, ...], int]:
-        if self._left <= 0:
-            return (), 0
-        found, errors = self._crawl.properties(place)
+        found, errors = self._crawl.properties(place) if self._left >= 0 else ((), 0)
         self._left -= len(found)
         if self._left < 0:
             found = found[: self._left]
