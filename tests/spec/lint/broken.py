@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.spec.lint.broken_cards import CARD_ERRORS, CARD_WARNINGS
 from tests.spec.lint.broken_microdata import MICRODATA_ERRORS, MICRODATA_WARNINGS
 from tocsin.spec.lint.check import lint
 
@@ -74,11 +75,13 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
     ("URL-01", "<link rel=next href='a|b'>", "<link rel=next href='a%7Cb'>"),
     ("URL-01", "<base href='a b'>", "<base href='/a/'>"),
     *MICRODATA_ERRORS,
+    *CARD_ERRORS,
 )
 """Rule, a part of a page in which something breaks it, one in which nothing does."""
 
 WARNINGS: tuple[tuple[str, str, str], ...] = (
     *MICRODATA_WARNINGS,
+    *CARD_WARNINGS,
     ("T10", "<meta name=topper content='2014 2014-03'>", "<meta name=topper content='2014 2015'>"),
     (
         "T11",

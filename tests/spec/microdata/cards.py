@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import icalendar
-import vobject
+import vobject  # type: ignore[import-untyped]  # it has no types, and no stubs are pinned here
 from hypothesis import strategies as st
 
 from tocsin.spec.microdata.items import read_items

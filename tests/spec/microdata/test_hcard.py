@@ -1,8 +1,17 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
-from tocsin.spec.microdata.hcard import is_valid_geo, is_valid_tz
+import pytest
+from hypothesis import given
+
+from tests.spec.microdata.cards import pages, read
+from tocsin.spec.microdata.hcard import find_card_faults, is_valid_geo, is_valid_tz
+from tocsin.spec.microdata.to_vcard import find_cards, to_vcard
+from tocsin.spec.microdata.values import HCARD
+
+if TYPE_CHECKING:
+    from tocsin.spec.microdata.values import Microdata
 
 
 @pytest.mark.parametrize("text", ["+00:00", "-23:59", "+01:30"])
@@ -27,3 +36,37 @@ def test_VC07_a_position_is_latitude_and_longitude(text: str) -> None:
 )
 def test_VC07_what_is_no_position(text: str) -> None:
     assert not is_valid_geo(text)
+
+
+def test_VC22_a_contact_without_a_name_is_told_and_exported_all_the_same() -> None:
+    page = read(f"<p itemscope itemtype={HCARD}><b itemprop=note>x</b>")
+
+    faults = list(find_card_faults(page.all[0]))
+
+    assert [(fault.rule, fault.problem.partition(":")[0]) for fault in faults] == [
+        ("VC-01", "fn missing"),
+        ("VC-01", "n missing"),
+    ]
+    assert "NOTE:x\r\n" in (to_vcard(page) or "")
+
+
+def test_VC02_given_names_may_stand_more_than_once() -> None:
+    html = "<b itemprop=fn>A B</b><p itemprop=n itemscope><b itemprop=given-name>A</b><b itemprop=given-name>B</b></p>"
+
+    assert list(find_card_faults(read(f"<div itemscope itemtype={HCARD}>{html}</div>").all[0])) == []
+
+
+def test_a_fault_stands_where_it_is_to_be_mended() -> None:
+    html = "<p itemprop=tel itemscope><b itemprop=type>Work</b><b itemprop=value>1</b></p>"
+    page = read(f"<div itemscope itemtype={HCARD}>{html}</div>")
+
+    (fault,) = [one for one in find_card_faults(page.all[0]) if one.rule == "VC-04"]
+
+    assert fault.at is page.all[1].properties[0]
+    assert fault.value == "Work"
+
+
+@given(pages())
+def test_no_contact_raises(page: Microdata) -> None:
+    for card in find_cards(page):
+        assert all(fault.problem for fault in find_card_faults(card))

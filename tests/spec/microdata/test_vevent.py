@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.microdata.vevent import parse_duration
+from tests.spec.microdata.cards import calendar, pages, read
+from tocsin.spec.microdata.to_icalendar import find_events
+from tocsin.spec.microdata.values import VEVENT
+from tocsin.spec.microdata.vevent import find_event_faults, is_valid_rdate, parse_duration
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tocsin.spec.microdata.values import Microdata
 
 amounts = st.integers(0, 10**6)
 
@@ -36,3 +46,52 @@ def test_IC03_days_and_a_time_are_counted_together(days: int, hours: int, minute
     assert (
         parse_duration(f"P{days}DT{hours}H{minutes}M{seconds}S") == ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "2009-05-05",
+            "2009-05-05T19:00:00Z",
+            "2009-05-05T19:00:00Z/PT1H",
+            "2009-05-05T19:00Z/2009-05-05T20:30+01:00",
+        ),
+        *("2009-05-05T19:00:00.5Z/2009-05-05T19:00:00.6Z", "2009-12-31T23:30Z/2010-01-01T00:00Z"),
+    ],
+)
+def test_IC04_an_event_recurs_at_dates_moments_and_spans(text: str) -> None:
+    assert is_valid_rdate(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2009-05", "2009-05-05/P1D", "2009-05-05T19:00Z/", "2009-05-05T19:00Z/2009-05-05T20:00+01:00", "/PT1H", ""),
+        *("2009-05-05T19:00Z/PT1H/PT1H", "2009-05-05T19:00/PT1H", "2009-05-05T19:00Z/2009-05-06"),
+    ],
+)
+def test_IC04_and_at_nothing_else(text: str) -> None:
+    assert not is_valid_rdate(text)
+
+
+@given(st.datetimes(), st.datetimes(), st.sampled_from(["Z", "+01:00", "-12:30"]))
+def test_IC04_a_span_ends_later_than_it_starts(start: datetime, end: datetime, zone: str) -> None:
+    written = f"{start.isoformat()}{zone}/{end.isoformat()}{zone}"
+
+    assert is_valid_rdate(written) is (end > start)
+
+
+def test_VC22_an_event_without_a_start_is_told_and_exported_all_the_same() -> None:
+    page = read(f"<p itemscope itemtype={VEVENT}><b itemprop=summary>x</b>")
+
+    assert [(fault.rule, fault.problem[:15]) for fault in find_event_faults(page.all[0])] == [
+        ("IC-01", "dtstart missing")
+    ]
+    assert "SUMMARY:x\r\n" in calendar(page)
+
+
+@given(pages())
+def test_no_event_raises(page: Microdata) -> None:
+    for event in find_events(page):
+        assert all(fault.problem for fault in find_event_faults(event))

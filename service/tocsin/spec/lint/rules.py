@@ -230,6 +230,70 @@ RULES: Final[dict[str, Rule]] = {
         "The work and its licences are URLs, its authors texts or contacts.",
         _MICRODATA,
     ),
+    "VC-01": _error(
+        "A contact has its name once as text (fn) and once in parts (n), and no property but those of the vocabulary.",
+        "A vCard without them does not conform: exported ones infer what is missing.",
+        _MICRODATA,
+    ),
+    "VC-02": _error(
+        "The parts of a name are texts: family-name, given-name, additional-name, honorific-prefix, honorific-suffix.",
+        "Others reach no vCard, and of each the first alone does.",
+        _MICRODATA,
+    ),
+    "VC-03": _error(
+        "An address is an item of its parts, with one locality, region, postal-code and country-name.",
+        "An address as text is a label.",
+        _MICRODATA,
+    ),
+    "VC-04": _error(
+        "Types of addresses, numbers and messengers are those of the vocabulary, each once, one of a kind preferred.",
+        "They are written in lower case.",
+        _MICRODATA,
+    ),
+    "VC-05": _error(
+        "A label, number, e-mail address or messenger is its value alone, or an item of types and one value.",
+        "A messenger is a URL, the others are text.",
+        _MICRODATA,
+    ),
+    "VC-06": _error("The time zone of a contact is an offset.", "Write such as +01:00.", _MICRODATA),
+    "VC-07": _error("The position of a contact is latitude and longitude.", "Write such as 34.05;-118.41.", _MICRODATA),
+    "VC-08": _error(
+        "Of a contact, bday is a date, rev a moment, class one of three words; photo, logo, sound and url are URLs.",
+        "Address books leave out what is not.",
+        _MICRODATA,
+    ),
+    "VC-14": _error(
+        "An organisation is text, or an item of one organization-name and its units.",
+        "They are texts.",
+        _MICRODATA,
+    ),
+    "VC-15": _error("An agent is text, a URL or a contact.", "Another item reaches no vCard.", _MICRODATA),
+    "VC-22": _warning(
+        "The names of properties can stand in a vCard or a calendar.",
+        "They hold no URLs as names; what is exported is without such properties.",
+        _MICRODATA,
+    ),
+    "IC-01": _error(
+        "An event starts once, and has its other properties as often, and with such values, as the vocabulary says.",
+        "What calendars cannot read is left out of those that are exported.",
+        _MICRODATA,
+    ),
+    "IC-02": _error(
+        "An event starts at a date or a moment with its zone, and ends later, at the like, or after a duration.",
+        "The end of days is the day behind the last.",
+        _MICRODATA,
+    ),
+    "IC-03": _error("A duration is of weeks, or of days and a time.", "Write such as P2W or P1DT2H30M.", _MICRODATA),
+    "IC-04": _error(
+        "Events recur by rules of iCalendar, at dates, moments, or spans of time.",
+        "Write such as FREQ=WEEKLY;COUNT=10 or 2026-11-21T08:20:00Z/PT1H.",
+        _MICRODATA,
+    ),
+    "IC-05": _error(
+        "class, status and transp of an event are words of the vocabulary, in lower case.",
+        "Calendars know no others.",
+        _MICRODATA,
+    ),
     "CT-03": _warning(
         "The encoding is declared once, within the first 1,024 bytes.",
         "Let it be the first element of the head.",

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
+from tocsin.spec.infrastructure.numbers import is_valid_nonneg
+from tocsin.spec.microdata.hcard import CLASSES, is_valid_geo
+from tocsin.spec.microdata.recurrence import read_rule
+from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tocsin.spec.microdata.values import Item, Property
+
+_AN_EVENT = "an event"
+_MANY: Final = ("attach", "categories", "comment", "resources", "contact", "exdate", "exrule", "rdate", "rrule")
+_WORDS: Final = {
+    "class": CLASSES,
+    "status": ("tentative", "confirmed", "cancelled"),
+    "transp": ("opaque", "transparent"),
+}
 _WEEK, _DAY, _HOUR, _MINUTE = 604_800, 86_400, 3_600, 60
 _DURATION = re.compile(
     r"P(?:(?P<weeks>[0-9]++)W"
@@ -36,3 +54,151 @@ def parse_duration(text: str) -> int | None:
     if match is None:
         return None
     return sum(int(match[part]) * unit for part, unit in _UNITS.items() if match[part] is not None)
+
+
+def is_valid_rdate(text: str) -> bool:
+    """Say whether an event may recur then: a date, a moment, or a moment with a later one or a duration (IC-04)."""
+    start, mark, end = text.partition("/")
+    if not mark:
+        return is_valid_date(text) or is_valid_global(text)
+    if not is_valid_global(start):
+        return False
+    return parse_duration(end) is not None or (is_valid_global(end) and _is_later(end, start))
+
+
+def find_event_faults(event: Item) -> Iterator[Fault]:
+    """Find what an author must mend of an event (IC-01 to IC-05), and what no calendar can say (VC-22)."""
+    if not event.named("dtstart"):
+        problem = 'dtstart missing: no calendar knows when this event is; write a time element with itemprop="dtstart"'
+        yield Fault(event, "IC-01", None, problem)
+    yield from find_repeated(event, _PROPERTIES.keys() - set(_MANY), "IC-01", _AN_EVENT)
+    yield from find_unknown(event, _PROPERTIES, "IC-01", _AN_EVENT)
+    for each in event.properties:
+        for name in each.names:
+            if name in _PROPERTIES:
+                yield from _PROPERTIES[name](each, name)
+            elif ":" in name:
+                yield Fault(each, "VC-22", name, "is a name that no calendar can hold; an exported one is without it")
+    yield from _find_wrong_end(event)
+
+
+def _find_wrong_end(event: Item) -> Iterator[Fault]:
+    start = next((each.text for each in event.named("dtstart") if each.text is not None), None)
+    for each in event.named("dtend"):
+        if event.named("duration"):
+            yield Fault(each, "IC-02", None, "an event ends then, or takes so long; leave dtend or duration out")
+        end = each.text
+        if start is None or end is None or not _is_when(start) or not _is_when(end):
+            continue
+        if is_valid_date(start) is not is_valid_date(end):
+            problem = f"is not as fine as its dtstart; write {'a date' if is_valid_date(start) else 'date and time'}"
+            yield Fault(each, "IC-02", end, problem)
+        elif not _is_later(end, start):
+            problem = "is not later than its dtstart; of days, write the one behind the last"
+            yield Fault(each, "IC-02", end, problem)
+
+
+def _is_when(text: str) -> bool:
+    return is_valid_date(text) or is_valid_global(text)
+
+
+def _is_later(text: str, than: str) -> bool:
+    """Compare two dates, or two moments."""
+    return _to_order(text) > _to_order(than)
+
+
+def _to_order(text: str) -> tuple[int, str]:
+    """Give what two dates, or two moments in UTC, are ordered by: years have any number of digits."""
+    moment = parse_datetime(text)
+    year, _, rest = (text if moment is None else moment.utc).partition("-")
+    return int(year[-_LONGEST:] or 0), rest.rstrip("Z")
+
+
+def _check_text(each: Property, name: str) -> Iterator[Fault]:
+    return must_be_text(each, "IC-01", name)
+
+
+def _check_url(each: Property, _: str) -> Iterator[Fault]:
+    if not is_url(each):
+        yield Fault(each, "IC-01", each.text or "", "is no absolute URL; write it into an href or src")
+
+
+def _check_geo(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not is_valid_geo(each.text or ""):
+        problem = "is no position; write latitude and longitude, such as 34.052339;-118.410623"
+        yield Fault(each, "IC-01", each.text or "", problem)
+
+
+def _check_moment(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not is_valid_global(each.text or ""):
+        problem = "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"
+        yield Fault(each, "IC-01", each.text or "", problem)
+
+
+def _check_sequence(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not is_valid_nonneg(each.text or ""):
+        yield Fault(each, "IC-01", each.text or "", "is no number of a revision; write digits alone")
+
+
+def _check_when(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not _is_when(each.text or ""):
+        problem = "is neither a date nor a date and time with a zone; write such as 2026-11-21 or 2026-11-21T08:20:00Z"
+        yield Fault(each, "IC-02", each.text or "", problem)
+
+
+def _check_duration(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or parse_duration(each.text or "") is None:
+        yield Fault(each, "IC-03", each.text or "", "is no duration; write such as P2W, P1D, PT1H30M or P1DT2H")
+
+
+def _check_exception(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not _is_when(each.text or ""):
+        problem = "is no date on which an event may be left out; write such as 2026-11-21 or 2026-11-21T08:20:00Z"
+        yield Fault(each, "IC-04", each.text or "", problem)
+
+
+def _check_repetition(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or not is_valid_rdate(each.text or ""):
+        problem = (
+            "is no date on which an event may recur; write such as 2026-11-21, 2026-11-21T08:20:00Z or "
+            "2026-11-21T08:20:00Z/PT1H"
+        )
+        yield Fault(each, "IC-04", each.text or "", problem)
+
+
+def _check_rule(each: Property, _: str) -> Iterator[Fault]:
+    if not is_text(each) or read_rule(each.text or "") is None:
+        yield Fault(each, "IC-04", each.text or "", "is no rule of iCalendar; write such as FREQ=WEEKLY;COUNT=10")
+
+
+def _check_word(each: Property, name: str) -> Iterator[Fault]:
+    if not is_text(each) or each.text not in _WORDS[name]:
+        yield Fault(each, "IC-05", each.text or "", f"is no {name}; write one of: {', '.join(_WORDS[name])}")
+
+
+_PROPERTIES: Final[dict[str, Callable[[Property, str], Iterator[Fault]]]] = {
+    "attach": _check_url,
+    "categories": _check_text,
+    "class": _check_word,
+    "comment": _check_text,
+    "description": _check_text,
+    "geo": _check_geo,
+    "location": _check_text,
+    "resources": _check_text,
+    "status": _check_word,
+    "summary": _check_text,
+    "dtend": _check_when,
+    "dtstart": _check_when,
+    "duration": _check_duration,
+    "transp": _check_word,
+    "contact": _check_text,
+    "url": _check_url,
+    "exdate": _check_exception,
+    "exrule": _check_rule,
+    "rdate": _check_repetition,
+    "rrule": _check_rule,
+    "created": _check_moment,
+    "last-modified": _check_moment,
+    "sequence": _check_sequence,
+}
+"""The properties of an event, in the text's order."""
