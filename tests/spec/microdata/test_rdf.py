@@ -40,7 +40,7 @@ def assert_states(html: str, turtle: str) -> None:
         assert_same(parse(write_rdf(found, form), form), wanted)
 
 
-def bounded(html: str, *, most: int = 200_000, letters: int = 1_000_000) -> Triples:
+def bounded(html: str, *, most: int = 100_000, letters: int = 1_000_000) -> Triples:
     body = f"<!DOCTYPE html>{html}".encode()
     data = read_items(body, HTML, address=ADDRESS)
     return to_triples(read_tree(body, HTML), data, address=ADDRESS, statements=Statements(most, letters))

@@ -56,13 +56,12 @@ def test_RDF15_what_is_written_is_read_back_as_the_same_graph(form: str, triples
     assert_same(parse(write_rdf(triples, form), form), to_graph(triples))
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_triples_give_the_same_bytes_in_every_process(form: str) -> None:
+def test_the_same_triples_give_the_same_bytes_in_every_process() -> None:
     program = (
         "from tocsin.spec.microdata.rdf_formats import write_rdf\n"
         "from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Triple\n"
         "made = [Triple(Blank(n), Iri(f'http://e.org/{p}'), Literal(str(n * p))) for n in range(9) for p in range(9)]\n"
-        f"print(write_rdf(made, {form!r}))"
+        f"for form in {list(FORMS)}: print(write_rdf(made, form))"
     )
 
     def run(seed: str) -> bytes:

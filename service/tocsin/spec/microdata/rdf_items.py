@@ -57,7 +57,19 @@ class Items:
         self._predicates: dict[tuple[str, str], Sequence[Iri] | None] = {}
         self._types: dict[str | None, tuple[str, ...]] = {None: ()}
 
-    def tell(self, item: Item) -> Node:
+    def node(self, item: Item) -> Node:
+        """Give the node that an item is: its global identifier, or a blank one (RDF-07)."""
+        node = self._nodes.get(item)
+        if node is None:
+            if item.id is not None and is_absolute_url(item.id):
+                node = to_iri(item.id)
+            else:
+                node = Blank(self._first + self._blanks)
+                self._blanks += 1
+            self._nodes[item] = node
+        return node
+
+    def tell(self, item: Item) -> None:
         """State all that a top-level item states, and those that it holds.
 
         Shared items keep their node and get predicates for each context (RDF-14); none is gone into twice on one way
@@ -72,14 +84,13 @@ class Items:
                 ways.pop()
             else:
                 ways.append(self._describe(*inner))
-        return self._node(item)
 
     def _describe(self, item: Item, context: str) -> Iterator[tuple[Item, str]]:
         """State an item in a context; yields the items to be stated before it goes on, each in its context."""
         self._statements.spend(len(context))
         self._told.add((item, context))
         self._open.add(item)
-        node = self._node(item)
+        node = self.node(item)
         for type_ in self._types_of(item):
             self._statements.add(node, TYPE, to_iri(type_))
         for each in item.properties:
@@ -88,35 +99,24 @@ class Items:
                 predicates = self._find_predicates(context, name)
                 if predicates is None:
                     continue
-                if each.item is not None:
-                    inner = each.item, self._context(each.item, context, name)
-                    if each.item not in self._open and inner not in self._told:
-                        yield inner
                 value = self._term(each)
                 if value is not None:
                     for predicate in predicates:
                         self._statements.add(node, predicate, value)
+                if each.item is not None:
+                    inner = each.item, self._context(each.item, context, name)
+                    if each.item not in self._open and inner not in self._told:
+                        yield inner
         self._open.discard(item)
 
     def _term(self, each: Property) -> Term | None:
         if each.item is not None:
-            return self._node(each.item)
+            return self.node(each.item)
         text = each.text or ""
         if each.kind is Kind.URL:
             # C-21: an empty value names nothing.
             return to_iri(text) if is_absolute_url(text) else None
         return self._scheme.literal(each, text)
-
-    def _node(self, item: Item) -> Node:
-        node = self._nodes.get(item)
-        if node is None:
-            if item.id is not None and is_absolute_url(item.id):
-                node = to_iri(item.id)
-            else:
-                node = Blank(self._first + self._blanks)
-                self._blanks += 1
-            self._nodes[item] = node
-        return node
 
     def _context(self, item: Item, outer: str, name: str) -> str:
         self._statements.spend(len(outer))

@@ -84,7 +84,8 @@ def to_triples(
         _state_page(tree, page, bases, statements)
         items = Items(_Text(), statements, first=0 if address is not None else 1)
         for item in data.items:
-            statements.add(page, _ITEM, items.tell(item))
+            statements.add(page, _ITEM, items.node(item))
+            items.tell(item)
     except Statements.Enough:
         cut = True
     made = statements.done(cut=cut)
