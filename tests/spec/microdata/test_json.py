@@ -80,7 +80,7 @@ def test_CI08_items_that_double_at_each_step_are_cut_and_that_is_said(monkeypatc
 
     text = to_json(found)
 
-    assert len(text) < 300_000
+    assert len(text) < 120_000
     assert json.loads(text)["cut"] is True
 
 
@@ -90,7 +90,7 @@ def test_CI08_items_that_share_many_others_are_cut_and_that_is_said(monkeypatch:
 
     text = to_json(read(f"<p itemscope itemref=b0></p>{blocks}"))
 
-    assert len(text) < 300_000
+    assert len(text) < 120_000
     assert json.loads(text)["cut"] is True
 
 

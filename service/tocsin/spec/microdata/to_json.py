@@ -20,10 +20,9 @@ DEEPEST: Final = 128
 LOOP: Final = "ERROR"
 """In place of an item that holds itself, at whatever distance, as HTML writes it today (JS-04)."""
 
-_BESIDE: Final = 16
-"""Letters that a value takes beside its text: what frames it."""
-_INDENT: Final = 8
-"""Those that it takes besides for each item that it is in: what stands before its lines."""
+_OF_A_TEXT: Final = (24, 18)
+_OF_AN_ITEM: Final = (80, 32)
+"""Letters that a value takes beside its text, and for each item that it is in: most of them stand before its lines."""
 
 
 def to_json(data: Microdata, *, living: bool = False) -> str:
@@ -115,8 +114,11 @@ class _Writer:
 
     def _take(self, value: Value, times: int, depth: int) -> bool:
         """Take what a value needs from what is left; say whether there was enough."""
-        letters = len(value) if isinstance(value, str) else len(value.type or "") + len(value.id or "")
-        self._left -= (letters + _BESIDE + _INDENT * depth) * times
+        if isinstance(value, str):
+            letters, (beside, indent) = len(value), _OF_A_TEXT
+        else:
+            letters, (beside, indent) = len(value.type or "") + len(value.id or ""), _OF_AN_ITEM
+        self._left -= (letters + beside + indent * depth) * times
         self._is_cut |= self._left < 0
         return self._left >= 0
 
