@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
 from tocsin.engine.assess import assess
+from tocsin.spec.microdata.items import read_items
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def state(path: str, now: datetime, first: datetime | None = FIRST) -> PageState
 
 def compared(path: str, before: datetime, after: datetime) -> Comparison:
     return compare(state(path, before), state(path, after), elapsed=after - before)
+
+
+def event_day(now: datetime, first: datetime | None = FIRST) -> str | None:
+    page = page_at("/news", now, first) or ""
+    event, card = read_items(page.encode(), "text/html", address="http://demo.example/news").items
+    assert [each.text for each in card.named("tel")] == ["+44 1632 960 123"]
+    return event.named("dtstart")[0].text
 
 
 @pytest.mark.parametrize(("path", "outcome"), [("/news", Outcome.MAJOR), ("/notes", Outcome.MINOR)])
@@ -50,6 +58,21 @@ def test_T44_each_change_of_the_news_is_major(now: datetime) -> None:
     found = compared("/news", now, now + AUTHORS["/news"].every)
 
     assert found.outcome in {Outcome.MAJOR, Outcome.UNCHANGED}
+
+
+@given(TIMES)
+def test_MD19_each_change_of_the_news_puts_the_event_on_another_day(now: datetime) -> None:
+    step = AUTHORS["/news"].every
+    is_changed = state("/news", now) != state("/news", now + step)
+
+    assert (event_day(now) != event_day(now + step)) is is_changed
+
+
+def test_the_first_change_of_the_news_puts_the_event_on_another_day() -> None:
+    days = {event_day(first, first) for first in (FIRST + AUTHORS["/news"].every * number for number in range(60))}
+
+    assert "2027-05-05" not in days
+    assert event_day(FIRST - timedelta(seconds=1)) == "2027-05-05"
 
 
 @given(TIMES, TIMES)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from tocsin.demo.pages import SitePage, first_pages
 from tocsin.spec.html.page import read_page
+from tocsin.spec.microdata.items import read_items
 from tocsin.spec.topper.state import PageState, read_state
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -13,6 +14,11 @@ NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 def state_of(page: SitePage) -> PageState:
     return read_state(read_page(page.html().encode(), "text/html").metas)
+
+
+def event_of(page: SitePage) -> dict[str, str | None]:
+    (event,) = read_items(page.html().encode(), "text/html", address="http://e.example/").items
+    return {each.names[0]: each.text for each in event.properties}
 
 
 def test_a_page_declares_what_its_author_wrote() -> None:
@@ -47,6 +53,18 @@ def test_each_change_is_another_version() -> None:
         etags.add(page.etag)
 
     assert len(etags) == 4
+
+
+def test_a_major_change_puts_off_the_event_that_a_page_announces() -> None:
+    (news,) = [page for page in first_pages(NOW) if page.path == "/news"]
+    before = event_of(news)
+
+    news.date_minor(NOW)
+    between = event_of(news)
+    news.date_major(NOW)
+
+    assert before == between == {"summary": "Harbour concert", "dtstart": "2027-05-05", "location": "the old pier"}
+    assert event_of(news) == {**before, "dtstart": "2027-05-06"}
 
 
 def test_one_page_of_the_site_declares_nothing() -> None:

@@ -201,18 +201,30 @@ def test_a_question_that_is_over_says_so() -> None:
 
 def test_an_alert_of_a_change_tells_its_rendering_and_when_it_was_received() -> None:
     rendering = {"error": None, "bytes": 285, "received": "2027-01-15T08:00:01.500Z"}
-    row = alert(CHANGED, {"outcome": "major", "rule": "T44", "rendering": rendering}, ("hook", "waiting", 0, None))
+    told = {"outcome": "major", "rule": "T44", "rendering": rendering, "items": None}
 
-    line = alert_line(row)
+    line = alert_line(alert(CHANGED, told, ("hook", "waiting", 0, None)))
 
     assert (line.outcome, line.rule, line.at) == ("major", "T44", AT + 1_500_000)
     assert line.sentence == "alert 4 to hook: major, received whole, 285 B"
 
 
+def test_MD19_an_alert_tells_what_became_of_the_event_that_the_page_announces() -> None:
+    rendering = {"error": None, "bytes": 285, "received": "2027-01-15T08:00:01.500Z"}
+    event = {"type": "http://microformats.org/profile/hcalendar#vevent", "id": None, "position": 1, "label": "Concert"}
+    moved = {"change": "changed", "item": event, "within": [], "property": "dtstart"}
+    moved |= {"previous": ["2027-05-05"], "latest": ["2027-05-06"]}
+    items = {"since": None, "added": 0, "removed": 0, "changed": 1, "cut": False, "changes": [moved]}
+
+    line = alert_line(alert(CHANGED, {"outcome": "major", "rule": "T44", "rendering": rendering, "items": items}))
+
+    assert line.sentence.endswith('received whole, 285 B (dtstart of "Concert": 2027-05-05 → 2027-05-06)')
+
+
 def test_an_alert_whose_rendering_failed_says_that_it_is_owed() -> None:
     rendering = {"error": {"message": "connection refused"}, "bytes": None, "received": None}
 
-    line = alert_line(alert(CHANGED, {"outcome": "minor", "rule": "T47", "rendering": rendering}))
+    line = alert_line(alert(CHANGED, {"outcome": "minor", "rule": "T47", "rendering": rendering, "items": None}))
 
     assert "connection refused" in line.sentence
     assert "owed" in line.sentence

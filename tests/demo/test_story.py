@@ -9,8 +9,8 @@ from tocsin.demo.rows import Line
 from tocsin.demo.story import STORY, Expected, missing_after
 
 
-def line(outcome: str = "minor", rule: str = "T47", path: str = "/a") -> Line:
-    return Line(0, "verdict", "1", f"http://127.0.0.2:80{path}", outcome, rule, "")
+def line(outcome: str = "minor", rule: str = "T47", path: str = "/a", sentence: str = "") -> Line:
+    return Line(0, "verdict", "1", f"http://127.0.0.2:80{path}", outcome, rule, sentence)
 
 
 def test_the_story_shows_every_rule_that_decides() -> None:
@@ -32,6 +32,14 @@ def test_a_line_meets_what_is_expected_of_its_page() -> None:
     assert missing_after([expected], line(path="/b")) == [expected]
     assert missing_after([expected], line(rule="T44")) == [expected]
     assert missing_after([expected], line(outcome="major")) == [expected]
+
+
+def test_a_line_must_say_what_is_expected_of_it() -> None:
+    expected = Expected("verdict", "/a", "minor", says="another day")
+
+    assert missing_after([expected], line(sentence="on another day now")) == []
+    assert missing_after([expected], line()) == [expected]
+    assert str(expected) == "verdict 'minor' of /a saying 'another day'"
 
 
 def test_one_line_meets_one_of_several_equal_expectations() -> None:

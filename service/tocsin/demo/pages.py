@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from html import escape
 
 _LOGIN = """<!doctype html>
@@ -19,6 +19,8 @@ _LOGIN = """<!doctype html>
 </html>
 """
 
+_CONCERT = date(2027, 5, 5)
+
 
 @dataclass(slots=True)
 class SitePage:
@@ -32,6 +34,7 @@ class SitePage:
     failing   it answers 503 for the time being
     text      what people read on it
     locked    a login form stands in its place for the time being
+    concert   the day of the event that it announces, as microdata; each major change puts it off by a day
     """
 
     path: str
@@ -44,6 +47,7 @@ class SitePage:
     failing: bool = False
     text: str = "All of this page stays as it is, until its author changes it."
     locked: bool = False
+    concert: date | None = None
     version: int = 1
 
     @property
@@ -59,6 +63,8 @@ class SitePage:
     def date_major(self, now: datetime) -> None:
         """Declare that a major change happens now."""
         self.major.append(self._new_token(now))
+        if self.concert is not None:
+            self.concert += timedelta(days=1)
         self.version += 1
 
     def modify(self, now: datetime) -> None:
@@ -89,7 +95,17 @@ class SitePage:
         return (
             f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(self.title)}</title>\n'
             f"{metas}<h1>{escape(self.title)}</h1>\n"
-            f"<p>{escape(self.text)}</p>\n<p>Version {self.version}.</p>\n</html>\n"
+            f"<p>{escape(self.text)}</p>\n{self._announcement()}<p>Version {self.version}.</p>\n</html>\n"
+        )
+
+    def _announcement(self) -> str:
+        if self.concert is None:
+            return ""
+        return (
+            '<div itemscope itemtype="http://microformats.org/profile/hcalendar#vevent">\n'
+            '<h2 itemprop="summary">Harbour concert</h2>\n'
+            f'<p>On <time itemprop="dtstart" datetime="{self.concert}">{self.concert}</time>, '
+            'at <span itemprop="location">the old pier</span>.</p>\n</div>\n'
         )
 
     def _new_token(self, now: datetime) -> str:
@@ -106,7 +122,7 @@ def first_pages(now: datetime) -> tuple[SitePage, ...]:
         SitePage(f"/crowd-{number}", 1, f"One of many: {number}", modified=long_ago) for number in range(1, 7)
     )
     return (
-        SitePage("/news", 0, "News", major=[long_ago]),
+        SitePage("/news", 0, "News", major=[long_ago], concert=_CONCERT),
         SitePage("/about", 0, "About us", modified=long_ago),
         SitePage("/quiet", 0, "Never changes", major=[long_ago], minor=[long_ago]),
         SitePage("/plain", 0, "Declares nothing"),

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.events import to_rfc3339
+from tocsin.spec.microdata.words import tell_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,7 @@ def alert_line(alert: AlertRow) -> Line:
             # The event's own time is its verdict's; the alert is written when the page was received for it.
             at = from_rfc3339(data["rendering"]["received"]) or at
             outcome, rule = data["outcome"], data["rule"]
-            said = f"{outcome}, {_rendering_words(data['rendering'])}"
+            said = f"{outcome}, {_rendering_words(data['rendering'])}{_items_words(data['items'])}"
         case events.UNREACHABLE:
             rule, question = "T60", data["question"]
             said = f"asks what to do; pages not received: {question['pages']}"
@@ -228,6 +229,11 @@ def _change_words(field: str, previous: str | None, latest: str | None) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+
+
+def _items_words(items: JsonObject | None) -> str:
+    """Say what changed in the data that the page holds."""
+    return f" ({'; '.join(tell_changes(items))})" if items else ""
 
 
 def _rendering_words(rendering: JsonObject) -> str:
