@@ -16,6 +16,7 @@ from tocsin.model import FetcherLife, LiveState, Scope
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
+from tocsin.server.extracts import perform
 from tocsin.server.parts import Parts
 from tocsin.settings import HttpSettings, Settings
 
@@ -115,6 +116,13 @@ class StillService:
         del after, timeout_s
 
 
+class OnThread:
+    """Works on a thread; implements `ports.Aside`."""
+
+    async def do(self, work: bytes) -> bytes:
+        return await asyncio.to_thread(perform, work)
+
+
 class Rig:
     """An application and those who ask it."""
 
@@ -147,7 +155,7 @@ async def served(
     clock = ManualClock()
     service = StillService(clock, settings)
     app = _application()
-    app.state.parts = parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry())
+    app.state.parts = parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry(), OnThread())
     app.state.stopping, app.state.doorkeeper = parts.stopping, Doorkeeper(parts)
     routes = list(app.router.routes)
     try:
@@ -163,7 +171,9 @@ def _application() -> Application:
     """Make it once: its routes take a third of a second."""
     clock = ManualClock()
     # Everything here is exchanged by whoever uses it.
-    app = make_app(Parts(cast("Store", None), StillService(clock), clock, SeededChance(), RecordingTelemetry()))
+    app = make_app(
+        Parts(cast("Store", None), StillService(clock), clock, SeededChance(), RecordingTelemetry(), OnThread())
+    )
     # Described before any test adds routes of its own.
     app.openapi()
     return app

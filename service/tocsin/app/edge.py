@@ -6,6 +6,7 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import leave_loaded_alone
 from tocsin.errors import StoreError, UsageError
@@ -89,10 +90,11 @@ class Edge:
         service, store, telemetry = await self._given
         # The engine goes first: people can wait for the second that this takes.
         application = await asyncio.to_thread(import_module, "tocsin.server.app")
-        parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, self._stopping)
+        aside = ProcessAside()
+        parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, aside, self._stopping)
         app = await asyncio.to_thread(application.make_app, parts)
         leave_loaded_alone()
-        async with application.at_work(app):
+        async with aside, application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
             await self._stopping.wait()
             # Who works on after an answer does so until the requests under way have ended.

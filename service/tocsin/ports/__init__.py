@@ -1,6 +1,7 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.access import AccessStore
+from tocsin.ports.aside import Aside
 from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.demo import DemoDesk
 from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
@@ -15,6 +16,7 @@ from tocsin.ports.work import RenderStore, WorkStore
 __all__ = [
     "AccessStore",
     "AlertStore",
+    "Aside",
     "AttentionStore",
     "BrowseStore",
     "Chance",

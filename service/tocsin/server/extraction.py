@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import contextmanager
-from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from math import ceil
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import msgspec
 from fastapi import Depends, Request
 from msgspec import Struct
 
-from tocsin.errors import DamagedItems
+from tocsin.errors import ProcessError, StoreError
+from tocsin.events import Happening
 from tocsin.server.access.auditing import audit
-from tocsin.server.extracts import kept_back, tell_items, write_items, write_page
+from tocsin.server.extracts import Damaged, Done, OfItems, OfPage, Refused, Told, Written, kept_back
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.receipts import NotReceived, Receipts
@@ -23,22 +24,24 @@ from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tocsin.errors import FetchError
     from tocsin.model import Instant, PageItems, PageRow
     from tocsin.server.access.caller import Caller
-    from tocsin.server.extracts import Wanted, Written
+    from tocsin.server.extracts import Wanted, Work
     from tocsin.server.receipts import Finding
-
-Done = TypeVar("Done")
 
 MOST_WAITING: Final = 16
 """Who waits for a page or for its conversion: fewer than requests may be under way, so that others are let in."""
 MOST_BYTES: Final = 8 * 2**20
 """Of documents that are kept: who asks whether anything is new gets no second conversion."""
+FAILED_S: Final = 600.0
+"""So long nobody tries again what took too long, or what the process that did it died of."""
+
 _BUSY_S: Final = 10.0
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
+_read_done = msgspec.msgpack.Decoder(Done).decode
 
 
 class Document(Struct, frozen=True):
@@ -62,14 +65,26 @@ class Document(Struct, frozen=True):
     said: tuple[str, ...] = ()
 
 
+class _Outcome(Struct, frozen=True):
+    """What came of a conversion.
+
+    until_s  it may be tried again then, in monotonic time; None: it would come to the same
+    """
+
+    found: Written | Refused | Damaged
+    until_s: float | None = None
+
+
+_Key: TypeAlias = tuple[object, ...]
+
+
 class Extraction:
     """What all that is extracted through an application shares."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._receipts = Receipts(parts.service.receive, parts.clock)
-        self._documents: Shelf[tuple[object, ...], Document] = Shelf(MOST_BYTES)
-        # Conversions take turns: each holds the interpreter, and with it the engine, for as long as it takes.
+        self._outcomes: Shelf[_Key, _Outcome] = Shelf(MOST_BYTES)
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -77,10 +92,11 @@ class Extraction:
         """Extract what is wanted of a page.
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
-        received. Raises Problem: 404 nothing of the kind, 409 kept back, 422, 502 and 503 not received.
+        received. Raises Problem: 404 nothing of the kind, 409 kept back, 422 cannot be read or may not be asked for,
+        502 and 503 not received or not converted.
         """
         if wanted.form in FORMATS and page.noindex:
-            raise kept_back(page.url)
+            raise _problem(kept_back(page.url))
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
         body = await self.parts.store.page_body(page.id)
         if kept is not None and not kept.is_cut and kept.body and kept.body == body:
@@ -94,17 +110,21 @@ class Extraction:
             return msgspec.structs.replace(found, stale=exc.kind)
 
     async def items(self, page: PageRow) -> bytes:
-        """Give the items that are kept of a page, as `KeptItems` in JSON."""
-        kept = await self.parts.store.latest_items(page.id)
-        return await self._aside(partial(tell_items, page.id, kept, no_text=page.noindex))
+        """Give the items that are kept of a page, as `KeptItems` in JSON. Raises Problem, StoreError."""
+        told = Told(page.id, await self.parts.store.latest_items(page.id), no_text=page.noindex)
+        with self._place():
+            outcome = await self._do(page, told)
+        match outcome.found:
+            case Written(body):
+                return body
+            case Refused() as refused:
+                raise _problem(refused, FAILED_S)
+            case Damaged(why):
+                raise StoreError(why)
 
     async def _of_items(self, page: PageRow, wanted: Wanted, kept: PageItems) -> Document | None:
         """Write kept items; None where they are damaged."""
-        try:
-            mark = (kept.digest, kept.first_at)
-            return await self._write(page, wanted, mark, kept.at, partial(write_items, wanted, kept))
-        except DamagedItems:
-            return None
+        return await self._write(page, wanted, (kept.digest, kept.first_at), kept.at, OfItems(wanted, kept))
 
     async def _of_page(
         self, caller: Caller, page: PageRow, wanted: Wanted, body: bytes, kept: PageItems | None
@@ -121,28 +141,48 @@ class Extraction:
             with self._place():
                 received = await self._receipts.get(page.id, finding, on_made=made)
         mark = (received.received_at, b"" if kept is None else kept.digest)
-        return await self._write(page, wanted, mark, received.received_at, partial(write_page, wanted, received, kept))
+        document = await self._write(page, wanted, mark, received.received_at, OfPage(wanted, received, kept))
+        assert document is not None  # noqa: S101 - only what was kept can be damaged
+        return document
 
-    async def _write(
-        self, page: PageRow, wanted: Wanted, mark: tuple[object, ...], at: Instant, write: Callable[[], Written]
-    ) -> Document:
-        """Write a document, unless it was written before.
+    async def _write(self, page: PageRow, wanted: Wanted, mark: _Key, at: Instant, work: Work) -> Document | None:
+        """Write a document, unless it was written before; None where what it is written of is damaged.
 
         mark  names what it is written of
         at    when that was received
         """
         key = (page.id, wanted, mark)
-        known = self._documents.get(key)
+        known = self._known(key)
         if known is None:
-            known = _document(page, wanted, at, await self._aside(write))
-            self._documents.put(key, known, len(known.body))
-        return msgspec.structs.replace(known, at=at)
+            with self._place():
+                async with self._turn:
+                    # Others may have waited for the very same.
+                    known = self._known(key) or await self._do(page, work)
+            self._outcomes.put(key, known, len(known.found.body) if isinstance(known.found, Written) else 0)
+        match known.found:
+            case Written() as written:
+                return _document(page, wanted, at, written)
+            case Refused() as refused:
+                now_s = self.parts.clock.monotonic()
+                raise _problem(refused, None if known.until_s is None else known.until_s - now_s)
+            case Damaged():
+                return None
 
-    async def _aside(self, work: Callable[[], Done]) -> Done:
-        """Do what takes long beside the loop, one at a time."""
-        with self._place():
-            async with self._turn:
-                return await asyncio.to_thread(work)
+    def _known(self, key: _Key) -> _Outcome | None:
+        found = self._outcomes.get(key)
+        is_over = found is not None and found.until_s is not None and found.until_s <= self.parts.clock.monotonic()
+        return None if is_over else found
+
+    async def _do(self, page: PageRow, work: Work) -> _Outcome:
+        """Have work done where it holds up nobody."""
+        try:
+            return _Outcome(_read_done(await self.parts.aside.do(msgspec.msgpack.encode(work))))
+        except ProcessError as exc:
+            values = {"page_id": page.id, "url": page.url, "error": str(exc)}
+            self.parts.telemetry.emit(Happening("page.unconverted", "warning", values))
+            mend = "ask for another form; pages that are smaller, or say less, can be converted"
+            refused = Refused(503, "not-converted", "The page could not be converted", str(exc), mend)
+            return _Outcome(refused, self.parts.clock.monotonic() + FAILED_S)
 
     @contextmanager
     def _place(self) -> Iterator[None]:
@@ -182,6 +222,11 @@ def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> D
         at,
         said=written.said,
     )
+
+
+def _problem(refused: Refused, wait_s: float | None = None) -> Problem:
+    headers = None if wait_s is None else {"Retry-After": str(max(ceil(wait_s), 1))}
+    return Problem(refused.status, refused.type, refused.title, refused.detail, mend=refused.mend, headers=headers)
 
 
 def _busy() -> Problem:

@@ -1,4 +1,7 @@
-"""A page, or its kept items, as what somebody wants of it. Pure; it may take seconds, and belongs on a thread."""
+"""A page, or its kept items, as what somebody wants of it. Pure; it may take seconds, and is done in another process.
+
+Everything crosses as msgpack: `perform` takes a piece of work and gives what came of it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
-from tocsin.errors import TooComplex, UsageError
+from tocsin.errors import DamagedItems, TooComplex, UsageError
 from tocsin.events import EPOCH, to_rfc3339
-from tocsin.server.problems import Problem
+from tocsin.model import Instant, PageItems
+from tocsin.ports.fetching import Rendered
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.microdata.formats import ALL, EXPORT, FORMATS, PRODUCT, convert, ways_out
@@ -21,14 +26,14 @@ from tocsin.spec.microdata.to_json import to_object
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tocsin.model import Instant, JsonObject, PageItems
-    from tocsin.ports import Rendered
+    from tocsin.model import JsonObject
     from tocsin.spec.extract import Extract
 
 One: TypeAlias = int | Literal["all"] | None
 """The number of an item, from 1; None: what the format gives where none is named."""
 
 JSON: Final = "application/json"
+_LONGEST_SAID: Final = 200
 _EMPTY: Final = {
     ("microdata", None): '{"items": []}\n',
     ("ical", EXPORT): f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
@@ -68,7 +73,36 @@ class Wanted(Struct, frozen=True):
         return FORMATS[self.form].suffix if self.form in FORMATS else f"-{self.form}.json"
 
 
-class Written(Struct, frozen=True):
+class OfItems(Struct, frozen=True, tag_field="what", tag=True):
+    """Kept items are to be written."""
+
+    wanted: Wanted
+    kept: PageItems
+
+
+class OfPage(Struct, frozen=True, tag_field="what", tag=True):
+    """A page that was received is to be written.
+
+    kept  its items as they were read last: where they are still the same, they are as old as these say
+    """
+
+    wanted: Wanted
+    page: Rendered
+    kept: PageItems | None
+
+
+class Told(Struct, frozen=True, tag_field="what", tag=True):
+    """Kept items are to be told, as `KeptItems` in JSON.
+
+    no_text  none are kept, because the page is not to be indexed
+    """
+
+    page_id: int
+    kept: PageItems | None
+    no_text: bool
+
+
+class Written(Struct, frozen=True, tag_field="what", tag=True):
     """What was extracted.
 
     since  when it was read first as it is, as far as that is known: equal ones say the same
@@ -78,6 +112,49 @@ class Written(Struct, frozen=True):
     body: bytes
     since: Instant
     said: tuple[str, ...] = ()
+
+
+class Refused(Struct, frozen=True, tag_field="what", tag=True):
+    """Why nothing was, as `Problem` has it."""
+
+    status: int
+    type: str
+    title: str
+    detail: str
+    mend: str
+
+
+class Damaged(Struct, frozen=True, tag_field="what", tag=True):
+    """The kept items cannot be read any more; how they are damaged."""
+
+    why: str
+
+
+Work: TypeAlias = OfItems | OfPage | Told
+Done: TypeAlias = Written | Refused | Damaged
+
+_read = msgspec.msgpack.Decoder(Work).decode
+
+
+def perform(work: bytes) -> bytes:
+    """Do a piece of `Work`; gives what came of it, which is `Done`."""
+    return msgspec.msgpack.encode(_perform(_read(work)))
+
+
+def _perform(work: Work) -> Done:
+    try:
+        match work:
+            case OfItems(wanted, kept):
+                return _write_items(wanted, kept)
+            case OfPage(wanted, page, kept):
+                return _write_page(wanted, page, kept)
+            case Told():
+                return Written(_to_json(_tell(work)), 0)
+    except DamagedItems as exc:
+        return Damaged(str(exc))
+    except TooComplex as exc:
+        mend = "no form can be had of it; its author alone can mend that"
+        return Refused(422, "too-complex", "The page cannot be read", _sayable(str(exc)), mend)
 
 
 def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
@@ -92,69 +169,57 @@ def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
     return Wanted(form, way.profile(profile), way.default if item is None else item)
 
 
-def write_items(wanted: Wanted, kept: PageItems) -> Written:
-    """Write kept items. Raises Problem where they have nothing of the kind, DamagedItems."""
+def _write_items(wanted: Wanted, kept: PageItems) -> Done:
     found = convert(
         wanted.form, unpack(kept.packed), profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at)
     )
     return _document(wanted, kept.first_at, found.text, found.problems, found.found)
 
 
-def write_page(wanted: Wanted, page: Rendered, kept: PageItems | None) -> Written:
-    """Write what a received page says.
-
-    kept  its items as they were read last: where they are still the same, they are as old as these say
-    Raises Problem where it has nothing of the kind, keeps it back, or cannot be read.
-    """
-    try:
-        if wanted.form not in FORMATS:
-            return _records(wanted, page)
-        since = kept.first_at if kept is not None and _has_same_items(page, kept) else page.received_at
-        found = _extract(wanted, page, since)
-    except TooComplex as exc:
-        mend = "other formats read it in the same way; see what the page's author made of it"
-        raise Problem(422, "too-complex", "The page cannot be read", str(exc), mend=mend) from exc
+def _write_page(wanted: Wanted, page: Rendered, kept: PageItems | None) -> Done:
+    if wanted.form not in FORMATS:
+        return _records(wanted, page)
+    since = kept.first_at if kept is not None and _has_same_items(page, kept) else page.received_at
+    found = _extract(wanted, page, since)
     if found.no_text:
-        raise kept_back(page.final_url)
+        return kept_back(page.final_url)
     return _document(wanted, since, found.document, found.problems, found.found)
 
 
-def tell_items(page_id: int, kept: PageItems | None, *, no_text: bool) -> bytes:
-    """Tell the items that are kept of a page, as `KeptItems` in JSON. Raises DamagedItems."""
-    told: JsonObject = {"at": None, "since": None, "count": 0, "cut": False, "no_text": no_text}
-    told |= {"items": [], "formats": []}
-    if kept is not None:
-        data = unpack(kept.packed)
-        found = to_object(data)
-        ways = [FORMATS[name] for name in ways_out(data)]
-        told |= {
-            "at": to_rfc3339(kept.at),
-            "since": to_rfc3339(kept.first_at),
-            "count": kept.count,
-            "cut": kept.is_cut or bool(found.get("cut")),
-            "items": found["items"],
-            "formats": [
-                {
-                    "form": way.name,
-                    "label": way.label,
-                    "media_type": way.media_type,
-                    "profiles": way.profiles,
-                    "url": f"/api/v1/pages/{page_id}/extract/{way.name}",
-                }
-                for way in ways
-            ],
-        }
-    return _to_json(told)
+def _tell(work: Told) -> JsonObject:
+    kept, nothing = work.kept, {"at": None, "since": None, "count": 0, "cut": False, "no_text": work.no_text}
+    if kept is None:
+        return {**nothing, "items": [], "formats": []}
+    data = unpack(kept.packed)
+    found = to_object(data)
+    return {
+        "at": to_rfc3339(kept.at),
+        "since": to_rfc3339(kept.first_at),
+        "count": kept.count,
+        "cut": kept.is_cut or bool(found.get("cut")),
+        "no_text": work.no_text,
+        "items": found["items"],
+        "formats": [
+            {
+                "form": way.name,
+                "label": way.label,
+                "media_type": way.media_type,
+                "profiles": way.profiles,
+                "url": f"/api/v1/pages/{work.page_id}/extract/{way.name}",
+            }
+            for way in map(FORMATS.__getitem__, ways_out(data))
+        ],
+    }
 
 
-def kept_back(url: str) -> Problem:
+def kept_back(url: str) -> Refused:
     """Say that a page does not want its text to be shown elsewhere."""
-    return Problem(
+    return Refused(
         409,
         "kept-back",
         "The page keeps this back",
-        f"{url[:200]} asks robots not to index it, so that none of its text is given away",
-        mend="ask its author; `links` and `robots` can be had, and all of your own pages with `tocsin extract --own`",
+        f"{_sayable(url)} asks robots not to index it, so that none of its text is given away",
+        "ask its author; `links` and `robots` can be had, and all of your own pages with `tocsin extract --own`",
     )
 
 
@@ -192,19 +257,24 @@ def _has_same_items(page: Rendered, kept: PageItems) -> bool:
     return pack(data).digest == kept.digest
 
 
-def _document(wanted: Wanted, since: Instant, text: str | None, said: tuple[str, ...], found: int) -> Written:
+def _document(wanted: Wanted, since: Instant, text: str | None, said: tuple[str, ...], found: int) -> Done:
     if text is None and wanted.item == ALL:
         text = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))
     if text is None:
-        raise _nothing(wanted, said, found)
-    return Written(text.encode("utf-8", "replace"), since, said)
+        return _nothing(wanted, said, found)
+    return Written(text.encode("utf-8", "replace"), since, tuple(map(_sayable, said)))
 
 
-def _nothing(wanted: Wanted, said: tuple[str, ...], found: int) -> Problem:
+def _nothing(wanted: Wanted, said: tuple[str, ...], found: int) -> Refused:
     way = FORMATS[wanted.form]
-    detail = said[0] if found and said else f"the page has nothing that could be given as {way.label}"
+    detail = _sayable(said[0]) if found and said else f"the page has nothing that could be given as {way.name}"
     mend = f"choose an item from 1 to {found}" if found else "see what it has: GET /api/v1/pages/{id}/items"
-    return Problem(404, "nothing-of-the-kind", "The page has nothing of the kind", detail, mend=mend)
+    return Refused(404, "nothing-of-the-kind", "The page has nothing of the kind", detail, mend)
+
+
+def _sayable(text: str) -> str:
+    """Shorten a text, without halves of letters, which cannot cross."""
+    return text[:_LONGEST_SAID].encode("utf-8", "replace").decode()
 
 
 def _to_json(told: JsonObject) -> bytes:

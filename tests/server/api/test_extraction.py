@@ -12,15 +12,17 @@ import feedparser  # type: ignore[import-untyped]  # has no types
 import icalendar
 import pytest
 import vobject  # type: ignore[import-untyped]  # has no types
+from msgspec.structs import replace
 
 from tests.fakes import settle
 from tests.server.diary import BODY, QUIET, URL, desk_on, items, page
+from tests.server.rig import OnThread
 from tests.server.serving import furnish
-from tocsin.errors import FetchFailed, UsageError
+from tocsin.errors import FetchFailed, ProcessError, UsageError
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS, Scope
 from tocsin.server.api.extraction import POLICY, Way
-from tocsin.server.extraction import MOST_WAITING
+from tocsin.server.extraction import FAILED_S, MOST_WAITING
 from tocsin.spec.extract import Form
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -350,6 +352,37 @@ async def test_what_was_extracted_is_in_the_audit_log_only_where_a_request_was_m
 
     (entry,) = (await api.store.audit(limit=10)).rows
     assert (entry.what, entry.detail) == ("page.extract", {"page": "1", "form": "links", "error": None})
+
+
+@pytest.mark.usefixtures("desk")
+async def test_what_cannot_be_converted_is_refused_and_not_tried_again_at_once(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    async def die(_: OnThread, work: bytes) -> bytes:
+        tried.append(work)
+        raise ProcessError("the process that did it ended")
+
+    monkeypatch.setattr(OnThread, "do", die)
+    first = await api.call("GET", f"{AT}/turtle")
+    await api.rig.clock.advance(100)
+    again = await api.call("GET", f"{AT}/turtle")
+    await api.rig.clock.advance(FAILED_S - 100)
+    await api.call("GET", f"{AT}/turtle")
+
+    assert (first.status_code, first.json()["type"]) == (503, "urn:tocsin:problem:not-converted")
+    assert [each.headers["retry-after"] for each in (first, again)] == ["600", "500"]
+    assert len(tried) == 2
+    assert api.rig.telemetry.names().count("page.unconverted") == 2
+
+
+async def test_kept_items_that_are_damaged_are_read_anew(api: Api, desk: Desk) -> None:
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0", items=replace(items(at=desk.now), packed=b"damaged"))
+
+    assert "Jazz" in (await got(api, "ical")).text
+    assert (await api.refused("GET", "/pages/1/items"))["status"] == 503
 
 
 async def test_the_lived_store_gives_every_form_of_what_it_watches(busy: Api) -> None:

@@ -111,7 +111,7 @@ class LocalStarter:
                 stdin=asyncio.subprocess.DEVNULL,
                 # Standard output is for results; what goes wrong is said on standard error.
                 stdout=asyncio.subprocess.DEVNULL,
-                env=_environment(),
+                env=environment(),
                 # A Ctrl-C at the terminal is for the program that a person started.
                 start_new_session=True,
             )
@@ -120,8 +120,8 @@ class LocalStarter:
         return LocalFetcher(process, await to_fetcher(ours), tag)
 
 
-def _environment() -> dict[str, str]:
-    """Ours; and wherever this very package was found, the process finds it, too."""
+def environment() -> dict[str, str]:
+    """Give a process of ours our own environment; and wherever this very package was found, it finds it, too."""
     here = str(Path(tocsin.__path__[0]).parent)
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": f"{known}{os.pathsep}{here}" if known else here}

@@ -1,0 +1,112 @@
+"""What takes the interpreter for long is done in another process, which may die of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import icalendar
+import msgspec
+import pytest
+
+from tests.conftest import ROOT
+from tests.fakes import settle
+from tests.server.diary import page
+from tocsin.adapters.processes.aside import ProcessAside
+from tocsin.errors import ProcessError
+from tocsin.server.extracts import Done, OfPage, Written, perform, read_wanted
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+AT = 1_795_000_000_000_000
+
+
+@pytest.fixture
+async def odd(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessAside]:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    async with ProcessAside("tests.app.odd_aside", limit_s=60) as aside:
+        yield aside
+
+
+async def test_a_page_is_converted_in_a_process_of_its_own() -> None:
+    work = msgspec.msgpack.encode(OfPage(read_wanted("ical", None, None), page(at=AT), None))
+
+    async with ProcessAside() as aside:
+        before = aside.pid
+        done = await aside.do(work)
+
+    assert (before, done) == (None, perform(work))
+    written = msgspec.msgpack.decode(done, type=Done)
+    assert isinstance(written, Written)
+    assert len(icalendar.Calendar.from_ical(written.body).walk("VEVENT")) == 1
+
+
+async def test_the_same_process_does_one_piece_of_work_after_the_other(odd: ProcessAside) -> None:
+    first, large, last = [await odd.do(work) for work in (b"pid", b"x" * 3_000_000, b"pid")]
+
+    assert first == last == b"%d" % (odd.pid or 0)
+    assert len(large) == 3_000_000
+
+
+async def test_those_who_want_something_done_at_one_time_have_their_turns(odd: ProcessAside) -> None:
+    async with asyncio.TaskGroup() as group:
+        doing = [group.create_task(odd.do(b"%d" % number)) for number in range(20)]
+
+    assert [each.result() for each in doing] == [b"%d" % number for number in range(20)]
+
+
+async def test_work_that_kills_its_process_fails_alone(odd: ProcessAside) -> None:
+    before = await odd.do(b"pid")
+
+    with pytest.raises(ProcessError, match="ended"):
+        await odd.do(b"die")
+
+    assert await odd.do(b"pid") != before
+
+
+async def test_work_that_takes_too_long_is_ended_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    async with ProcessAside("tests.app.odd_aside", limit_s=0.3) as aside:
+        with pytest.raises(ProcessError, match="longer than"):
+            await aside.do(b"hang")
+
+        assert aside.pid is None
+
+
+async def test_a_process_that_cannot_be_started_is_told(odd: ProcessAside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/program")
+
+    with pytest.raises(ProcessError, match="could not be started"):
+        await odd.do(b"pid")
+
+
+async def test_a_process_that_has_nothing_to_do_gives_its_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    async with ProcessAside("tests.app.odd_aside", idle_s=0) as aside:
+        first = await aside.do(b"pid")
+        await settle()
+
+        assert aside.pid is None
+        assert await aside.do(b"pid") != first
+
+
+async def test_whoever_stops_waits_for_no_work(odd: ProcessAside) -> None:
+    pid = int(await odd.do(b"pid"))
+    async with asyncio.TaskGroup() as group:
+        working = group.create_task(odd.do(b"hang"))
+        await asyncio.sleep(0)
+        working.cancel()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_it_loads_neither_the_web_framework_nor_what_makes_requests() -> None:
+    code = "import sys, tocsin.app.aside; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+
+    assert not {"fastapi", "uvicorn", "aiohttp", "aiosqlite", "rdflib", "tocsin.app.assembly"} & set(loaded)
