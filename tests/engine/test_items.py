@@ -1,0 +1,329 @@
+"""Microdata of a page: read with the page, kept where it may be, and compared at its renderings."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, job_of, page_html, rendered_of, task_of, verdict_of
+from tests.builders import URL, digest_of, html, received, stored, task
+from tests.engine.items_of_pages import CANCELLED, EVENT, LATER, Kept, event, items_of
+from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance
+from tests.spec.microdata.making import item, page
+from tocsin.engine.alerts import Alerts
+from tocsin.engine.awareness import Awareness
+from tocsin.engine.conclude import Conclusions
+from tocsin.engine.event_size import MAX_EVENT_BYTES
+from tocsin.engine.gates import Gates
+from tocsin.engine.in_flight import InFlight
+from tocsin.engine.items import Compared, ItemsCompared, find_items
+from tocsin.engine.outage import OutageWatch
+from tocsin.engine.policies import Policies
+from tocsin.engine.receive import Receiver
+from tocsin.engine.rendering import HttpRenderer
+from tocsin.events import to_rfc3339
+from tocsin.model import NO_ITEMS, PageItems
+from tocsin.settings import FetchSettings, HostSettings, PageSettings
+from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.robots.directives import Directives
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.engine.receive import Received
+    from tocsin.model import CheckResult, PageTask, RenderCommit
+    from tocsin.ports import Rendered
+
+MINUTE = 60 * SECOND
+FORBIDDEN = [
+    ('<meta name="robots" content="noindex">', {}),
+    ('<meta name="ROBOTS" content="follow, NoArchive">', {}),
+    ('<meta name="tocsin" content="none">', {}),
+    ("", {"x-robots-tag": "noarchive"}),
+]
+
+
+# At checks ------------------------------------------------------------------------------------------------------
+
+
+def check(page: PageTask, answer: Received, **policy: Any) -> CheckResult:
+    settings = msgspec.structs.replace(PageSettings(), **policy)
+    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
+    return conclusion.received(answer, START, conditional=answer.not_modified, tried=0)
+
+
+def test_MD_19_the_items_of_a_page_are_read_at_its_first_check() -> None:
+    found = check(task(), received(EVENT)).items
+
+    assert found is not None
+    assert (found.at, found.count, found.body.decode()) == (START, 1, digest_of(EVENT))
+    kept = unpack(found.packed)
+    assert kept.address == URL
+    assert [each.text for each in kept.items[0].named("dtstart")] == ["2026-05-05"]
+
+
+def test_a_page_without_any_has_none_at_its_first_check() -> None:
+    assert check(task(), received(html(created="1"))).items is None
+
+
+def test_later_checks_leave_the_items_to_the_renderings() -> None:
+    page = task(state=stored(created="1"), last_set_at=START - DAY)
+
+    assert check(page, received(EVENT)).items is None
+    assert check(page, received(status=304)).items is None
+
+
+def test_a_page_that_is_not_stored_has_no_items_kept() -> None:
+    result = check(task(), received(EVENT), mode="auto")
+
+    assert (result.report.outcome, result.items) == ("not-subject", None)
+
+
+@pytest.mark.parametrize(("head", "headers"), FORBIDDEN)
+def test_LM45_of_a_page_that_wants_no_copy_kept_none_is_and_what_was_kept_goes(
+    head: str, headers: dict[str, str]
+) -> None:
+    body = event("2026-05-05", head=head)
+
+    assert check(task(), received(body, headers=headers)).items is None
+    assert check(task(state=stored()), received(body, headers=headers)).items == NO_ITEMS
+
+
+def test_of_a_page_that_said_so_before_nothing_is_left_that_could_go() -> None:
+    page = task(state=stored(), noindex=True)
+
+    assert check(page, received(event("2026-05-05", head='<meta name="robots" content="noindex">'))).items is None
+
+
+def test_what_stands_in_the_place_of_a_page_or_comes_too_soon_takes_nothing_away() -> None:
+    instead = {"content-type": "application/pdf", "x-robots-tag": "noindex"}
+    soon = task(state=msgspec.structs.replace(stored(refresh="3600"), last_at=START - MINUTE))
+    head = (
+        '<meta name="robots" content="noindex"><meta http-equiv="refresh" content="3600"><meta name=created content=1>'
+    )
+
+    suspect = check(task(state=stored(created="2026")), received(b"%PDF-1.7", headers=instead))
+    too_soon = check(soon, received(event("2026-05-05", head=head)))
+
+    assert (suspect.report.outcome, suspect.items) == ("suspect", None)
+    assert (too_soon.report.outcome, too_soon.items) == ("too-soon", None)
+
+
+# Where the bytes are --------------------------------------------------------------------------------------------
+
+
+async def render(body: bytes, *, copy_url: str | None = None, headers: Sequence[tuple[str, str]] = ()) -> Rendered:
+    job, web, clock = job_of(copy_url=copy_url), ScriptedFetcher(), EagerClock()
+    web.page(copy_url or job.task.url, body, headers=(("content-type", "text/html"), *headers))
+    receiver = Receiver(Gates(HostSettings(), clock), None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
+    return await HttpRenderer(receiver, web, Policies(POLICY), Watched(), clock).render(job)
+
+
+class Watched:
+    """Knows that every page is watched."""
+
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        return set(page_ids)
+
+
+async def test_a_rendering_brings_the_items_of_the_page() -> None:
+    rendered = await render(EVENT)
+
+    assert rendered.items is not None
+    assert (rendered.items.count, rendered.items.at) == (1, rendered.received_at)
+    assert unpack(rendered.items.packed).address == rendered.final_url
+
+
+async def test_a_rendering_of_a_page_without_items_says_that_it_has_none() -> None:
+    rendered = await render(page_html(NEW))
+
+    assert rendered.items is not None
+    assert (rendered.items.count, unpack(rendered.items.packed).all) == (0, ())
+
+
+async def test_a_copy_elsewhere_has_no_items_of_the_page() -> None:
+    assert (await render(EVENT, copy_url="https://archive.example/a")).items is None
+
+
+@pytest.mark.parametrize(("head", "headers"), FORBIDDEN)
+async def test_LM45_a_rendering_brings_no_items_of_a_page_that_wants_no_copy_kept(
+    head: str, headers: dict[str, str]
+) -> None:
+    rendered = await render(event("2026-05-05", head=head), headers=tuple(headers.items()))
+
+    assert rendered.items == NO_ITEMS
+
+
+def test_a_page_that_may_not_be_kept_is_not_read_for_its_items() -> None:
+    """It would be too complex to be."""
+    deep = b"<div itemscope>" * 100_000
+
+    assert find_items(URL, deep, "text/html", (), Directives(archive=False), START) == NO_ITEMS
+
+
+# What follows ---------------------------------------------------------------------------------------------------
+
+
+def concluded(rendered: Rendered, *, state: Any = NEW) -> RenderCommit:
+    """A rendering of a page whose check was a minute before."""
+    job = job_of(task_of(state=state))
+    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    return awareness.given(job, rendered, PageSettings(), START + MINUTE)
+
+
+def rendered_with(body: bytes, items: PageItems | None, at: int = START + MINUTE) -> Rendered:
+    return msgspec.structs.replace(rendered_of(task_of(), at=at, body=body), items=items)
+
+
+def test_items_are_written_with_the_digest_that_the_page_has_for_its_bytes() -> None:
+    result = concluded(rendered_with(EVENT, items_of("2026-05-05")))
+
+    assert result.state is not None
+    assert result.state.body_digest
+    assert result.items == msgspec.structs.replace(items_of("2026-05-05"), body=result.state.body_digest.encode())
+
+
+def test_a_rendering_that_is_too_early_to_store_its_state_keeps_its_items() -> None:
+    result = concluded(rendered_with(EVENT, items_of("2026-05-05"), at=START + 1))
+
+    assert result.state is None
+    assert result.items is not None
+
+
+def test_what_stands_in_the_place_of_the_page_has_no_items_of_it() -> None:
+    login = b"<title>Log in</title><form><input type=password name=p><button>Log in</button></form>"
+
+    result = concluded(rendered_with(login, items_of("2026-05-05")), state=NEWER)
+
+    assert result.state is None
+    assert result.items is None
+
+
+async def compare(before: PageItems | None, found: PageItems | None) -> Compared:
+    return await ItemsCompared(Kept(before), RecordingTelemetry()).compare(job_of(), found)
+
+
+async def test_MD_19_a_date_that_changed_is_told_with_the_time_of_the_items_before() -> None:
+    found = items_of("2026-05-06")
+
+    compared = await compare(items_of("2026-05-05"), found)
+
+    assert compared.items == found
+    assert compared.changes is not None
+    assert (compared.changes["since"], compared.changes["changed"]) == (to_rfc3339(START), 1)
+    (change,) = compared.changes["changes"]
+    assert (change["property"], change["previous"], change["latest"]) == ("dtstart", ["2026-05-05"], ["2026-05-06"])
+
+
+@pytest.mark.parametrize(
+    ("before", "found", "written"),
+    [
+        (None, LATER, LATER),
+        (None, items_of(), None),
+        (None, NO_ITEMS, None),
+        (None, None, None),
+        (LATER, None, None),
+        (LATER, NO_ITEMS, NO_ITEMS),
+        (LATER, LATER, LATER),
+        (items_of(), items_of(), items_of()),
+    ],
+    ids=["first", "never any", "forbidden", "unread", "unread now", "forbidden now", "equal", "none any more"],
+)
+async def test_where_nothing_is_compared_nothing_is_told(
+    before: PageItems | None, found: PageItems | None, written: PageItems | None
+) -> None:
+    assert await compare(before, found) == Compared(written)
+
+
+async def test_items_that_are_all_gone_are_told_as_removed() -> None:
+    compared = await compare(LATER, items_of())
+
+    assert compared.items == items_of()
+    assert compared.changes is not None
+    assert (compared.changes["removed"], compared.changes["added"]) == (1, 0)
+
+
+async def test_items_that_differ_in_nothing_that_is_data_are_told_of_nothing() -> None:
+    """Another title is no other item."""
+    one, other = (pack(page(item(name="a"), title=title)) for title in ("One", "Two"))
+    before, found = (PageItems(START, each.digest, each.packed, each.count) for each in (one, other))
+
+    assert await compare(before, found) == Compared(found)
+
+
+async def test_damaged_items_cost_what_differs_and_not_the_alert() -> None:
+    telemetry = RecordingTelemetry()
+    damaged = msgspec.structs.replace(LATER, digest=b"other", packed=LATER.packed[:-2])
+
+    compared = await ItemsCompared(Kept(damaged), telemetry).compare(job_of(), LATER)
+
+    assert compared == Compared(LATER)
+    assert telemetry.names() == ["items.damaged"]
+
+
+async def test_the_loop_goes_on_while_many_items_are_compared() -> None:
+    """Otherwise its other tasks would have no turn until the changes are there."""
+    before, found = (items_of(*[f"{date}-{number}" for number in range(999)]) for date in ("a", "b"))
+    turns = 0
+
+    async with asyncio.TaskGroup() as group:
+        comparing = group.create_task(compare(before, found))
+        while not comparing.done():
+            await asyncio.sleep(0)
+            turns += 1
+
+    assert turns > 20
+    assert comparing.result().changes is not None
+
+
+# In alerts ------------------------------------------------------------------------------------------------------
+
+
+def alerts_of(*, owed: bool, verdicts: int, changes: Any = CANCELLED) -> list[Any]:
+    """What the alerts of a rendering say of items."""
+    page = task_of()
+    due = [verdict_of(page, OLD, NEW, START, id_) for id_ in range(41, 41 + verdicts)]
+    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    rendered = rendered_of(page, at=START + MINUTE)
+    result = awareness.given(job_of(page, *due, owed=owed), rendered, POLICY, START + MINUTE, changes=changes)
+    return [alert.event["data"]["items"] for alert in result.alerts]
+
+
+def test_how_items_changed_is_told_once_by_the_last_verdict() -> None:
+    assert alerts_of(owed=False, verdicts=3) == [None, None, CANCELLED]
+    assert alerts_of(owed=True, verdicts=1) == [CANCELLED, None]
+
+
+def test_a_page_that_is_received_again_tells_how_its_items_changed() -> None:
+    assert alerts_of(owed=True, verdicts=0) == [CANCELLED]
+    assert alerts_of(owed=True, verdicts=0, changes=None) == [None]
+
+
+def test_a_verdict_that_was_written_before_there_were_items_has_the_key_all_the_same() -> None:
+    page = task_of()
+    verdict = verdict_of(page, OLD, NEW, START)
+    del verdict.data["items"]
+    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+
+    result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START)
+
+    assert result.alerts[0].event["data"]["items"] is None
+
+
+async def test_an_event_with_everything_in_it_is_no_longer_than_receivers_take() -> None:
+    page = task_of(url="https://example.org/" + "a" * 2_000)
+    verdict = verdict_of(page, OLD, (*["x" * 30_000] * 11, None), START)
+    verdict.data["difference"] = {"added": ["é" * 1_000] * 20, "removed": ["é" * 1_000] * 20, "cut": True}
+    before, found = (items_of(*[value * 300 for _ in range(100)]) for value in ("字", "é"))
+    changes = (await compare(before, found)).changes
+    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+
+    result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START, changes=changes)
+
+    event = result.alerts[0].event
+    assert len(msgspec.json.encode(event)) <= MAX_EVENT_BYTES
+    assert event["data"]["items"]["changed"] == 100
+    assert event["data"]["page"]["url"] == page.url

@@ -1,0 +1,110 @@
+"""How a page's items changed, from the rendering to the store: with its alert, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.awareness import NEW, NEWER, OLD, Bench
+from tests.engine.items_of_pages import LATER, ItemRenderer, items_of
+from tocsin.adapters.stores import open_store
+from tocsin.errors import FetchFailed
+from tocsin.model import NO_ITEMS, FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tocsin.model import PageItems
+
+A = "https://example.org/a"
+SOON = items_of("2026-05-05")
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    """A render queue over a real store, with one page that has been checked."""
+    store = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
+    try:
+        bench = Bench(store)
+        await bench.add("a")
+        yield bench
+    finally:
+        await store.close()
+
+
+async def change(bench: Bench, state: Any, *found: PageItems | None, unread: str | None = None) -> list[Any]:
+    """Let the page change, and its rendering find these items; returns what all alerts so far say of items."""
+    bench.renderer = ItemRenderer(bench.clock, *found, unread=unread)
+    await bench.clock.advance(60)
+    await bench.check("a", state)
+    await bench.drain()
+    return [event["data"]["items"] for event in await bench.events()]
+
+
+async def test_MD_19_the_alert_says_from_what_to_what_a_date_changed(bench: Bench) -> None:
+    assert await change(bench, NEW, SOON) == [None]
+
+    (_, told) = await change(bench, NEWER, LATER)
+
+    assert [(each["property"], each["previous"], each["latest"]) for each in told["changes"]] == [
+        ("dtstart", ["2026-05-05"], ["2026-05-06"])
+    ]
+    page_id = bench.page_id("a")
+    latest = await bench.store.latest_items(page_id)
+    assert latest is not None
+    assert latest.digest == LATER.digest
+    (kept,) = (await bench.store.item_changes(page_id)).rows
+    assert kept.changes == told
+
+
+async def test_items_of_a_whole_page_that_are_gone_are_removed_and_told_once(bench: Bench) -> None:
+    await change(bench, NEW, SOON)
+    (_, gone) = await change(bench, NEWER, items_of())
+
+    (*_, after) = await change(bench, OLD, items_of())
+
+    assert (gone["removed"], after) == (1, None)
+
+
+async def test_LM45_a_page_that_wants_no_copy_kept_any_more_has_none(bench: Bench) -> None:
+    await change(bench, NEW, SOON)
+    await change(bench, NEWER, LATER)
+
+    told = await change(bench, OLD, NO_ITEMS)
+
+    assert told[-1] is None
+    assert await bench.store.latest_items(bench.page_id("a")) is None
+    assert not (await bench.store.item_changes(bench.page_id("a"))).rows
+
+
+async def test_a_page_whose_items_cannot_be_read_keeps_those_that_it_had(bench: Bench) -> None:
+    await change(bench, NEW, SOON)
+
+    told = await change(bench, NEWER, None, unread="too complex to be read for its items: 300,000 elements deep")
+
+    assert told == [None, None]
+    assert "items.unread" in bench.telemetry.names()
+    latest = await bench.store.latest_items(bench.page_id("a"))
+    assert latest is not None
+    assert latest.digest == SOON.digest
+
+
+async def test_T57_a_rendering_that_was_owed_tells_how_items_changed_since_the_last_one(bench: Bench) -> None:
+    await change(bench, NEW, SOON)
+    refused = FetchFailed(A, FailureKind.CONNECT, "connection refused")
+    bench.renderer = ItemRenderer(bench.clock, LATER)
+    bench.renderer.on(A, refused)
+    await bench.clock.advance(60)
+    await bench.check("a", NEWER)
+    await bench.drain()
+
+    bench.renderer.on(A, NEWER)
+    await bench.receive("a")
+    await bench.drain()
+
+    (_, failed, recovered) = await bench.events()
+    assert (failed["data"]["rendering"]["error"]["kind"], failed["data"]["items"]) == ("connect", None)
+    assert recovered["type"] == "tocsin.page.recovered.v1"
+    assert recovered["data"]["items"]["changed"] == 1
