@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.contract.desk import A
-from tocsin.adapters.stores.sqlite.connection import connect
+from tests.contract.desk import NOW, A
+from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.items import changes_by_state, keep_changes, keep_items
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.adapters.stores.sqlite.packing import url_key
 from tocsin.model import NO_ITEMS, PageItems
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGES = (1, 2, 3)
 FINDING = st.tuples(st.sampled_from(PAGES), st.sampled_from(["one", "two", None]))
@@ -74,3 +78,21 @@ def test_every_change_stands_with_one_state_the_latest_of_those_before_it(ats: l
     assert shown == sorted(ats)
     for begin, changes, until in zip(begins, by_state, [11, *begins], strict=False):
         assert all((begin <= change.at or begin == begins[-1]) and change.at < until for change in changes)
+
+
+def test_equal_items_are_read_anew_without_their_bytes_being_written_anew(tmp_path: Path) -> None:
+    path, log = tmp_path / "tocsin.db", tmp_path / "tocsin.db-wal"
+    packed = bytes(100_000)
+    written: list[int] = []
+    with closing(connect(str(path), busy=timedelta(), writes=True)) as db:
+        db.execute("pragma journal_mode = wal")
+        list(apply_migrations(db, str(path)))
+        for at in (NOW, NOW + 1):
+            before = log.stat().st_size
+            with transaction(db):
+                keep_items(db, 1, PageItems(at, b"digest", packed, 1, body=b"digest %d" % at))
+            written.append(log.stat().st_size - before)
+
+    first, again = written
+    assert first > len(packed)
+    assert again < 10_000

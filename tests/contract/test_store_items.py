@@ -77,7 +77,7 @@ async def test_of_equal_items_only_when_and_of_which_bytes_they_were_read_is_new
     page_id = await begin(desk, A, items=items("one"))
     again = items("one", NOW + HOUR, body=BODY.replace(b"0f", b"1e"), first_at=NOW)
 
-    await change(desk, A, "1", items=structs.replace(again, packed=items("packed otherwise").packed))
+    await change(desk, A, "1", items=again)
 
     assert await desk.store.latest_items(page_id) == again
 

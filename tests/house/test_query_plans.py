@@ -121,7 +121,6 @@ def scans(steps: list[str]) -> list[str]:
         ("snapshots", "around", "snapshots_of_page"),
         ("snapshots", "latest_of", "snapshots_of_page"),
         ("snapshots", "prunable", "snapshots_of_page"),
-        ("items", "note_same", "INTEGER PRIMARY KEY"),
         ("items", "latest", "INTEGER PRIMARY KEY"),
         ("items", "changes", "item_changes_of_page"),
         ("items", "forget_changes", "item_changes_of_page"),

@@ -26,8 +26,7 @@ MOST_CHANGES = 1000
 def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
     """Keep the items of a page in place of those before, inside a transaction.
 
-    Where they are the same, only when and of which bytes they were read is written. Items without any bytes say that
-    none of the page may be kept: what was, goes, and how they changed with them.
+    Items without any bytes say that none of the page may be kept: what was, goes, and how they changed with them.
     """
     if not items.packed:
         db.execute(SQL["forget"], {"page": page_id})
@@ -40,9 +39,9 @@ def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
         "is_cut": items.is_cut,
         "body": _pack_body(items.body),
         "digest": items.digest,
+        "packed": items.packed,
     }
-    if not db.execute(SQL["note_same"], row).rowcount:
-        db.execute(SQL["keep"], {**row, "packed": items.packed})
+    db.execute(SQL["keep"], row)
 
 
 def keep_changes(db: sqlite3.Connection, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:

@@ -1,16 +1,15 @@
 -- Microdata of pages: the latest items of each, and how they changed at its renderings. Changes go with their rendering,
 -- and all of it with the page.
 
--- Equal items are read anew: the row says since when they are known to be those, and the bytes stay where they are.
--- name: note_same
-update items set at = :at, body = :body where page_id = :page and digest = :digest and count = :count
-  and is_cut = :is_cut;
-
+-- Of equal items only when and of which bytes they were read is new: where a row's size stays, SQLite leaves the pages of
+-- a long value alone in which nothing differs.
 -- name: keep
 insert into items (page_id, first_at, at, count, is_cut, body, digest, packed)
 values (:page, :at, :at, :count, :is_cut, :body, :digest, :packed)
-on conflict (page_id) do update set first_at = excluded.at, at = excluded.at, count = excluded.count,
-  is_cut = excluded.is_cut, body = excluded.body, digest = excluded.digest, packed = excluded.packed;
+on conflict (page_id) do update set
+  first_at = iif(digest = excluded.digest and is_cut = excluded.is_cut, first_at, excluded.at), at = excluded.at,
+  count = excluded.count, is_cut = excluded.is_cut, body = excluded.body, digest = excluded.digest,
+  packed = excluded.packed;
 
 -- name: forget
 delete from items where page_id = :page;
