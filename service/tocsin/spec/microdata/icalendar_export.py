@@ -46,7 +46,11 @@ _STATES: Final = {
 }
 _NUMBER = re.compile("0*+([0-9]{1,9})")
 _NO_URI = re.compile(r"[^!#-\[\]-~]")
+_ENDS: Final = {"DTEND": "DURATION", "DURATION": "DTEND"}
+"""Of these an event has one."""
 _DATE_LETTERS = 8
+_LONGEST = 1000
+"""So much of a text is read as a date, or to tell an event by it."""
 _LONGEST_S: Final = 100 * 366 * 86_400
 """A century: longer than any event, and shorter than what readers can count."""
 
@@ -84,7 +88,7 @@ class ExportedEvents(Events):
         return str(uuid5(NAMESPACE_URL, known.encode("utf-8", "replace").decode()))
 
     def _text_of(self, event: Item, name: str) -> str:
-        return next((clean(each.text or "") for each in event.properties if name in each.names), "")
+        return next((clean((each.text or "")[:_LONGEST]) for each in event.properties if name in each.names), "")
 
     def _write_body(self, event: Item, sheet: Sheet) -> None:
         sheet.add("UID", escape(self._uid))
@@ -96,16 +100,12 @@ class ExportedEvents(Events):
                 continue
             text = clean(each.text)
             written = _WRITERS[upper](text, start) if upper in _WRITERS else _write_text(text, upper)
-            if (
-                written is None
-                or (upper == "DURATION" and "DTEND" in told)
-                or (upper == "DTEND" and "DURATION" in told)
-            ):
+            if written is None or _ENDS.get(upper) in told:
+                self._budget.spend(len(each.text))
                 continue
             if upper in _ONCE:
                 told.add(upper)
-            value, parameters = written
-            sheet.add(upper, value, parameters)
+            sheet.add(upper, *written)
 
 
 def export_datetime(text: str) -> str | None:
@@ -127,7 +127,8 @@ def export_datetime(text: str) -> str | None:
 
 
 def _find_start(event: Item) -> str | None:
-    starts = (export_datetime(clean(each.text or "")) for each in event.properties if "dtstart" in each.names)
+    texts = ((each.text or "")[:_LONGEST] for each in event.properties if "dtstart" in each.names)
+    starts = (export_datetime(clean(text)) for text in texts)
     return next(filter(None, starts), None)
 
 
@@ -141,9 +142,16 @@ def _write_text(text: str, name: str) -> Line | None:
     return (escape(text), []) if text else None
 
 
-def _write_when(text: str, _: str | None) -> Line | None:
-    basic = export_datetime(text)
+def _annotate(basic: str | None) -> Line | None:
     return None if basic is None else (basic, [("VALUE", "DATE" if _is_date(basic) else "DATE-TIME")])
+
+
+def _write_when(text: str, _: str | None) -> Line | None:
+    return _annotate(export_datetime(text))
+
+
+def _write_start(text: str, start: str | None) -> Line | None:
+    return _annotate(start or export_datetime(text))  # the first that is a date; it was read before
 
 
 def _write_end(text: str, start: str | None) -> Line | None:
@@ -151,7 +159,7 @@ def _write_end(text: str, start: str | None) -> Line | None:
     basic = export_datetime(text)
     if basic is None or (start is not None and (len(basic) != len(start) or basic <= start)):
         return None
-    return _write_when(text, start)
+    return _annotate(basic)
 
 
 def _write_moment(text: str, _: str | None) -> Line | None:
@@ -203,7 +211,7 @@ def _write_number(text: str, _: str | None) -> Line | None:
 
 
 _WRITERS: Final[dict[str, Callable[[str, str | None], Line | None]]] = {
-    "DTSTART": _write_when,
+    "DTSTART": _write_start,
     "DTEND": _write_end,
     "EXDATE": _write_when,
     "RDATE": _write_more_dates,

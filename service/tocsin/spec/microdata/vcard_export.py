@@ -25,6 +25,8 @@ _ONCE: Final = frozenset({"UID", "FN", "N", "BDAY", "REV", "CLASS", "MAILER", "T
 _REFERENCES: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY", "URL"})
 """Whose values are URLs, or else data that nobody writes into a page."""
 _SCHEMES: Final = {"EMAIL": "mailto:", "TEL": "tel:"}
+_LONGEST: Final = 1000
+"""So much of a text can be somebody's name."""
 _SHORT_TIME = re.compile(r"(T[0-9]{2}:[0-9]{2})(?=Z|[+-])")
 _INITIAL = re.compile(r"\w\.?")
 
@@ -40,15 +42,20 @@ class ExportedCards(Cards):
                 continue
             written = self._write_value(name, each)
             if written is None or not written[0].strip(";, "):
+                self._budget.spend(len(each.text or ""))
                 continue
             if upper in _ONCE:
                 told.add(upper)
             sheet.add(name, *written)
         # Both are demanded by RFC 2426, 3.1; vobject refuses a card without FN, others show it without any name.
         if "FN" not in told:
-            sheet.frame("FN", escape(self._infer_formatted(card)))
+            self._add_inferred(sheet, "FN", escape(self._infer_formatted(card)))
         if "N" not in told:
-            sheet.frame("N", self._infer_name(card))
+            self._add_inferred(sheet, "N", self._infer_name(card))
+
+    def _add_inferred(self, sheet: Sheet, name: str, value: str) -> None:
+        self._budget.spend(len(value))
+        sheet.frame(name, value)
 
     def _write_head(self, card: Item, sheet: Sheet) -> set[str]:
         """Write whence the card is, and its identifier; give the names that stand for good."""
@@ -96,7 +103,7 @@ class ExportedCards(Cards):
 
     def _first_text(self, item: Item, name: str) -> str | None:
         text = super()._first_text(item, name)
-        return None if text is None else clean(text)
+        return None if text is None or not self._budget.spend(len(text)) else clean(text)
 
     def _texts(self, item: Item, name: str) -> list[str]:
         return [escape(text) for text in self._cleaned(item, name) if text]
@@ -114,7 +121,7 @@ class ExportedCards(Cards):
     def _infer_formatted(self, card: Item) -> str:
         """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else."""
         for each in self._named(card, "n"):
-            text = self._in_words(each.item) if each.item is not None else clean(each.text or "")
+            text = self._in_words(each.item) if each.item is not None else self._plain(each)
             if text:
                 return text
         for name in ("org", "nickname", "email", "tel"):
@@ -132,13 +139,15 @@ class ExportedCards(Cards):
     def _plain(self, each: Property) -> str:
         """Give a property's text, or what stands for it in an item."""
         if each.item is None:
-            text = clean(each.text or "") if each.kind is not Kind.URL else ""
+            text = (each.text or "") if each.kind is not Kind.URL else ""
         else:
             text = self._first_text(each.item, "organization-name") or self._first_text(each.item, "value") or ""
-        return text
+        return clean(text[:_LONGEST])
 
     def _in_words(self, name: Item) -> str:
-        family, given, additional, prefix, suffix = (self._first_text(name, part) or "" for part in NAME_PARTS)
+        family, given, additional, prefix, suffix = (
+            (self._first_text(name, part) or "")[:_LONGEST] for part in NAME_PARTS
+        )
         return " ".join(filter(None, (prefix, given, additional, family, suffix)))
 
 
