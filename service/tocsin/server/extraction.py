@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tocsin.errors import FetchError
     from tocsin.model import Instant, PageItems, PageRow
+    from tocsin.ports import Rendered
     from tocsin.server.access.caller import Caller
     from tocsin.server.extracts import Wanted, Work
     from tocsin.server.receipts import Finding
@@ -109,6 +110,15 @@ class Extraction:
                 raise
             return msgspec.structs.replace(found, stale=exc.kind)
 
+    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
+        """Receive a page now, whatever is known of it, and extract what is wanted.
+
+        Raises Problem, FetchError, UsageError.
+        """
+        received = await self.parts.service.receive(page.id)
+        await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form)
+        return await self._of_received(page, wanted, received, None)
+
     async def items(self, page: PageRow) -> bytes:
         """Give the items that are kept of a page, as `KeptItems` in JSON. Raises Problem, StoreError."""
         told = Told(page.id, await self.parts.store.latest_items(page.id), no_text=page.noindex)
@@ -140,6 +150,9 @@ class Extraction:
         if received is None:
             with self._place():
                 received = await self._receipts.get(page.id, finding, on_made=made)
+        return await self._of_received(page, wanted, received, kept)
+
+    async def _of_received(self, page: PageRow, wanted: Wanted, received: Rendered, kept: PageItems | None) -> Document:
         mark = (received.received_at, b"" if kept is None else kept.digest)
         document = await self._write(page, wanted, mark, received.received_at, OfPage(wanted, received, kept))
         assert document is not None  # noqa: S101 - only what was kept can be damaged

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from fastapi import Query, Response
 from pydantic import Field
 
-from tocsin.server.access import Reading, Writing, audit
+from tocsin.server.access import Reading, Writing
 from tocsin.server.api.given import NumberInPath, make_router, number, problems
 from tocsin.server.api.schemas.common import Model, time_of
 from tocsin.server.api.schemas.pages import Copies, Extracted
 from tocsin.server.api.schemas.records import Run, Text, TextDifference, Texts
 from tocsin.server.api.shapes import copies_of
 from tocsin.server.decisions import demand_page, missing
+from tocsin.server.extraction import Extracting
+from tocsin.server.extracts import read_wanted
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import compare_texts, whole_lines
-from tocsin.spec.extract import Form, extract
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -136,38 +137,24 @@ async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Copies
     summary="Say what else a page says, received now",
     operation_id="extract",
     deprecated=True,
+    response_model=Extracted,
     responses=problems(404, 502),
 )
 async def extract_from(
-    caller: Writing, parts: Given, page_id: NumberInPath, asked: Annotated[ExtractWanted, Query()]
-) -> Extracted:
+    caller: Writing,
+    parts: Given,
+    extraction: Extracting,
+    page_id: NumberInPath,
+    asked: Annotated[ExtractWanted, Query()],
+) -> Response:
     """Receive a page now, at its host's turn, and say what else it says; nothing is stored or compared.
 
     It makes a request each time, so that the scope is `write`. What a page asks of robots is kept to.
     Deprecated: `GET /pages/{page_id}/extract/{form}` gives the same records and needs `read` only.
     """
     page = await demand_page(parts, number(page_id))
-    received = await parts.service.receive(page.id)
-    await audit(parts, caller, "page.extract", page=str(page.id), form=asked.form)
-    found = await asyncio.to_thread(
-        partial(
-            extract,
-            received.body,
-            received.content_type,
-            form=Form(asked.form),
-            url=received.final_url,
-            headers=received.headers,
-        )
-    )
-    return Extracted(
-        url=received.final_url,
-        received_at=time_of(received.received_at),
-        form=asked.form,
-        records=list(found.records),
-        problems=list(found.problems),
-        no_text=found.no_text,
-        no_links=found.no_links,
-    )
+    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None))
+    return Response(document.body, media_type=document.media_type)
 
 
 async def _read(parts: Parts, text_id: int, page_id: str) -> str:
