@@ -17,9 +17,7 @@ VEVENT = "http://microformats.org/profile/hcalendar#vevent"
 HCARD = "http://microformats.org/profile/hcard"
 
 
-def change(
-    word: str = "changed", *, label: str | None = "Jazz", kind: str | None = VEVENT, **more: Any
-) -> dict[str, Any]:
+def change(word: str = "changed", *, label: Any = "Jazz", kind: Any = VEVENT, **more: Any) -> dict[str, Any]:
     """One change as the event shows it."""
     item = {"type": kind, "id": None, "position": 2, "label": label}
     nothing: dict[str, Any] = {"within": [], "property": None, "previous": None, "latest": None}
@@ -125,3 +123,17 @@ def test_whatever_pages_say_is_told_in_lines_that_can_be_read(
     assert len(lines) == 1
     assert len(lines[0].splitlines()) <= 1
     assert len(lines[0]) < 10_000
+
+
+def test_what_was_too_long_for_its_event_is_told_by_its_length() -> None:
+    gone = {"digest": "sha256:1", "length": 4200}
+    moved = change(property="description", label=gone, kind=gone, previous=gone, latest=["New", gone], within=gone)
+    came = change("added", latest={"type": gone, "properties": {"summary": gone}})
+    nested = change(property="x", previous=[], latest=[{"type": gone, "id": None, "properties": {"summary": gone}}])
+    length = "(4,200 bytes, too long to be kept here)"
+
+    lines = told(moved, came, nested)
+
+    assert lines[0] == f'description of {length} of "{length}": {length} → New, {length}'
+    assert lines[1] == 'added: vevent "Jazz"'
+    assert lines[2].startswith('x of "Jazz" added: ')

@@ -44,7 +44,8 @@ def _tell(change: Mapping[str, Any]) -> str:
     if change["property"] is None:
         return f"{change['change']}: {_known_as(item, with_type=True)}"
     # From the property outwards, as it is said.
-    place = " of ".join(map(_cut, (change["property"], *reversed(change["within"]))))
+    within = change["within"] if isinstance(change["within"], list) else [change["within"]]
+    place = " of ".join(_cut(_said(each)) for each in (change["property"], *reversed(within)))
     subject = f"{place} of {_known_as(item)}"
     if not previous:
         return f"{subject} added: {_values(latest or ())}"
@@ -55,13 +56,15 @@ def _tell(change: Mapping[str, Any]) -> str:
 
 def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
     """Name an item by its label; without one by its type, and its number among those of that type."""
-    kind, label = short_type(item["type"]), _cut(item["label"] or "")
+    kind, label = short_type(_said(item["type"])), _cut(_said(item["label"]))
     if not label:
         return f"{kind} {item['position']}"
     return f'{kind} "{label}"' if with_type else f'"{label}"'
 
 
-def _values(values: Sequence[Any]) -> str:
+def _values(values: Sequence[Any] | Mapping[str, Any]) -> str:
+    if isinstance(values, dict):
+        return _said(values)
     shown = [_value(each) for each in values[:_MOST_VALUES]]
     if more := len(values) - len(shown):
         shown.append(f"… and {more:,} more")
@@ -70,13 +73,21 @@ def _values(values: Sequence[Any]) -> str:
 
 def _value(value: Any) -> str:
     """Show a text, or an item by its type and what people know it by."""
-    if not isinstance(value, dict):
-        return _cut(str(value)) or '""'
+    if not isinstance(value, dict) or "length" in value:
+        return _cut(_said(value)) or '""'
     said = value.get("properties") or {}
-    named = (text for name in LABELS for text in said.get(name) or () if isinstance(text, str))
+    lists = [said[name] for name in LABELS if isinstance(said, dict) and isinstance(said.get(name), list)]
+    named = (text for texts in lists for text in texts if isinstance(text, str))
     label = _cut(next(named, ""))
-    kind = short_type(value.get("type"))
+    kind = short_type(_said(value.get("type")))
     return f'{kind} "{label}"' if label else kind
+
+
+def _said(value: Any) -> str:
+    """Read a text of an event; one that was too long for it stands there as digest and length."""
+    if isinstance(value, dict):
+        return f"({value.get('length', 0):,} bytes, too long to be kept here)"
+    return "" if value is None else str(value)
 
 
 def _cut(text: str) -> str:
