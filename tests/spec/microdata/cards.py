@@ -74,12 +74,13 @@ _VALUES = (
 )
 _CHARACTERS = st.characters() | st.sampled_from("\r\n\t\0\x0b\x0c\x1c\x85\u2028\u2029\ud800\\;,:\"' =")
 texts = st.text(_CHARACTERS, max_size=60) | st.sampled_from(_VALUES)
-_KNOWN = [
+KNOWN: Final = [
     *sorted({name.lower() for name in icalendar.TypesFactory().types_map}),
     *("begin", "end", "profile", "name", "uid", "fn", "n", "adr", "org", "agent", "tel", "email", "photo", "bday"),
     *("rev", "tz", "note", "logo", "sound", "key", "valarm", "vevent", "vcard", "x-foo", "a.b", "a:b", "a;b", "\u017f"),
 ]
-names = st.sampled_from(_KNOWN) | st.text(_CHARACTERS, min_size=1, max_size=8)
+"""Names that mean something to who reads cards or calendars, and some that cannot."""
+names = st.sampled_from(KNOWN) | st.text(_CHARACTERS, min_size=1, max_size=8)
 
 
 @st.composite

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from tests.spec.microdata.cards import NOW, PRODUCT, components_of, pages, parts_of, read
+from tests.spec.microdata.cards import KNOWN, NOW, PRODUCT, components_of, pages, parts_of, read
 from tocsin.spec.microdata.lines import MOST_LETTERS
 from tocsin.spec.microdata.to_icalendar import find_events, to_icalendar, write_calendar
 from tocsin.spec.microdata.to_vcard import find_cards, to_vcard, write_cards
@@ -26,6 +26,16 @@ def test_every_exported_calendar_is_read_by_icalendar(page: Microdata) -> None:
     assert [part.name for part in parts] == ["VCALENDAR"] + ["VEVENT"] * len(find_events(page))
     assert [part.errors for part in parts if part.errors] == []
     assert len({str(part["UID"]) for part in parts[1:]}) == len(parts) - 1
+
+
+@pytest.mark.parametrize("value", ["0", "a\x85b;c=d:e,f", "2009-05-05", "P1D", "1;2;3;4;5;6;7;8", '"', "\\"])
+def test_by_whatever_name_that_a_reader_knows_a_text_stands_it_is_read(value: str) -> None:
+    for at in range(0, len(KNOWN), 10):
+        event = Item(VEVENT, None, tuple(text(name, value) for name in KNOWN[at : at + 10]))
+        written = to_icalendar(page_of(event), now=NOW, product=PRODUCT) or ""
+
+        assert [part.errors for part in parts_of(written)] == [[], []]
+        assert components_of(written)[0].validate(raiseException=True)
 
 
 @given(pages())

@@ -29,10 +29,11 @@ _ELSEWHERE: Final = frozenset(
         *("DUE", "COMPLETED", "PERCENT-COMPLETE", "FREEBUSY", "BUSYTYPE", "REQUEST-STATUS"),
         *("TZID", "TZNAME", "TZOFFSETFROM", "TZOFFSETTO", "TZURL", "ACTION", "REPEAT", "TRIGGER", "ACKNOWLEDGED"),
         *("REFRESH-INTERVAL", "IMAGE", "LINK", "CONCEPT", "CONFERENCE", "SOURCE", "STRUCTURED-DATA"),
-        *("STYLED-DESCRIPTION", "GAP", "RSVP", "ADR", "N", "ORG", "RECURRENCE-ID"),
+        *("STYLED-DESCRIPTION", "GAP", "ADR", "N", "ORG", "RECURRENCE-ID"),
+        *("ALTREP", "DIR", "DELEGATED-FROM", "DELEGATED-TO", "MEMBER", "SENT-BY", "RSVP"),
     }
 )
-"""Names that RFC 5545 and its heirs know, but not of an event, or not as a text."""
+"""Names that RFC 5545 and its heirs know, but not of an event, not as a text, or as those of parameters."""
 _ONCE: Final = frozenset(
     {
         *("CLASS", "CREATED", "DESCRIPTION", "DTEND", "DTSTART", "DURATION", "GEO", "LAST-MODIFIED", "LOCATION"),
