@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.literal import Literal
 from tocsin.spec.html.tree import Element, read_tree
+from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.to_json import to_json
 
@@ -107,6 +108,25 @@ def test_any_markup_is_read_and_each_property_is_the_same_in_all_its_items(parts
     to_json(found, living=living)
     marked = [element for element in read_tree(body, _HTML).elements() if _is_item(element)]
     assert len(marked) == len(found.all)
+
+
+@given(
+    base=st.sampled_from(
+        [
+            "https://a.example",
+            "http://u:p@a.example:8080/b/c?q/r#f/g",
+            "HTTP://A.example/b/../c d/\u00e9",
+            "file:///b/c",
+        ]
+    ),
+    reference=st.text("/ab.~-_:?#%\\\u00e9 ", max_size=8),
+)
+def test_URL12_a_reference_leads_where_the_url_standard_says(base: str, reference: str) -> None:
+    page = f"<!DOCTYPE html><p itemscope><a itemprop=x href='{reference}'>".encode()
+
+    (item,) = read_items(page, _HTML, address=base).items
+
+    assert item.properties[0].text == (resolve(reference, base) or "")
 
 
 def _is_item(element: Element) -> bool:

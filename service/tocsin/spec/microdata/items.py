@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.marked import read_marked
 from tocsin.spec.html.search import holds_any
-from tocsin.spec.microdata.crawl import Crawl
+from tocsin.spec.microdata.crawl import NOWHERE, Crawl
 from tocsin.spec.microdata.reading import Reading
-from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import Item, Microdata
 
 if TYPE_CHECKING:
     from tocsin.spec.html.marked import MarkedPage
+    from tocsin.spec.microdata.values import Property
 
 MOST_PROPERTIES: Final = 1_000_000
 """Of all items of a page together; an itemref may give the same thousand to each of a thousand items."""
@@ -62,22 +63,25 @@ class ItemsOfMarks:
     ) -> None:
         """Read all of them; `read_items` says what the arguments mean."""
         self._crawl = crawl
-        self._reading = Reading(page, crawl, address=address, base=base, living=living)
-        self._languages = page.languages
+        self._reading = reading = Reading(page, crawl, address=address, base=base, living=living)
         self._left = MOST_PROPERTIES
-        self.items = {
-            place: Item(page.marks[place].attr("itemtype") or None, self._reading.identifier(place))
-            for place in crawl.items
+        items = self.items = {
+            place: Item(page.marks[place].attr("itemtype") or None, reading.identifier(place)) for place in crawl.items
         }
-        self.properties: dict[int, Property | None] = {}
-        for place, item in self.items.items():
+        # What stands in an item is one of its properties; what stands in none may be, and is read once one has it.
+        self.properties: dict[int, Property | None] = {
+            place: reading.property(place, written, items.get(place))
+            for place, written in enumerate(crawl.written)
+            if written is not None and crawl.owners[place] != NOWHERE
+        }
+        for place, item in items.items():
             item.properties, item.errors = self._properties_of(place)
-        problems = self._reading.problems
+        problems = reading.problems
         self.data = Microdata(
             address=address,
             title=page.title,
-            items=tuple([item for place, item in self.items.items() if crawl.written[place] is None]),
-            all=tuple(self.items.values()),
+            items=tuple([item for place, item in items.items() if crawl.written[place] is None]),
+            all=tuple(items.values()),
             problems=page.problems + problems,
             is_cut=bool(problems),
         )
@@ -89,21 +93,8 @@ class ItemsOfMarks:
             found = found[: self._left]
             self._reading.cut(f"its items have more than {MOST_PROPERTIES} properties in all")
         known = self.properties
-        properties = []
         for each in found:
             if each not in known:
-                known[each] = self._property_at(each)
-            one = known[each]
-            if one is not None:
-                properties.append(one)
-        return tuple(properties), errors
-
-    def _property_at(self, place: int) -> Property | None:
-        names = self._reading.names(self._crawl.written[place] or "")
-        if not names:
-            return None
-        item = self.items.get(place)
-        if item is not None:
-            return Property(names, Kind.ITEM, item, self._languages[place])
-        kind, value = self._reading.value(place)
-        return Property(names, kind, value, self._languages[place])
+                written = self._crawl.written[each] or ""
+                known[each] = self._reading.property(each, written, self.items.get(each))
+        return tuple([one for each in found if (one := known[each]) is not None]), errors
