@@ -302,6 +302,15 @@ def test_a_page_that_is_received_again_tells_how_its_items_changed() -> None:
     assert alerts_of(owed=True, verdicts=0, changes=None) == [None]
 
 
+def test_a_copy_elsewhere_takes_nothing_from_the_items_of_the_page() -> None:
+    job = job_of(copy_url="https://archive.example/a")
+    rendered = msgspec.structs.replace(rendered_of(job.task), items=LATER)
+
+    result = Awareness(Alerts("tocsin", SeededChance()), "http").given(job, rendered, POLICY, START)
+
+    assert (result.items, result.changes, result.alerts[0].event["data"]["items"]) == (None, None, None)
+
+
 def test_a_verdict_that_was_written_before_there_were_items_has_the_key_all_the_same() -> None:
     page = task_of()
     verdict = verdict_of(page, OLD, NEW, START)

@@ -232,6 +232,7 @@ def test_an_item_that_another_one_has_pushed_out_is_not_told_as_removed() -> Non
     changes = compare_items(cut("a", "b", "c"), cut("new", "a", "b"))
 
     assert [one.change for one in changes.changes] == ["added"]
+    assert changes.is_cut
 
 
 def test_an_item_that_moved_up_from_where_nothing_is_kept_is_not_told_as_added() -> None:

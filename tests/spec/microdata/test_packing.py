@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import zlib
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,11 +15,23 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.making import ADDRESS, holding, item, page, pages, seen, text
 from tocsin.errors import DamagedItems
+from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
-from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
+from tocsin.spec.microdata.to_icalendar import to_icalendar
+from tocsin.spec.microdata.to_json import to_json
+from tocsin.spec.microdata.to_vcard import to_vcard
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+EVERYTHING = f"""<!doctype html><html lang=de><title>Events</title>
+<div itemscope itemtype={VEVENT} itemid=/1 itemref=more><b itemprop=summary>Grüße</b><a itemprop=url href=/u>x</a>
+<time itemprop="dtstart dtstamp" datetime=2009-05-05>5</time><time itemprop=dtend>9pm</time></div>
+<p id=more lang=en>at <i itemprop=location>Hall</i></p>
+<div itemscope itemtype={HCARD}><p itemprop=fn>Ann Lee<p itemprop=n itemscope><b itemprop=family-name>Lee</b></p></div>
+"""
 
 
 def json_of(packed: bytes) -> bytes:
@@ -52,6 +66,17 @@ def test_what_formats_need_besides_is_kept() -> None:
     assert (one.type, one.id, one.errors) == ("a b", "urn:x", 2)
     (dtstart,) = one.properties
     assert (dtstart.names, dtstart.kind, dtstart.language) == (("dtstart", "when"), Kind.TIME, "en-GB")
+
+
+def test_every_format_makes_the_same_of_what_is_kept() -> None:
+    read = read_items(EVERYTHING.encode(), "text/html; charset=utf-8", address=ADDRESS)
+
+    kept = unpack(pack(read).packed)
+
+    for way in (to_json, partial(to_vcard, which=None), partial(to_icalendar, now=NOW, product="tests")):
+        written = way(kept)
+        assert written
+        assert written == way(read)
 
 
 def test_of_more_than_a_thousand_items_the_first_are_kept_and_it_says_so() -> None:

@@ -53,7 +53,7 @@ class Changes:
 
     added, removed, changed  numbers of top-level items
     changes  in the order of the latest items, and of names; then those removed
-    is_cut   more differs than is told here
+    is_cut   more may differ than is told here: a side has not all of the page's items, or too much differs
     """
 
     added: int
@@ -91,7 +91,7 @@ def compare_items(before: Microdata, latest: Microdata) -> Changes:
     found += [(one.place, [Change("added", one.item, one.position)]) for one in matches.added]
     changes = [change for _, each in sorted(found, key=lambda one: one[0]) for change in each]
     changes += [Change("removed", one.item, one.position) for one in matches.removed]
-    is_cut = comparing.is_exhausted or len(changes) > _MOST_CHANGES
+    is_cut = before.is_cut or latest.is_cut or comparing.is_exhausted or len(changes) > _MOST_CHANGES
     return Changes(len(matches.added), len(matches.removed), changed, tuple(changes[:_MOST_CHANGES]), is_cut)
 
 

@@ -46,7 +46,7 @@ def changes_data(changes: Changes, *, since: str) -> _Object | None:
     """Show changes as `items` in an event does; None where nothing differs.
 
     since  when the items compared with were read
-    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON; `cut` says that more differs than is shown.
+    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON; `cut` says that more may differ than that.
     """
     if not changes:
         return None
