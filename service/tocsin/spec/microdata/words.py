@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tocsin.spec.microdata.matching import LABELS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-LABELS: Final = ("name", "summary", "fn", "title", "headline")
-"""Properties by which people know an item that is the value of another one; the first that it has."""
 
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
@@ -62,7 +61,7 @@ def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
     return f'{kind} "{label}"' if with_type else f'"{label}"'
 
 
-def _values(values: Sequence[Any] | Mapping[str, Any]) -> str:
+def _values(values: Sequence[Any] | dict[str, Any]) -> str:
     if isinstance(values, dict):
         return _said(values)
     shown = [_value(each) for each in values[:_MOST_VALUES]]
