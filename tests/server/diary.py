@@ -13,9 +13,13 @@ from tocsin.spec.microdata.packing import pack
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import httpx
+
+    from tests.server.api.talk import Api
     from tests.server.rig import Rig
 
 URL = "https://diary.example/"
+AT = "/pages/1/extract"
 BODY = b"""<!doctype html><html lang="en"><title>A diary</title>
 <div itemscope itemtype="http://microformats.org/profile/hcalendar#vevent">
 <h1 itemprop="summary">Jazz &amp; more</h1>
@@ -44,3 +48,16 @@ async def desk_on(rig: Rig, folder: Path) -> Desk:
     desk = Desk(rig.store, claim, folder)  # type: ignore[arg-type]  # the only kind of store that there is
     desk.now = rig.clock.now()
     return desk
+
+
+async def keep(api: Api, desk: Desk, body: bytes = BODY, **changes: str) -> None:
+    """Let a check keep the page's items."""
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0", items=items(body, at=desk.now, **changes))
+
+
+async def got(api: Api, form: str, **headers: str) -> httpx.Response:
+    """What is extracted in a form."""
+    answer = await api.call("GET", f"{AT}/{form}", headers=headers)
+    assert answer.status_code in {200, 304}, answer.text
+    return answer

@@ -153,8 +153,11 @@ class Extraction:
         return await self._of_received(page, wanted, received, kept)
 
     async def _of_received(self, page: PageRow, wanted: Wanted, received: Rendered, kept: PageItems | None) -> Document:
-        mark = (received.received_at, b"" if kept is None else kept.digest)
-        document = await self._write(page, wanted, mark, received.received_at, OfPage(wanted, received, kept))
+        public_url = self.parts.service.settings().http.public_url.rstrip("/")
+        self_url = f"{public_url}/api/v1/pages/{page.id}/extract/{wanted.form}" if public_url else None
+        work = OfPage(wanted, received, kept, page.last_changed_at, self_url)
+        mark = (received.received_at, b"" if kept is None else kept.digest, page.last_changed_at, self_url)
+        document = await self._write(page, wanted, mark, received.received_at, work)
         assert document is not None  # noqa: S101 - only what was kept can be damaged
         return document
 

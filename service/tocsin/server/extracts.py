@@ -83,12 +83,16 @@ class OfItems(Struct, frozen=True, tag_field="what", tag=True):
 class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     """A page that was received is to be written.
 
-    kept  its items as they were read last: where they are still the same, they are as old as these say
+    kept      its items as they were read last: where they are still the same, they are as old as these say
+    changed   when the page was found changed last: what has no date of its own bears this one, and keeps it
+    self_url  where the document is had; None: not known
     """
 
     wanted: Wanted
     page: Rendered
-    kept: PageItems | None
+    kept: PageItems | None = None
+    changed: Instant | None = None
+    self_url: str | None = None
 
 
 class Told(Struct, frozen=True, tag_field="what", tag=True):
@@ -146,8 +150,8 @@ def _perform(work: Work) -> Done:
         match work:
             case OfItems(wanted, kept):
                 return _write_items(wanted, kept)
-            case OfPage(wanted, page, kept):
-                return _write_page(wanted, page, kept)
+            case OfPage():
+                return _write_page(work)
             case Told():
                 return Written(_to_json(_tell(work)), 0)
     except DamagedItems as exc:
@@ -176,11 +180,17 @@ def _write_items(wanted: Wanted, kept: PageItems) -> Done:
     return _document(wanted, kept.first_at, found.text, found.problems, found.found)
 
 
-def _write_page(wanted: Wanted, page: Rendered, kept: PageItems | None) -> Done:
+def _write_page(work: OfPage) -> Done:
+    wanted, page, kept = work.wanted, work.page, work.kept
     if wanted.form not in FORMATS:
-        return _records(wanted, page)
-    since = kept.first_at if kept is not None and _has_same_items(page, kept) else page.received_at
-    found = _extract(wanted, page, since)
+        return _records(work)
+    if kept is not None and _has_same_items(page, kept):
+        since = now = kept.first_at
+    else:
+        since, now = page.received_at, page.received_at
+        if work.changed is not None and not wanted.is_in_items:
+            now = min(now, work.changed)
+    found = _extract(work, now)
     if found.no_text:
         return kept_back(page.final_url)
     return _document(wanted, since, found.document, found.problems, found.found)
@@ -223,8 +233,9 @@ def kept_back(url: str) -> Refused:
     )
 
 
-def _records(wanted: Wanted, page: Rendered) -> Written:
-    found = _extract(wanted, page, page.received_at)
+def _records(work: OfPage) -> Written:
+    wanted, page = work.wanted, work.page
+    found = _extract(work, page.received_at)
     told = {
         "url": page.final_url,
         "received_at": to_rfc3339(page.received_at),
@@ -237,7 +248,8 @@ def _records(wanted: Wanted, page: Rendered) -> Written:
     return Written(_to_json(told), page.received_at)
 
 
-def _extract(wanted: Wanted, page: Rendered, since: Instant) -> Extract:
+def _extract(work: OfPage, now: Instant) -> Extract:
+    wanted, page = work.wanted, work.page
     return extract(
         page.body,
         page.content_type,
@@ -246,7 +258,8 @@ def _extract(wanted: Wanted, page: Rendered, since: Instant) -> Extract:
         headers=page.headers,
         profile=wanted.profile,
         item=wanted.item,
-        now=_moment(since),
+        now=_moment(now),
+        self_url=work.self_url,
     )
 
 

@@ -35,14 +35,12 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
-    from typing import TypeAlias
 
     from tocsin.spec.html.tree import Tree
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
     from tocsin.spec.microdata.formats import Received
 
-    _Wanted: TypeAlias = tuple[str | None, int | Literal["all"] | None, datetime | None, str]
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -104,6 +102,7 @@ def extract(
     profile: str | None = None,
     item: int | Literal["all"] | None = None,
     now: datetime | None = None,
+    self_url: str | None = None,
     blank: str = "",
 ) -> Extract:
     """Extract what a page says, whatever its bytes are; nothing is fetched.
@@ -118,6 +117,7 @@ def extract(
     profile       of a format; None: its first
     item          the number of one item, from 1, or "all", where the format counts some; None: its default
     now           when this is, aware; needed for ical and atom
+    self_url      where the document will be had, for formats that say so
     blank         what names of things without one begin with, in RDF: N-Triples that are put together must differ
     Raises TooComplex for a page that no parser may be given, UsageError for what a format cannot do or lacks,
     ValueError for an unknown form.
@@ -127,7 +127,8 @@ def extract(
         from tocsin.spec.microdata.formats import Received  # noqa: PLC0415 - who wants records needs no writers
 
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
-        return _extract_document(str(form), received, told, None if own else agent, (profile, item, now, blank))
+        wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
+        return _extract_document(str(form), received, told, None if own else agent, wanted)
     form = Form(form)
     tree = read_tree(body, content_type, nosniff=told.is_nosniff())
     directives = _directives(tree, told, agent)
@@ -179,14 +180,16 @@ class _Headers:
         return is_nosniff(self.values("x-content-type-options"))
 
 
-def _extract_document(form: str, page: Received, headers: _Headers, agent: str | None, wanted: _Wanted) -> Extract:
+def _extract_document(
+    form: str, page: Received, headers: _Headers, agent: str | None, wanted: dict[str, Any]
+) -> Extract:
     """Convert a page into a format, unless it asks robots to index nothing of it (LM-45).
 
-    agent  our name as a robot; None where nothing is kept back
+    agent   our name as a robot; None where nothing is kept back
+    wanted  what `convert` is given by name
     """
     from tocsin.spec.microdata.formats import FORMATS, Converted, convert  # noqa: PLC0415 - the same
 
-    profile, item, now, blank = wanted
     names = tuple(name.encode() for name in (ROBOTS, lower_ascii(agent))) if agent is not None else ()
     reading = read_page(page.body, page.content_type, nosniff=page.nosniff, about=names)
     metas = ((meta.name, meta.content) for meta in reading.metas)
@@ -194,7 +197,7 @@ def _extract_document(form: str, page: Received, headers: _Headers, agent: str |
     way, modified = FORMATS[form], next(filter(None, map(read_http_date, headers.values("last-modified"))), None)
     found = Converted(None)
     if not hides and reading.kind is not Kind.OTHER:
-        found = convert(form, page, profile=profile, item=item, now=now, last_modified=modified, blank=blank)
+        found = convert(form, page, last_modified=modified, **wanted)
     return Extract(
         (json.loads(found.text),) if found.text is not None and form == "microdata" else (),
         reading.kind is not Kind.OTHER,
@@ -202,7 +205,7 @@ def _extract_document(form: str, page: Received, headers: _Headers, agent: str |
         no_text=hides,
         document=found.text,
         media_type=way.media_type,
-        profile=way.profile(profile),
+        profile=way.profile(wanted["profile"]),
         found=found.found,
     )
 

@@ -11,6 +11,7 @@ import pytest
 from tests.contract.desk import GATHER
 from tests.fakes import ManualClock
 from tests.server.api.talk import Api
+from tests.server.diary import URL, desk_on, page
 from tests.server.lived import SINKS, live
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from tests.contract.desk import Desk
     from tests.server.rig import Rig
 
 
@@ -56,3 +58,13 @@ async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
         rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked,
     ):
         yield Api(asked, rig)
+
+
+@pytest.fixture
+async def desk(api: Api, tmp_path: Path) -> Desk:
+    """Whoever checks the diary, which is watched and was checked once; its items were not kept."""
+    desk = await desk_on(api.rig, tmp_path)
+    await desk.watch(URL)
+    await desk.check(URL, "0")
+    api.rig.service.pages[1] = page(at=api.rig.clock.now())
+    return desk

@@ -1,0 +1,196 @@
+"""When a page is received for whoever takes its data away, and when what was kept of it is enough."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import feedparser  # type: ignore[import-untyped]  # has no types
+import pytest
+from msgspec.structs import replace
+
+from tests.fakes import settle
+from tests.server.diary import AT, BODY, URL, got, items, keep, page
+from tests.server.rig import OnThread
+from tocsin.errors import FetchFailed, ProcessError, UsageError
+from tocsin.events import to_rfc3339
+from tocsin.model import NO_ITEMS
+from tocsin.server.extraction import FAILED_S, MOST_WAITING
+
+if TYPE_CHECKING:
+    from tests.contract.desk import Desk
+    from tests.server.api.talk import Api
+
+
+async def test_articles_without_a_date_keep_theirs_until_the_page_changes(api: Api, desk: Desk) -> None:
+    api.rig.service.configure(public_url="https://tocsin.example")
+    desk.now = changed_at = api.rig.clock.now()
+    await desk.check(URL, "1")
+    first = feedparser.parse((await got(api, "atom")).content)
+    await api.rig.clock.advance(3600)
+    desk.now = api.rig.clock.now()
+    found = desk.result(await desk.task(URL), "1")
+    assert found.state
+    await desk.store.commit(desk.claim, [replace(found, state=replace(found.state, body_digest="digest of noise"))])
+    api.rig.service.pages[1] = page(BODY + b"<p>noise", at=api.rig.clock.now())
+    again = feedparser.parse((await got(api, "atom")).content)
+
+    assert api.rig.service.asked == [1, 1]
+    assert [each.entries[0].updated for each in (first, again)] == [to_rfc3339(changed_at, digits=0)] * 2
+    assert next(link.href for link in first.feed.links if link.rel == "self").startswith("https://tocsin.example/api")
+
+
+async def test_kept_items_are_enough_while_checks_find_the_same_bytes(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+
+    for form in ("microdata", "vcard", "ical"):
+        await got(api, form)
+
+    assert api.rig.service.asked == []
+
+
+async def test_what_needs_the_whole_page_is_received_once_for_all_forms(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+
+    for form in ("turtle", "atom", "links", "turtle", "microdata?profile=living"):
+        await got(api, form)
+
+    assert api.rig.service.asked == [1]
+    assert await api.audited() == ["page.extract"]
+
+
+async def test_items_of_other_bytes_are_read_anew(api: Api, desk: Desk) -> None:
+    await keep(api, desk, BODY.replace(b"Jazz", b"Blues"), found_in="another digest")
+
+    answer = await got(api, "ical")
+
+    assert "Jazz" in answer.text
+    assert api.rig.service.asked == [1]
+
+
+async def test_equal_items_of_other_bytes_give_an_equal_calendar(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+    kept = await got(api, "ical")
+    await api.rig.clock.advance(3600)
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "1")
+    api.rig.service.pages[1] = page(BODY + b"<p>another word", at=api.rig.clock.now())
+
+    received = await got(api, "ical")
+
+    assert (received.headers["etag"], received.content) == (kept.headers["etag"], kept.content)
+    assert received.headers["last-modified"] == kept.headers["last-modified"]
+    assert received.headers["tocsin-received"] == to_rfc3339(api.rig.clock.now())
+    assert api.rig.service.asked == [1]
+
+
+async def test_a_page_that_cannot_be_received_gives_what_was_kept_and_says_so(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    kept_at = to_rfc3339(api.rig.clock.now())
+    await api.rig.clock.advance(3600)
+    api.rig.service.failing[1] = FetchFailed(URL, "timeout", "nothing came\r\nX-Evil: 1")
+
+    answer = await got(api, "ical")
+
+    assert "Jazz" in answer.text
+    assert (answer.headers["tocsin-stale"], answer.headers["tocsin-received"]) == ("timeout", kept_at)
+
+
+async def test_a_page_that_may_not_be_asked_for_gives_what_was_kept(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.failing[1] = UsageError(f"{URL}: the page is paused; resume it first")
+
+    assert (await got(api, "vcard")).headers["tocsin-stale"] == "refused"
+    assert (await api.refused("GET", f"{AT}/turtle"))["status"] == 422
+
+
+@pytest.mark.usefixtures("desk")
+async def test_a_page_that_cannot_be_received_and_of_which_nothing_is_kept_says_when_to_ask_again(api: Api) -> None:
+    api.rig.service.failing[1] = FetchFailed(URL, "status", "answered 503", retry_after=timedelta(minutes=5))
+
+    for form in ("ical", "turtle"):
+        answer = await api.call("GET", f"{AT}/{form}")
+        assert (answer.status_code, answer.json()["type"]) == (502, "urn:tocsin:problem:fetch")
+        assert answer.headers["retry-after"] == "300"
+    assert api.rig.service.asked == [1]
+
+
+async def test_of_a_page_known_not_to_be_indexed_nothing_is_even_asked_for(api: Api, desk: Desk) -> None:
+    await desk.check(URL, "0", noindex=True, items=NO_ITEMS)
+
+    assert (await api.refused("GET", f"{AT}/ical"))["type"] == "urn:tocsin:problem:kept-back"
+    assert api.rig.service.asked == []
+    assert (await api.get("/pages/1/items"))["no_text"] is True
+
+
+@pytest.mark.usefixtures("desk")
+async def test_however_many_ask_for_a_page_one_request_is_made(api: Api) -> None:
+    api.rig.service.held.clear()
+    async with asyncio.TaskGroup() as group:
+        asking = [group.create_task(got(api, form)) for form in ("ical", "vcard", "turtle", "links")]
+        await api.rig.service.was_asked(1)
+        await settle()
+        api.rig.service.held.set()
+
+    assert {each.result().status_code for each in asking} == {200}
+    assert api.rig.service.asked == [1]
+
+
+async def test_those_who_wait_for_slow_pages_leave_room_for_others(api: Api, desk: Desk) -> None:
+    slow = await desk.watch(*(f"https://slow{number}.example/" for number in range(MOST_WAITING)))
+    for page_id in slow:
+        api.rig.service.pages[page_id] = page(at=api.rig.clock.now())
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.held.clear()
+    async with asyncio.TaskGroup() as group:
+        for page_id in slow:
+            group.create_task(api.call("GET", f"/pages/{page_id}/extract/ical"))
+        await api.rig.service.was_asked(MOST_WAITING)
+
+        answer = await api.call("GET", f"{AT}/turtle")
+        api.rig.service.held.set()
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:tocsin:problem:too-many-extracts")
+    assert answer.headers["retry-after"] == "10"
+
+
+async def test_what_was_extracted_is_in_the_audit_log_only_where_a_request_was_made(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+    await got(api, "ical")
+    await got(api, "links")
+    await got(api, "links")
+
+    (entry,) = (await api.store.audit(limit=10)).rows
+    assert (entry.what, entry.detail) == ("page.extract", {"page": "1", "form": "links", "error": None})
+
+
+@pytest.mark.usefixtures("desk")
+async def test_what_cannot_be_converted_is_refused_and_not_tried_again_at_once(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    async def die(_: OnThread, work: bytes) -> bytes:
+        tried.append(work)
+        raise ProcessError("the process that did it ended")
+
+    monkeypatch.setattr(OnThread, "do", die)
+    first = await api.call("GET", f"{AT}/turtle")
+    await api.rig.clock.advance(100)
+    again = await api.call("GET", f"{AT}/turtle")
+    await api.rig.clock.advance(FAILED_S - 100)
+    await api.call("GET", f"{AT}/turtle")
+
+    assert (first.status_code, first.json()["type"]) == (503, "urn:tocsin:problem:not-converted")
+    assert [each.headers["retry-after"] for each in (first, again)] == ["600", "500"]
+    assert len(tried) == 2
+    assert api.rig.telemetry.names().count("page.unconverted") == 2
+
+
+async def test_kept_items_that_are_damaged_are_read_anew(api: Api, desk: Desk) -> None:
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0", items=replace(items(at=desk.now), packed=b"damaged"))
+
+    assert "Jazz" in (await got(api, "ical")).text
+    assert (await api.refused("GET", "/pages/1/items"))["status"] == 503
