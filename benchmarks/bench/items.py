@@ -70,7 +70,7 @@ def _item(number: int) -> str:
         '<div class="event" itemscope itemtype="http://microformats.org/profile/hcalendar#vevent">'
         f'<h2 itemprop="summary">Evening {number}</h2><a itemprop="url" href="/program/{number}">more</a>'
         f'<p>On <time itemprop="dtstart" datetime="2026-11-{number % 28 + 1:02}T19:00:00Z">a day</time> in '
-        f'<b itemprop="location">Hall {number % 7}</b></p></div>\n'
+        f'<span itemprop="location">Hall {number % 7}</span></p></div>\n'
     )
 
 
@@ -78,7 +78,7 @@ def _shared_item(number: int) -> str:
     return (
         f'<div itemscope itemtype="http://microformats.org/profile/hcalendar#vevent" itemref="a{number} b{number}">'
         f'<h2 itemprop="summary">Evening {number}</h2></div><p><a id="a{number}" itemprop="url" '
-        f'href="/program/{number}">more</a> in <b id="b{number}" itemprop="location">Hall {number % 7}</b></p>\n'
+        f'href="/program/{number}">more</a> in <span id="b{number}" itemprop="location">Hall {number % 7}</span></p>\n'
     )
 
 

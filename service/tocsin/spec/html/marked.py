@@ -194,6 +194,12 @@ def _languages_in(
 
 
 def _hand_down(above: Sequence[int], said: Mapping[int, str]) -> list[str | None]:
+    """Give the language of each mark: its own, or that of the nearest one that it stands in.
+
+    above  of each its place; -1 for none
+    """
+    if said.keys() <= {0} and -1 not in above[1:]:  # most pages: the first one holds all others
+        return [said.get(0) or None] * len(above)
     found: list[str | None] = []
     for place, outer in enumerate(above):
         if place in said:

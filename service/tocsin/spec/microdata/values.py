@@ -33,8 +33,7 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
-@dataclass(eq=False, slots=True)
-class Item:
+class Item(Struct, eq=False):
     """A group of name-value pairs (text 003, microdata: the model). Each is equal to itself alone.
 
     type        its type as written, with white space within if there are several; None if it has none, or an empty one
