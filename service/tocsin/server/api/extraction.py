@@ -59,9 +59,29 @@ def _contents() -> dict[str, Any]:
     of_type: dict[str, Any] = {JSON: {"schema": {"$ref": "#/components/schemas/Extracted"}}}
     for way in FORMATS.values():
         media_type = way.media_type.partition(";")[0]
-        is_json = media_type.endswith("json")
-        of_type[media_type] = {"schema": {} if is_json else {"type": "string"}}
+        of_type[media_type] = {"schema": {} if media_type.endswith("json") else {"type": "string"}}
+        if way.name in _EXAMPLES:
+            of_type[media_type]["example"] = _EXAMPLES[way.name]
     return of_type
+
+
+_EVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
+_EXAMPLES: Final[dict[str, Any]] = {
+    "microdata": {"items": [{"type": _EVENT, "properties": {"summary": ["Jazz"], "dtstart": ["2026-12-05"]}}]},
+    "vcard": "BEGIN:VCARD\r\nPROFILE:VCARD\r\nVERSION:3.0\r\nFN:Ann Lee\r\nN:Lee;Ann;;;\r\nEND:VCARD\r\n",
+    "ical": "BEGIN:VCALENDAR\r\nPRODID:-//Tocsin//Tocsin//EN\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\n"
+    "DTSTAMP:20261121T080000Z\r\nUID:1@example.org\r\nDTSTART;VALUE=DATE:20261205\r\nSUMMARY:Jazz\r\n"
+    "END:VEVENT\r\nEND:VCALENDAR\r\n",
+    "ntriples": '<https://example.org/> <http://purl.org/dc/terms/title> "A diary"@en .\n',
+}
+_TOLD: Final = {
+    "ETag": "equal documents have the same",
+    "Last-Modified": "when the page was read first with this data, as far as that is known",
+    "Tocsin-Received": "when the bytes that it is of were received",
+    "Tocsin-Stale": "the page could not be received: why, in a word; it is of the items that were kept before",
+    "Tocsin-Left-Out": "what was left out, because there was too much of it",
+}
+_HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} for name, about in _TOLD.items()}
 
 
 @router.get(
@@ -70,9 +90,14 @@ def _contents() -> dict[str, Any]:
     operation_id="extract_document",
     response_class=Response,
     responses={
-        200: {"description": "Records as JSON, or a document of the format.", "content": _contents()},
-        304: {"description": "It is what the reader has already."},
+        200: {
+            "description": "Records as JSON, or a document of the format.",
+            "content": _contents(),
+            "headers": _HEADERS,
+        },
+        304: {"description": "It is what the reader has already.", "headers": _HEADERS},
         **problems(404, 409, 502),
+        503: {"description": "The page was asked for less than a minute ago, or cannot be converted; see Retry-After."},
     },
 )
 async def extract_document(
