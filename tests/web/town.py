@@ -46,6 +46,15 @@ WORDS: Final = {
     TIDES: "For the ferry",
 }
 EDITIONS: Final = 4
+VEVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
+HCARD: Final = "http://microformats.org/profile/hcard"
+MEETING: Final = f"""<div itemscope itemtype="{VEVENT}"><h2 itemprop="summary">Meeting of the council</h2>
+<time itemprop="dtstart" datetime="{{day}}T18:30:00Z">half past six</time>,
+<span itemprop="location">town hall, room 2</span>
+<a itemprop="url" href="/agenda">Agenda</a></div>
+<p itemscope itemtype="{HCARD}"><span itemprop="fn">Ada Quay</span>, clerk:
+<span itemprop="tel">+44 1632 960 200</span></p>"""
+"""An event that is on another day in each edition, and whom to ask about it."""
 
 
 class Town(Origin):
@@ -64,6 +73,7 @@ def _pages(edition: int) -> dict[str, Page]:
             "Agenda of the council",
             {"topper-major": " ".join(dates[: max(edition - 1, 1)]), "topper-minor": " ".join(dates[1:])},
             [*(f"Item {number}: {name}" for number, name in enumerate(_AGENDA[: edition + 2], 1))],
+            MEETING.format(day=f"2026-12-{edition:02}"),
         ),
         TIMETABLE: _html(
             "Timetable",
@@ -89,6 +99,7 @@ def _pages(edition: int) -> dict[str, Page]:
             " ".join(HOSTILE),
             {"topper-major": f"2026-0{edition}-01", "page-version": BREAKS_OUT * edition, "created": SCRIPT + TURNED},
             [*HOSTILE, f"edition {edition}"],
+            _hostile_items(edition),
         ),
     }
     found = {url: Page(body, etag=f'"{edition}"') for url, body in said.items()}
@@ -96,13 +107,21 @@ def _pages(edition: int) -> dict[str, Page]:
     return found
 
 
-def _html(title: str, metas: dict[str, str], lines: list[str]) -> str:
+def _html(title: str, metas: dict[str, str], lines: list[str], items: str = "") -> str:
     head = "".join(
         f"<meta {'property' if ':' in name else 'name'}='{name}' content='{escape(value)}'>"
         for name, value in metas.items()
     )
-    text = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    text = "".join(f"<p>{escape(line)}</p>" for line in lines) + items
     return f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title>{head}<main><h1>Here</h1>{text}</main>"
+
+
+def _hostile_items(edition: int) -> str:
+    """An event and a contact whose every part means no good; some of it differs in each edition."""
+    names = " ".join(escape(each.replace(" ", "")) for each in HOSTILE)
+    said = "".join(f'<p itemprop="summary fn {names}">{escape(each)} {edition}</p>' for each in HOSTILE)
+    types = f"{VEVENT} {HCARD} {escape(BREAKS_OUT)}"
+    return f'<div itemscope itemtype="{types}" itemid="http://evil.example/{escape(SCRIPT)}">{said}</div>'
 
 
 _AGENDA: Final = (

@@ -51,6 +51,24 @@ def test_a_change_shows_what_differs_in_the_text() -> None:
     assert told_of(events.CHANGED).added == ("The office is closed on Fridays.",)
 
 
+def test_MD19_a_change_says_what_became_of_the_items_that_the_page_holds() -> None:
+    told = told_of(events.CHANGED)
+
+    assert told.held == ('dtstart of "Bluesday Tuesday": 2009-05-05 → 2009-05-06', 'added: vevent "Jam session"')
+    assert told_of(events.CHANGED, items=None).held == ()
+
+
+@given(st.dictionaries(st.sampled_from(["changes", "cut", "added", "changed"]), JSON), st.lists(JSON, max_size=3))
+def test_whatever_an_event_has_as_items_is_told(items: JsonObject, changes: list[Any]) -> None:
+    keys = ("change", "item", "within", "property", "previous", "latest")
+    rows = [dict(zip(keys, [each] * len(keys), strict=True)) for each in changes]
+
+    told_of(events.CHANGED, items=items)
+    told = told_of(events.CHANGED, items={**items, "changes": [*rows, {}]})
+
+    assert all(isinstance(line, str) for line in told.held)
+
+
 def test_a_page_is_called_by_the_users_words_then_by_its_title_then_by_its_url() -> None:
     page = {"id": "812", "url": "https://example.org/a", "group": "main"}
 

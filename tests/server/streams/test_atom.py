@@ -175,6 +175,29 @@ def test_an_entry_says_what_happened_by_which_rule_and_on_what_basis() -> None:
     assert "<ins>We moved.</ins>" in entry.content
 
 
+def test_MD19_an_entry_says_what_became_of_the_items_that_the_page_holds() -> None:
+    event = next(each for each in examples() if each["type"] == CHANGED)
+
+    content = entry_of(row_of(event), OURS).content
+
+    assert "<li>dtstart of &quot;Bluesday Tuesday&quot;: 2009-05-05 → 2009-05-06</li>" in content
+
+
+def test_hostile_items_are_text_in_an_entry() -> None:
+    event = changed()
+    item = {"type": HOSTILE[0], "id": None, "position": 1, "label": HOSTILE[1]}
+    row = {"change": "changed", "item": item, "within": [], "property": HOSTILE[0], "previous": [HOSTILE[2]]}
+    changes = [{**row, "latest": [HOSTILE[4]]}] * 60
+    event["data"]["items"] = {"added": 0, "removed": 0, "changed": 60, "cut": True, "changes": changes}
+
+    content = entry_of(row_of(event), OURS).content
+
+    assert "<script" not in content
+    assert content.count("&lt;script&gt;") >= 50
+    assert "More of its items changed." in content
+    assert broken_rules(feed_of(row_of(event))) == []
+
+
 def test_long_texts_are_cut_so_that_thirty_entries_stay_a_feed() -> None:
     event = changed(
         rendering={"title": "x" * 100_000},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
@@ -10,11 +11,13 @@ from fastapi.responses import Response
 from tocsin.events import CHANGED
 from tocsin.model import DEMO_HOST, AlertRow
 from tocsin.server import actions
+from tocsin.server.access.origins import base_url
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.modes import read_modes
 from tocsin.server.pages.comparing import choose, field_rows
+from tocsin.server.pages.held import WHOLE_PAGE, show_held
 from tocsin.server.pages.listing import problem_of, to_line
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
@@ -22,9 +25,12 @@ from tocsin.server.pages.telling import BASES, Told, tell
 from tocsin.server.pages.timeline import draw
 from tocsin.server.pages.words import short_url, zone_named
 from tocsin.server.parts import Given, Parts
+from tocsin.spec.extract import Form as Extracted
+from tocsin.spec.microdata.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import PageRow, StateEntry, VerdictEntry
+    from tocsin.server.pages.held import Held
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,7 +39,9 @@ _DRAWN: Final = 40
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
-EXTRACTS: Final = ("meta", "links", "robots", "copies")
+_CHANGES: Final = 4
+EXTRACTS: Final = (*((form.value, form.value) for form in Extracted), *((way.path, way.label) for way in WHOLE_PAGE))
+"""What the page is received for: its place below /extract/, and what it is called."""
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
@@ -56,6 +64,7 @@ async def show(
     states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
     verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
     pair = choose(states, older, newer) if states else None
+    changed = await parts.store.item_changes(page_id, limit=_CHANGES)
     renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
     zone = zone_named(parts.service.settings().instance.time_zone)
     return await page(
@@ -74,9 +83,18 @@ async def show(
         more_verdicts=len(verdicts) > _VERDICTS,
         renderings=renderings.rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
+        held=await _held(parts, page_id),
+        held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
+        address=base_url(request, parts.service.settings().http),
         extracts=EXTRACTS,
         bases=BASES,
     )
+
+
+async def _held(parts: Parts, page_id: int) -> Held | None:
+    """Show what is kept of its data; that is looked at on a thread, since there may be a thousand items."""
+    kept = await parts.store.latest_items(page_id)
+    return None if kept is None or not kept.count else await asyncio.to_thread(show_held, kept)
 
 
 def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateEntry] | None) -> list[StateEntry]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.server.pages.words import is_web
+from tocsin.spec.microdata.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Instant, JsonObject
@@ -26,6 +27,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
 }
 _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
 
+_CHANGE: Final = ("change", "within", "property", "previous", "latest")
 _MOST_DIGITS: Final = 18
 """Ids are integers of the store."""
 
@@ -77,6 +79,7 @@ class Told(Struct, frozen=True):
     fields          what the page declares, before and after
     signals         what else differs
     added, removed  of the text; `is_cut`: there is more
+    held            how the items changed that the page holds as microdata, a line each
     trace           every rule that was asked: (rule, what it said, why)
     notes           what else there is to know, a sentence each
     storm_id        of the change that many pages share; question_id, and of what the user is asked
@@ -103,6 +106,7 @@ class Told(Struct, frozen=True):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     is_cut: bool = False
+    held: tuple[str, ...] = ()
     trace: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
     storm_id: int | None = None
@@ -150,6 +154,7 @@ def tell(alert: AlertRow) -> Told:
         added=_lines(difference.get("added")),
         removed=_lines(difference.get("removed")),
         is_cut=bool(difference.get("cut")) or _is_left_out(difference),
+        held=_held(_table(data.get("items"))),
         trace=trace,
         notes=tuple(_notes(alert.type, data, rendering)),
         storm_id=_number(storm.get("id")),
@@ -181,6 +186,17 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
         least = _number(_table(data.get("thresholds")).get("minor"))
         notes.append(f"{minor} minor since the last major one; {least} are a major one" if least else f"{minor} minor")
     return notes
+
+
+def _held(items: JsonObject) -> tuple[str, ...]:
+    changes = [{key: row.get(key) for key in _CHANGE} | {"item": _item(row)} for row in _rows(items.get("changes"))]
+    counts = {word: _number(items.get(word)) or 0 for word in ("added", "removed", "changed")}
+    return tuple(tell_changes({**counts, "cut": bool(items.get("cut")), "changes": changes})) if changes else ()
+
+
+def _item(row: JsonObject) -> JsonObject:
+    item = _table(row.get("item"))
+    return {key: item.get(key) for key in ("type", "label", "position")}
 
 
 def _trace(data: JsonObject) -> tuple[tuple[str, str, str], ...]:

@@ -78,6 +78,11 @@ def _content(told: Told) -> list[str]:
     if told.fields or told.signals:
         rows = "".join(_row(each) for each in (*told.fields, *told.signals))
         parts.append(f"<table><tr><th>What</th><th>Before</th><th>Now</th></tr>{rows}</table>")
+    if told.held:
+        items = "".join(f"<li>{escape(_cut(line))}</li>" for line in told.held[:_MOST_LINES])
+        parts.append(f"<ul>{items}</ul>")
+    if len(told.held) > _MOST_LINES:
+        parts.append("<p>More of its items changed.</p>")
     for tag, lines in (("ins", told.added), ("del", told.removed)):
         if lines:
             items = "".join(f"<li><{tag}>{escape(_cut(line))}</{tag}></li>" for line in lines[:_MOST_LINES])

@@ -162,7 +162,7 @@ def ways_out(data: Microdata) -> tuple[str, ...]:
 _ALL_FORMATS: Final = (
     Format(
         "microdata",
-        "Items (JSON)",
+        "Items",
         "application/microdata+json",
         ".json",
         (EXPORT, TEXT, LIVING),
@@ -198,7 +198,7 @@ _ALL_FORMATS: Final = (
     ),
     Format(
         "turtle",
-        "RDF (Turtle)",
+        "RDF as Turtle",
         "text/turtle; charset=utf-8",
         ".ttl",
         (EXPORT, TEXT, NOTE),
@@ -209,7 +209,7 @@ _ALL_FORMATS: Final = (
     ),
     Format(
         "ntriples",
-        "RDF (N-Triples)",
+        "RDF as N-Triples",
         "application/n-triples",
         ".nt",
         (EXPORT, TEXT, NOTE),
@@ -221,7 +221,7 @@ _ALL_FORMATS: Final = (
     ),
     Format(
         "jsonld",
-        "RDF (JSON-LD)",
+        "RDF as JSON-LD",
         "application/ld+json",
         ".jsonld",
         (EXPORT, TEXT, NOTE),
@@ -232,7 +232,7 @@ _ALL_FORMATS: Final = (
     ),
     Format(
         "atom",
-        "Feed of its articles (Atom)",
+        "Feed of its articles",
         "application/atom+xml; charset=utf-8",
         ".atom",
         (EXPORT, TEXT),

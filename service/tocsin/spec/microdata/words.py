@@ -62,8 +62,8 @@ def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
 
 
 def _values(values: Sequence[Any] | dict[str, Any]) -> str:
-    if isinstance(values, dict):
-        return _said(values)
+    if not isinstance(values, list | tuple):
+        return _cut(_said(values))
     shown = [_value(each) for each in values[:_MOST_VALUES]]
     if more := len(values) - len(shown):
         shown.append(f"… and {more:,} more")
@@ -85,7 +85,8 @@ def _value(value: Any) -> str:
 def _said(value: Any) -> str:
     """Read a text of an event; one that was too long for it stands there as digest and length."""
     if isinstance(value, dict):
-        return f"({value.get('length', 0):,} bytes, too long to be kept here)"
+        length = value.get("length")
+        return f"({length:,} bytes, too long to be kept here)" if isinstance(length, int) else ""
     return "" if value is None else str(value)
 
 

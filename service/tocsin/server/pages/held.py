@@ -1,0 +1,131 @@
+"""The data that a page holds, as people read it, and the ways to take it away. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from tocsin.errors import DamagedItems
+from tocsin.spec.microdata.formats import FORMATS, ways_out
+from tocsin.spec.microdata.matching import label_of
+from tocsin.spec.microdata.packing import unpack
+from tocsin.spec.microdata.values import Item
+from tocsin.spec.microdata.words import short_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.model import Instant, PageItems
+    from tocsin.spec.microdata.formats import Format
+    from tocsin.spec.microdata.values import Property
+
+_ITEMS: Final = 12
+_FACTS: Final = 8
+_LONGEST: Final = 400
+"""Letters of one value; fewer are shown, so that whoever shows them can tell that there is more."""
+
+CALENDAR: Final = "ical"
+
+
+class Fact(Struct, frozen=True):
+    """One property of an item."""
+
+    name: str
+    text: str
+
+
+class HeldItem(Struct, frozen=True):
+    """One item.
+
+    kind   its type, as people name it
+    label  what it is known by; "" where it has nothing of that kind
+    id     its global identifier
+    more   how many properties are not among the facts
+    """
+
+    kind: str
+    label: str
+    id: str | None
+    facts: tuple[Fact, ...]
+    more: int
+
+
+class Way(Struct, frozen=True):
+    """A way out: a document that programs read.
+
+    label  for people, with the ending of its file
+    path   below /extract/ of the page, with its query
+    """
+
+    name: str
+    label: str
+    path: str
+
+
+class Held(Struct, frozen=True):
+    """What a page holds.
+
+    at       when that was read
+    items    its first ones
+    number   how many there are, those within others apart
+    is_cut   there were more than are kept
+    ways     by which it can be taken away without asking for the page again, as long as it is the same
+    """
+
+    at: Instant
+    items: tuple[HeldItem, ...]
+    number: int
+    is_cut: bool
+    ways: tuple[Way, ...]
+
+    @property
+    def more(self) -> bool:
+        """There are others than those that are shown."""
+        return self.number > len(self.items)
+
+    @property
+    def has_calendar(self) -> bool:
+        """It holds events, which calendar programs can subscribe to."""
+        return any(way.name == CALENDAR for way in self.ways)
+
+
+def show_held(kept: PageItems) -> Held | None:
+    """Show the items that were kept of a page; None where there are none, or they cannot be read any more."""
+    try:
+        data = unpack(kept.packed)
+    except DamagedItems:
+        return None
+    if not data.items:
+        return None
+    shown = tuple(_show(item) for item in data.items[:_ITEMS])
+    ways = tuple(to_way(FORMATS[name]) for name in ways_out(data))
+    return Held(kept.at, shown, len(data.items), kept.is_cut, ways)
+
+
+def to_way(way: Format) -> Way:
+    """Say where a format of a page is had: all of it, where the format would give one item alone."""
+    path = way.name if way.default == "all" else f"{way.name}?item=all"
+    return Way(way.name, f"{way.label} ({way.suffix})", path)
+
+
+WHOLE_PAGE: Final = tuple(to_way(way) for way in FORMATS.values() if not way.of_items)
+"""Formats that are made of a page as a whole, which is received for them."""
+
+
+def _show(item: Item) -> HeldItem:
+    facts = list(_facts(item))
+    shown = tuple(Fact(name, _text(each)) for name, each in facts[:_FACTS])
+    return HeldItem(short_type(item.type), label_of(item) or "", item.id, shown, len(facts) - len(shown))
+
+
+def _facts(item: Item) -> Iterator[tuple[str, Property]]:
+    return ((name, each) for each in item.properties for name in each.names)
+
+
+def _text(each: Property) -> str:
+    """Write a value; of an item its type and what it is known by."""
+    if isinstance(each.value, Item):
+        kind, label = short_type(each.value.type), label_of(each.value)
+        return f'{kind} "{label}"' if label else kind
+    return each.value[:_LONGEST]
