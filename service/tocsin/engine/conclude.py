@@ -185,7 +185,8 @@ class Conclusion:
             robots=_directives_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            learnt=learn(task, received, assessment, judged, known, now),
+            # A 304 brings nothing that could be read.
+            learnt=Learnt(known) if received.not_modified else learn(task, received, assessment, judged, known, now),
         )
 
     def _report(

@@ -33,19 +33,17 @@ class Learnt(Struct, frozen=True, gc=False):
 def learn(
     task: PageTask, received: Received, assessment: Assessment, judged: Judged, known: Known | None, now: Instant
 ) -> Learnt:
-    """Gather what a check learnt of a page that it received.
+    """Gather what a check learnt of a page that it received anew.
 
     known  what is known of it now beside its state
     now    when it was received
     """
-    is_read = assessment.directives is not None
-    return Learnt(
-        known,
-        _text_of(assessment, judged) if is_read else None,
-        None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing,
-        _copies_of(task, received, judged),
-        _items_of(task, received, assessment, judged, now) if is_read else None,
-    )
+    listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
+    copies = _copies_of(task, received, judged)
+    if assessment.directives is None:
+        return Learnt(known, None, listing, copies)
+    items = _items_of(task, received, assessment, judged, now)
+    return Learnt(known, _text_of(assessment, judged), listing, copies, items)
 
 
 def _text_of(assessment: Assessment, judged: Judged) -> Snapshot | None:
@@ -59,7 +57,7 @@ def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[Copy
 
     Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
     """
-    if received.not_modified or judged.outcome is CheckOutcome.SUSPECT:
+    if judged.outcome is CheckOutcome.SUSPECT:
         return None
     if task.state is None:
         is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST
