@@ -147,8 +147,9 @@ async def test_the_text_of_a_page_that_is_not_to_be_indexed_is_kept_back(api: Ap
 
 @pytest.mark.usefixtures("desk")
 async def test_what_a_reader_has_already_is_not_sent_again(api: Api) -> None:
-    first = await got(api, "turtle")
     since = formatdate(api.rig.clock.now() // 1_000_000, usegmt=True)
+    await api.rig.clock.advance(1)
+    first = await got(api, "turtle")
 
     by_tag = await got(api, "turtle", **{"If-None-Match": f'"other", W/{first.headers["etag"]}'})
     by_date = await got(api, "turtle", **{"If-Modified-Since": since})
@@ -157,6 +158,15 @@ async def test_what_a_reader_has_already_is_not_sent_again(api: Api) -> None:
     assert first.headers["last-modified"] == since
     assert [each.status_code for each in (by_tag, by_date, of_another)] == [304, 304, 200]
     assert "content-disposition" not in by_tag.headers
+
+
+@pytest.mark.usefixtures("desk")
+async def test_what_came_within_this_second_has_no_last_modified_that_would_hide_what_comes_next(api: Api) -> None:
+    since = formatdate(api.rig.clock.now() // 1_000_000, usegmt=True)
+
+    answer = await got(api, "turtle", **{"If-Modified-Since": since})
+
+    assert (answer.status_code, "last-modified" in answer.headers) == (200, False)
 
 
 @pytest.mark.usefixtures("desk")

@@ -33,6 +33,7 @@ Way = Literal["meta", "links", "robots", "copies", "microdata", "vcard", "ical",
 POLICY: Final = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; sandbox"
 """Stricter than that of our own pages: whatever a browser makes of these documents, it is not ours."""
 
+_S: Final = 1_000_000
 _NO_HEADER: Final = re.compile(r"[^\x20-\x7e]+")
 _LONGEST_SAID: Final = 500
 
@@ -128,8 +129,12 @@ async def extract_document(
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))
     document = await extraction.get(caller, page, wanted)
-    headers = _headers(document)
-    if is_known(if_none_match, if_modified_since, document.tag, document.since // 1_000_000):
+    headers, since_s = _headers(document), document.since // _S
+    # What is as new as this second may be followed by more of the same one, which no reader is to miss.
+    is_over = since_s < parts.clock.now() // _S
+    if is_over:
+        headers["Last-Modified"] = formatdate(since_s, usegmt=True)
+    if is_known(if_none_match, if_modified_since, document.tag, since_s if is_over else None):
         return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = f'inline; filename="{document.name}"'
     return Response(document.body, headers=headers, media_type=document.media_type)
@@ -162,7 +167,6 @@ def _headers(document: Document) -> dict[str, str]:
     """Say of a document what holds for a 304, too."""
     headers = {
         "ETag": document.tag,
-        "Last-Modified": formatdate(document.since // 1_000_000, usegmt=True),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Cookie",
         "Content-Security-Policy": POLICY,
