@@ -61,9 +61,11 @@ async def test_every_field_has_a_label(visitor: Visitor) -> None:
 
 
 async def test_every_extract_that_a_page_offers_is_one_that_the_api_gives(visitor: Visitor) -> None:
-    described = json.loads(await visitor.get("/api/openapi.json"))["paths"]["/api/v1/pages/{page_id}/extract"]["get"]
-    (form,) = [each for each in described["parameters"] if each["name"] == "as"]
+    paths = json.loads(await visitor.get("/api/openapi.json"))["paths"]
+    described = paths["/api/v1/pages/{page_id}/extract/{form}"]["get"]["parameters"]
+    (form,) = [each["schema"]["enum"] for each in described if each["name"] == "form"]
 
-    offered = tree(await visitor.get("/pages/1")).xpath("//a[contains(@href, '/extract?as=')]/text()")
+    links = tree(await visitor.get("/pages/1")).xpath("//a/@href[contains(., '/extract/')]")
 
-    assert offered == form["schema"]["enum"]
+    offered = {link.rpartition("/extract/")[2].partition("?")[0] for link in links}
+    assert {"meta", "links", "robots", "copies"} <= offered <= set(form)
