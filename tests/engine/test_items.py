@@ -144,6 +144,17 @@ async def test_a_rendering_of_a_page_without_items_says_that_it_has_none() -> No
     assert (rendered.items.count, unpack(rendered.items.packed).all) == (0, ())
 
 
+async def test_CI08_of_a_page_that_is_too_complex_for_its_items_all_else_is_received() -> None:
+    body = EVENT + b"<script>" + b"<" * 1_000_001
+
+    rendered = await render(body)
+
+    assert (rendered.title, rendered.items) == ("A page", None)
+    assert rendered.unread == "too complex to be read for its items: more than 1000000 tags; split the page"
+    first = check(task(), received(body))
+    assert (first.report.outcome, first.items) == ("first", None)
+
+
 async def test_a_copy_elsewhere_has_no_items_of_the_page() -> None:
     assert (await render(EVENT, copy_url="https://archive.example/a")).items is None
 

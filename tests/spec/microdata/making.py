@@ -64,7 +64,7 @@ def _seen(one: Property, numbers: Mapping[Item, int]) -> object:
 
 
 @st.composite
-def pages(draw: st.DrawFn, *, most: int = 7, is_cyclic: bool = True) -> Microdata:
+def pages(draw: st.DrawFn, *, most: int = 5, is_cyclic: bool = True) -> Microdata:
     """A page of few items in any graph, also with items in it that no top-level item leads to.
 
     is_cyclic  an item may lead back to itself
@@ -78,7 +78,7 @@ def pages(draw: st.DrawFn, *, most: int = 7, is_cyclic: bool = True) -> Microdat
         texts = st.tuples(st.sampled_from([Kind.TEXT, Kind.URL]), _TEXTS)
         values = texts | st.tuples(st.just(Kind.ITEM), st.sampled_from(inner)) if inner else texts
         each = st.builds(_property, _NAMES, values, st.sampled_from([None, "en"]))
-        one.properties = tuple(draw(st.lists(each, max_size=4)))
+        one.properties = tuple(draw(st.lists(each, max_size=3)))
     tops = [one for one in items if draw(st.booleans())]
     return Microdata(ADDRESS, draw(st.none() | _TEXTS), tuple(tops), tuple(items))
 
