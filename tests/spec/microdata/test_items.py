@@ -114,6 +114,18 @@ def test_the_content_of_a_template_is_not_the_pages() -> None:
     assert [values(item) for item in found.all] == [[("x", "2")]]
 
 
+def test_MD10_the_content_of_a_template_is_in_no_text() -> None:
+    page = "<p itemscope=''><b itemprop='x'>a<template>b<i>c</i><template>d</template></template>e</b></p>"
+
+    assert values(read(page).items[0]) == values(read_xhtml(page).items[0]) == [("x", "ae")]
+
+
+def test_a_template_may_be_a_property_itself() -> None:
+    (item,) = read("<p itemscope><template itemprop=x>a<b itemprop=y></b></template></p>").items
+
+    assert values(item) == [("x", "")]
+
+
 def test_only_elements_of_html_carry_microdata() -> None:
     (item,) = read(
         "<div itemscope><svg itemscope itemprop=x><foreignObject><p itemprop=y>1</p></foreignObject></svg></div>"

@@ -12,7 +12,6 @@ import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.document import outside_templates
 from tocsin.spec.html.encoding import find_encoding
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.page import Kind, find_kind
@@ -101,7 +100,11 @@ def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False)
 
 
 def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, ...] = ()) -> MarkedPage:
-    """Find the marks of a parsed page; they are the parser's own nodes."""
+    """Find the marks of a parsed page; they are the parser's own nodes. Its templates are emptied."""
+    # What they hold is in none of the page's text, IDs and elements, but the parser counts it in.
+    for template in reversed(document.find_all("template")):
+        if _is_html(template):
+            template.clear()
     has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
     found = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
     nodes = found[:MOST_MARKS]
@@ -136,11 +139,11 @@ def _find_marks(document: turbohtml.Document, selector: str) -> list[turbohtml.E
     """Find what a selector marks, and the first element of each ID that an itemref names."""
     referring = document.select("[itemref]")
     if not referring:
-        return _outside(document, document.select(selector))
+        return document.select(selector)
     wanted = {token for node in referring for token in split_tokens(node.attr("itemref") or "")}
     marked = set(document.select(selector))
     nodes = []
-    for node in _outside(document, document.select(f"{selector},[id]")):
+    for node in document.select(f"{selector},[id]"):
         name = node.attr("id")
         if name in wanted:
             wanted.discard(name)
@@ -148,10 +151,6 @@ def _find_marks(document: turbohtml.Document, selector: str) -> list[turbohtml.E
             continue
         nodes.append(node)
     return nodes
-
-
-def _outside(document: turbohtml.Document, nodes: list[turbohtml.Element]) -> list[turbohtml.Element]:
-    return nodes if document.find("template") is None else list(outside_templates(nodes))
 
 
 def _find_above(nodes: Iterable[Any]) -> tuple[list[int], dict[Any, int]]:
@@ -214,14 +213,13 @@ def _is_html(node: turbohtml.Element) -> bool:
 
 
 def _title_of(document: turbohtml.Document) -> str | None:
-    found = outside_templates(filter(_is_html, document.find_all("title")))
-    title = next(found, None)
+    title = next(filter(_is_html, document.find_all("title")), None)
     return None if title is None else title.text
 
 
 def _bases_of(document: turbohtml.Document) -> tuple[Element, ...]:
     """Give the base elements of the head that may count, each as an element in one."""
-    for node in outside_templates(document.find_all("base")):
+    for node in document.find_all("base"):
         href, parent = node.attr("href"), node.parent
         if href is not None and isinstance(parent, turbohtml.Element) and parent.tag == "head" and _is_html(node):
             return (Element("base", HTML, {"href": href}, Element("head", HTML, {}, None)),)
