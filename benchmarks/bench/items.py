@@ -34,7 +34,7 @@ OURS, LEXBOR = "parse alone, turbohtml", "parse alone, lexbor"
 AIM = Aim("<=", 200)
 _ITEMS, _TINY = 10_000, 20
 _URL, _TYPE = "https://site.example/program", "text/html; charset=utf-8"
-_ROUNDS = 3
+_ROUNDS = 2
 
 
 async def measure(sizes: Sizes) -> list[Figure]:
