@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import unquote
 
-from ada_url import URL
+from ada_url import URL, join_url, normalize_url
 
 from tocsin.errors import BadUrl
 
@@ -97,7 +97,8 @@ def resolve(base: str | None, reference: str) -> str | None:
     The result may have any scheme and a fragment: who asks, judges.
     """
     try:
-        return str(URL(reference, base).href)
+        # They make no object of it, and take two thirds of the time.
+        return normalize_url(reference) if base is None else join_url(base, reference)
     except ValueError:  # UnicodeEncodeError, for a lone surrogate, is one too
         return None
 
