@@ -6,10 +6,11 @@ import pytest
 
 from tests.spec.lint.broken import judge, levels, places
 from tocsin.spec.html import marked
+from tocsin.spec.lint import vocabulary
 from tocsin.spec.lint.check import lint
 from tocsin.spec.lint.microdata_items import place_items
 from tocsin.spec.lint.page import open_page
-from tocsin.spec.microdata.values import WORK, Item
+from tocsin.spec.microdata.values import HCARD, WORK, Item
 
 _XHTML = "<html xmlns='http://www.w3.org/1999/xhtml' xmlns:s='http://www.w3.org/2000/svg'>"
 
@@ -103,3 +104,23 @@ def test_names_of_a_work_may_be_urls_of_others() -> None:
     page = f"<p itemscope itemtype={WORK}><a itemprop='work http://a.example/x' href=y>x</a></p>"
 
     assert levels("WK-01", page) == []
+
+
+@pytest.mark.parametrize(
+    ("shared", "rule", "type_"),
+    [
+        ("<p id=a itemprop=adr itemscope><b itemprop=region>x</b><b itemprop=locality>x</b></p>", "VC-01", HCARD),
+        ("<p id=a><b itemprop=title>x</b><b itemprop=license>x</b><b itemprop=author>x</b></p>", "WK-01", WORK),
+    ],
+)
+def test_what_thousands_of_items_share_is_not_judged_for_each(
+    shared: str, rule: str, type_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = f"{shared}<i itemscope itemtype={type_} itemref=a></i><i itemscope itemtype={type_} itemref=a></i>"
+    both = set(places(rule, page))
+    monkeypatch.setattr(vocabulary, "_MOST_PROPERTIES", 5)
+
+    found = set(places(rule, page))
+
+    assert found < both
+    assert min(both) in found

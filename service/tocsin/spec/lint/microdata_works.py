@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.lint.page import shown
+from tocsin.spec.lint.vocabulary import tell_faults
 from tocsin.spec.microdata.values import HCARD, WORK
+from tocsin.spec.microdata.vocabulary import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tocsin.spec.html.findings import Found
     from tocsin.spec.lint.microdata_items import PlacedItems
     from tocsin.spec.lint.page import WrittenPage
     from tocsin.spec.microdata.values import Item, Property
@@ -21,18 +23,15 @@ _NAMES: Final = ("work", "title", "author", "license")
 
 def check_works(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
     """Judge works: one work, at most one title, and what the values are."""
-    for item in placed.data.all:
-        if WORK in item.types:
-            yield from _check_work(page, placed, item)
+    return tell_faults(page, placed, WORK, _find_work_faults)
 
 
-def _check_work(page: WrittenPage, placed: PlacedItems, item: Item) -> Iterator[Found]:
-    if not item.named("work"):
-        message = 'this work does not say what it is; write an element with itemprop="work" and its URL'
-        yield Found(page.place_in(placed.elements[item], "itemtype"), "WK-01", Level.ERROR, message)
+def _find_work_faults(work: Item) -> Iterator[Fault]:
+    if not work.named("work"):
+        unsaid = 'this work does not say what it is; write an element with itemprop="work" and its URL'
+        yield Fault(work, "WK-01", None, unsaid)
     known: set[str] = set()
-    for each in item.properties:
-        place = page.place_in(placed.elements[each], "itemprop")
+    for each in work.properties:
         for name in each.names:
             problem = _against_value(name, each)
             if name in known and name in {"work", "title"}:
@@ -40,7 +39,7 @@ def _check_work(page: WrittenPage, placed: PlacedItems, item: Item) -> Iterator[
             if name not in _NAMES and ":" not in name:
                 problem = f"{shown(name)} is no property of a work, which are {', '.join(_NAMES)}; write one of them"
             if problem is not None:
-                yield Found(place, "WK-01", Level.ERROR, problem)
+                yield Fault(each, "WK-01", None, problem)
             known.add(name)
 
 
