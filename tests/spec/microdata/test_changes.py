@@ -121,13 +121,30 @@ def test_the_position_is_that_among_the_items_of_the_type() -> None:
 def test_MD_16_values_of_a_name_in_another_order_are_a_difference() -> None:
     changes = compare_items(page(item(part=["a", "b", "c"])), page(item(part=["a", "c", "b"])))
 
-    assert told(changes) == [("changed", 1, (), "part", ("b", "c"), ("c", "b"))]
+    assert told(changes) == [("changed", 1, (), "part", ("a", "b", "c"), ("a", "c", "b"))]
+    assert changes.changes[0].alike == (1, 0)
 
 
-def test_of_many_values_only_those_that_differ_are_told() -> None:
+def test_MD_19_all_values_of_a_property_are_told_as_they_were_and_as_they_are() -> None:
     changes = compare_items(page(item(tag=["a", "b", "d"])), page(item(tag=["a", "b", "c", "d"])))
 
-    assert told(changes) == [("changed", 1, (), "tag", (), ("c",))]
+    assert told(changes) == [("changed", 1, (), "tag", ("a", "b", "d"), ("a", "b", "c", "d"))]
+    assert changes.changes[0].alike == (2, 1)
+
+
+def test_items_whose_property_differs_in_more_than_them_are_told_whole_and_only_there() -> None:
+    ann, anna, bob = item(None, fn="Ann"), item(None, fn="Anna"), item(None, fn="Bob")
+
+    changes = compare_items(page(item(by=[ann, bob, "x"])), page(item(by=[anna, bob, "y"])))
+
+    assert told(changes) == [("changed", 1, (), "by", (ann, bob, "x"), (anna, bob, "y"))]
+
+
+def test_what_differs_within_one_of_several_items_is_told_alone() -> None:
+    def of(name: str) -> Microdata:
+        return page(item(by=["Zoe", item(None, fn="Ann"), item(None, fn=name), "Max"]))
+
+    assert told(compare_items(of("Bob"), of("Rob"))) == [("changed", 1, ("by",), "fn", ("Bob",), ("Rob",))]
 
 
 def test_an_element_with_two_names_gives_both_their_value() -> None:
@@ -159,13 +176,14 @@ def test_an_item_that_becomes_a_text_is_told_as_the_item_that_it_was() -> None:
     assert told(changes) == [("changed", 1, (), "location", (inner,), ("Hall",))]
 
 
-def test_of_inner_items_only_those_that_came_are_told() -> None:
+def test_an_item_that_came_to_others_is_told_among_them() -> None:
     old = [item(None, fn=name) for name in "abc"]
     latest = page(item(attendee=[item(None, fn="new"), *[item(None, fn=name) for name in "abc"]]))
 
     (change,) = compare_items(page(item(attendee=old)), latest).changes
 
-    assert (change.previous, [label_of(one) for one in change.latest if isinstance(one, Item)]) == ((), ["new"])
+    assert change.previous == (*old,)
+    assert [label_of(one) for one in change.latest if isinstance(one, Item)] == ["new", "a", "b", "c"]
 
 
 def test_what_two_items_share_is_told_of_both() -> None:
@@ -335,6 +353,27 @@ def test_items_that_do_not_differ_are_as_many_of_each(before: Microdata, latest:
     same = len(before.items) - changes.removed - changes.changed
     assert same == len(latest.items) - changes.added - changes.changed
     assert same >= 0
+
+
+@given(pages(), pages())
+def test_MD_19_previous_and_latest_are_whole_lists_of_values(before: Microdata, latest: Microdata) -> None:
+    """Each is all that an item of its side has for the name, so that it can be set from what is told."""
+    sides = [{_values(one, name) for one in side.all for name in _names(one)} | {()} for side in (before, latest)]
+
+    for change in compare_items(before, latest).changes:
+        if change.property is not None:
+            assert change.previous in sides[0]
+            assert change.latest in sides[1]
+            begin, end = change.alike
+            assert begin + end <= min(len(change.previous), len(change.latest))
+
+
+def _values(one: Item, name: str) -> tuple[Value, ...]:
+    return tuple(each.value for each in one.named(name))
+
+
+def _names(one: Item) -> set[str]:
+    return {name for each in one.properties for name in each.names}
 
 
 # Speed ----------------------------------------------------------------------------------------------------------

@@ -93,6 +93,43 @@ def test_of_long_texts_the_place_where_they_differ_is_told() -> None:
     assert change["latest"][0][:104] == "…" + "x" * 100 + "new"
 
 
+def test_MD_19_a_property_of_twenty_values_is_told_whole() -> None:
+    was = [str(number) for number in range(20)]
+    now = [*was[:10], "x", *was[11:]]
+
+    told = tell(page(item(tag=was)), page(item(tag=now)))
+
+    (change,) = told["changes"]
+    assert (change["previous"], change["latest"], told["cut"]) == (was, now, False)
+
+
+def test_of_more_values_those_are_left_out_that_both_begin_and_end_with_and_it_says_so() -> None:
+    was = [str(number) for number in range(20)]
+
+    told = tell(page(item(tag=was)), page(item(tag=[*was[:10], "x", *was[10:]])))
+
+    (change,) = told["changes"]
+    assert (change["previous"], change["latest"], told["cut"]) == ([], ["x"], True)
+
+
+def test_many_values_of_which_none_is_alike_at_an_end_are_all_told() -> None:
+    was = [str(number) for number in range(25)]
+
+    told = tell(page(item(tag=was)), page(item(tag=was[::-1])))
+
+    (change,) = told["changes"]
+    assert (change["previous"], change["latest"], told["cut"]) == (was, was[::-1], False)
+
+
+def test_values_that_have_no_room_beside_long_ones_that_did_not_change_are_told_alone() -> None:
+    was, now = (page(item(tag=["x" * 900, "y" * 900, value, "z" * 900])) for value in ("old", "new"))
+
+    told = tell(was, now)
+
+    (change,) = told["changes"]
+    assert (change["previous"], change["latest"], told["cut"]) == (["old"], ["new"], True)
+
+
 def test_a_long_property_leaves_room_for_what_it_became() -> None:
     was, now = (page(item(tag=[f"{value}{number}" * 50 for number in range(100)])) for value in "ab")
 

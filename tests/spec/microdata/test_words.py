@@ -79,12 +79,30 @@ def test_what_is_long_or_many_is_cut_and_says_so() -> None:
     assert line.endswith(", 7, … and 12 more")
 
 
+def test_of_a_property_of_many_values_those_that_differ_are_said() -> None:
+    many = [str(each) for each in range(20)]
+
+    came = change(property="tag", previous=many, latest=[*many[:10], "new", *many[10:]])
+    went = change(property="tag", previous=many, latest=many[1:])
+    other = change(property="tag", previous=many, latest=[*many[:19], "new"])
+
+    assert told(came, went, other) == [
+        'tag of "Jazz" added: new (beside 20 more)',
+        'tag of "Jazz" removed: 0 (beside 19 more)',
+        'tag of "Jazz": 19 → new (beside 19 more)',
+    ]
+
+
+def test_a_few_values_are_said_whole() -> None:
+    assert told(change(property="tag", previous=["a", "b"], latest=["a", "c"])) == ['tag of "Jazz": a, b → a, c']
+
+
 def test_what_is_said_of_one_change_stays_on_one_line() -> None:
     assert told(change(property="a\nb", previous=["c\r\n\td"], latest=["e"])) == ['a b of "Jazz": c d → e']
 
 
 def test_a_cut_list_says_how_many_items_differ_in_all() -> None:
-    assert told(cut=True) == ["more differs than is shown: 1 added, 1,200 changed"]
+    assert told(cut=True) == ["not all is shown: 1 added, 1,200 changed in all"]
 
 
 def test_numbers_of_items_are_told_in_words() -> None:

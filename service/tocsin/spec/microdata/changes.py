@@ -34,8 +34,9 @@ class Change:
     position  its number among the top-level items of its type, from 1
     within    the names that lead from it to the item whose property changed; () for its own
     property  the name whose values differ; None for an item that was added or removed
-    previous  values of the name that it had, and
-    latest    has: without those that both begin or end with, and without items that were compared property by property
+    previous  all values of the name that it had, in order, and
+    latest    has
+    alike     so many values are the same at the beginning of both, and so many at the end
     """
 
     change: Kind
@@ -45,6 +46,7 @@ class Change:
     property: str | None = None
     previous: tuple[Value, ...] = ()
     latest: tuple[Value, ...] = ()
+    alike: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,10 @@ def compare_items(before: Microdata, latest: Microdata) -> Changes:
 
     Items are the same ones by type and global id; else, within a type, first those that are equal, then those of the
     same label, then in order (see `matching`). Neither the order of items nor that of names is a difference; the order
-    of the values of a name is. Items that are values are compared property by property where they stand in the same
-    place and have the same type and id. Where a side has not all of the page's items, what only it lacks at its end
-    is no difference.
+    of the values of a name is. Where the values of a name differ only within items that stand in the same place and
+    have the same type and id, those items are compared property by property; else all values of the name are told,
+    items among them whole. Where a side has not all of the page's items, what only it lacks at its end is no
+    difference.
     """
     sameness = Sameness()
     matches = match_items(before, latest, sameness)
@@ -118,46 +121,46 @@ class _Comparing:
             was, now, within = waiting.popleft()
             before, latest = self.sameness.values(was), self.sameness.values(now)
             for name in sorted(before.keys() | latest.keys()):
-                previous, current = self._trim(before.get(name, ()), latest.get(name, ()))
-                if (pair.lacks_some_before and not previous) or (pair.lacks_some_latest and not current):
+                previous, current = before.get(name, ()), latest.get(name, ())
+                begin, end = self._alike(previous, current)
+                lost, new = previous[begin : len(previous) - end], current[begin : len(current) - end]
+                if not (lost or new) or (pair.lacks_some_before and not lost) or (pair.lacks_some_latest and not new):
                     continue
-                rest, inner = self._pair_up(previous, current, is_deep=len(within) == _DEEPEST)
-                waiting += [(*two, (*within, name)) for two in inner]
-                if rest != ([], []):
-                    place = pair.latest, pair.position, within, name
-                    found.append(Change("changed", *place, tuple(rest[0]), tuple(rest[1])))
+                inner = _inner_pairs(lost, new) if len(within) < _DEEPEST else None
+                if inner is not None:
+                    waiting += [(*two, (*within, name)) for two in inner if self._reaches(*two)]
+                    continue
+                place = pair.latest, pair.position, within, name
+                found.append(Change("changed", *place, tuple(previous), tuple(current), (begin, end)))
         self.told += len(found)
         return found
 
-    def _trim(self, was: Sequence[Value], now: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
-        """Leave out what two lists of values begin and end with."""
+    def _alike(self, was: Sequence[Value], now: Sequence[Value]) -> tuple[int, int]:
+        """Count the values that two lists begin with, and those of the rest that they end with."""
         self.compared += len(was) + len(now)
         if was == now:
-            return (), ()
+            return len(was), 0
         is_same, most = self.sameness.is_same, min(len(was), len(now))
-        start = next((place for place in range(most) if not is_same(was[place], now[place])), most)
-        most -= start
+        begin = next((place for place in range(most) if not is_same(was[place], now[place])), most)
+        most -= begin
         end = next((place for place in range(most) if not is_same(was[-1 - place], now[-1 - place])), most)
-        return was[start : len(was) - end], now[start : len(now) - end]
+        return begin, end
 
-    def _pair_up(
-        self, was: Sequence[Value], now: Sequence[Value], *, is_deep: bool
-    ) -> tuple[tuple[list[Value], list[Value]], list[tuple[Item, Item]]]:
-        """Part values that are to be told from pairs of items that are to be compared."""
-        if is_deep or len(was) != len(now):
-            return (list(was), list(now)), []
-        rest: tuple[list[Value], list[Value]] = [], []
-        inner: list[tuple[Item, Item]] = []
-        for one, other in zip(was, now, strict=True):
-            if isinstance(one, Item) and isinstance(other, Item) and _is_of_a_kind(one, other):
-                if (one, other) not in self.reached and not self.sameness.is_same(one, other):
-                    self.reached.add((one, other))
-                    inner.append((one, other))
-            else:
-                rest[0].append(one)
-                rest[1].append(other)
-        return rest, inner
+    def _reaches(self, was: Item, now: Item) -> bool:
+        """Say whether two items are to be compared: they differ, and nothing led to both of them before."""
+        if (was, now) in self.reached or self.sameness.is_same(was, now):
+            return False
+        self.reached.add((was, now))
+        return True
 
 
-def _is_of_a_kind(one: Item, other: Item) -> bool:
-    return one.types == other.types and one.id == other.id
+def _inner_pairs(was: Sequence[Value], now: Sequence[Value]) -> list[tuple[Item, Item]] | None:
+    """Pair the values of two lists; None where they differ in more than what is within their items."""
+    if len(was) != len(now):
+        return None
+    pairs: list[tuple[Item, Item]] = []
+    for one, other in zip(was, now, strict=True):
+        if not (isinstance(one, Item) and isinstance(other, Item) and one.types == other.types and one.id == other.id):
+            return None
+        pairs.append((one, other))
+    return pairs

@@ -25,8 +25,11 @@ LONGEST: Final = 1_000
 _MOST_LETTERS: Final = 2_000
 """Of what was, and of what is, so that no change takes the room of all others."""
 
-_MOST_VALUES: Final = 30
+_MOST_VALUES: Final = 100
 """The same, those within items too."""
+
+_WHOLE: Final = 20
+"""So many values of a property are shown as they are; of more, those that are alike at both ends are left out."""
 
 _DEEPEST: Final = 4
 """Items within items that are told."""
@@ -46,7 +49,9 @@ def changes_data(changes: Changes, *, since: str) -> _Object | None:
     """Show changes as `items` in an event does; None where nothing differs.
 
     since  when the items compared with were read
-    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON; `cut` says that more may differ than that.
+    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON. Of a property that has more than 20 values,
+    or more of them than there is room for, those are left out that are the same at the beginning of both lists and at
+    their end. `cut` says that something is not shown.
     """
     if not changes:
         return None
@@ -73,9 +78,8 @@ def changes_data(changes: Changes, *, since: str) -> _Object | None:
 
 def _tell(change: Change) -> tuple[_Object, bool]:
     """Show one change; says also whether it shows less than there is."""
-    head, was, now = _Telling(), _Telling(), _Telling()
-    item, is_changed = change.item, change.change == "changed"
-    previous, latest = _from_where_they_differ(change.previous, change.latest)
+    head = _Telling()
+    item = change.item
     told: _Object = {
         "change": change.change,
         "item": {
@@ -86,14 +90,30 @@ def _tell(change: Change) -> tuple[_Object, bool]:
         },
         "within": head.list(change.within),
         "property": head.text_or_none(change.property),
-        "previous": was.list(previous) if is_changed else None,
-        "latest": now.list(latest) if is_changed else None,
+        "previous": None,
+        "latest": None,
     }
-    if change.change == "removed":
-        told["previous"] = was.item(item, _DEEPEST)
-    elif change.change == "added":
-        told["latest"] = now.item(item, _DEEPEST)
-    return told, head.is_cut or was.is_cut or now.is_cut
+    if change.change == "changed":
+        told["previous"], told["latest"], is_cut = _tell_values(change)
+        return told, is_cut or head.is_cut
+    whole = _Telling()
+    told["previous" if change.change == "removed" else "latest"] = whole.item(item, _DEEPEST)
+    return told, head.is_cut or whole.is_cut
+
+
+def _tell_values(change: Change) -> tuple[Sequence[Any], Sequence[Any], bool]:
+    """Show the values that were and that are: all of them, else what is between those that are alike at both ends."""
+    if max(len(change.previous), len(change.latest)) <= _WHOLE:
+        was, now = _Telling(), _Telling()
+        shown = was.list(change.previous), now.list(change.latest)
+        if not (was.is_cut or now.is_cut):
+            return *shown, False
+    begin, end = change.alike
+    was, now = _Telling(), _Telling()
+    previous, latest = _from_where_they_differ(
+        change.previous[begin : len(change.previous) - end], change.latest[begin : len(change.latest) - end]
+    )
+    return was.list(previous), now.list(latest), bool(begin or end) or was.is_cut or now.is_cut
 
 
 def _from_where_they_differ(

@@ -11,19 +11,21 @@ if TYPE_CHECKING:
 
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
+_LISTS: Final = (list, tuple)
 
 
 def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
     """Say how items changed, a line each: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
 
     items  as the event shows them
+    Of a property of many values only those are said that differ.
     What the page says stands in the lines as it says it, but for white space and length: who shows them makes them
     harmless for the place where they land.
     """
     for change in items["changes"]:
         yield _tell(change)
     if items["cut"]:
-        yield f"more differs than is shown: {count_changes(items)}"
+        yield f"not all is shown: {count_changes(items)} in all"
 
 
 def count_changes(items: Mapping[str, Any]) -> str:
@@ -46,11 +48,26 @@ def _tell(change: Mapping[str, Any]) -> str:
     within = change["within"] if isinstance(change["within"], list) else [change["within"]]
     place = " of ".join(_cut(_said(each)) for each in (change["property"], *reversed(within)))
     subject = f"{place} of {_known_as(item)}"
+    previous, latest, beside = _what_differs(previous or (), latest or ())
+    beside_those = f" (beside {beside:,} more)" if beside else ""
     if not previous:
-        return f"{subject} added: {_values(latest or ())}"
+        return f"{subject} added: {_values(latest)}{beside_those}"
     if not latest:
-        return f"{subject} removed: {_values(previous)}"
-    return f"{subject}: {_values(previous)} → {_values(latest)}"
+        return f"{subject} removed: {_values(previous)}{beside_those}"
+    return f"{subject}: {_values(previous)} → {_values(latest)}{beside_those}"
+
+
+def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
+    """Leave out of long lists what both begin and end with; says also how many values that are."""
+    if not (isinstance(previous, _LISTS) and isinstance(latest, _LISTS)):
+        return previous, latest, 0
+    most = min(len(previous), len(latest))
+    if max(len(previous), len(latest)) <= _MOST_VALUES or previous == latest:
+        return previous, latest, 0
+    begin = next((place for place in range(most) if previous[place] != latest[place]), most)
+    most -= begin
+    end = next((place for place in range(most) if previous[-1 - place] != latest[-1 - place]), most)
+    return previous[begin : len(previous) - end], latest[begin : len(latest) - end], begin + end
 
 
 def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
@@ -62,7 +79,7 @@ def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
 
 
 def _values(values: Sequence[Any] | dict[str, Any]) -> str:
-    if not isinstance(values, list | tuple):
+    if not isinstance(values, _LISTS):
         return _cut(_said(values))
     shown = [_value(each) for each in values[:_MOST_VALUES]]
     if more := len(values) - len(shown):

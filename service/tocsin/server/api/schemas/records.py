@@ -133,7 +133,12 @@ class ItemChange(Model):
     added: Annotated[int, Field(ge=0, description="so many items")]
     removed: Annotated[int, Field(ge=0)]
     changed: Annotated[int, Field(ge=0)]
-    cut: Annotated[bool, Field(description="more differs than `changes` shows")]
+    cut: Annotated[
+        bool,
+        Field(
+            description="not all is shown: more may differ, or values that did not change are left out of a long list"
+        ),
+    ]
     changes: Annotated[list[Json], Field(description="each as the event tells it")]
     told: Annotated[list[str], Field(description="the same in words, a line each")]
 
