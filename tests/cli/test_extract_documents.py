@@ -25,7 +25,10 @@ BASE = ("--base", "https://town.example/news")
 NOW = re.compile(rb"(?<=DTSTAMP;VALUE=DATE-TIME:)\d{8}T\d{6}Z")
 HCARD = '<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop=fn>{}</b></p>'
 ARTICLE = "<!DOCTYPE html><title>T</title><article><h1>One</h1></article>"
-EVENT = '<p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop=summary>{}</b></p>'
+EVENT = (
+    '<p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop=summary>{}</b>'
+    "<time itemprop=dtstart>2026-05-05</time></p>"
+)
 
 
 def written(installation: Installation, *arguments: str) -> tuple[bytes, str]:
@@ -72,7 +75,10 @@ def test_JS01_items_are_a_line_of_json_for_each_source(installation: Installatio
 
     assert [record["source"] for record in answer.records] == [one, other]
     assert answer.records[0]["items"] == [
-        {"type": "http://microformats.org/profile/hcalendar#vevent", "properties": {"summary": ["A"]}}
+        {
+            "type": "http://microformats.org/profile/hcalendar#vevent",
+            "properties": {"summary": ["A"], "dtstart": ["2026-05-05"]},
+        }
     ]
 
 
@@ -342,3 +348,12 @@ def test_a_line_of_json_is_one_however_the_page_is_written(installation: Install
 
     assert len(out.decode().splitlines()) == 1
     assert json.loads(out)["format"] == "vcard"
+
+
+def test_an_event_without_a_date_is_said_to_be_left_out(installation: Installation) -> None:
+    page = installation.write("a.html", EVENT.format("A") + EVENT.format("B").replace("2026-05-05", "soon"))
+
+    out, err = written(installation, "--as", "ical", page)
+
+    assert out.count(b"BEGIN:VEVENT") == 1
+    assert err.endswith("1 event without a date is left out\n")

@@ -94,6 +94,15 @@ async def test_a_page_without_events_is_an_empty_calendar_so_that_the_subscripti
     assert (calendar["VERSION"], calendar.subcomponents) == ("2.0", [])
 
 
+async def test_an_event_without_a_date_is_said_to_be_left_out(api: Api, desk: Desk) -> None:
+    await keep(api, desk, BODY.replace(b"2026-12-05", b"soon"))
+
+    answer = await got(api, "ical")
+
+    assert icalendar.Calendar.from_ical(answer.content).subcomponents == []
+    assert answer.headers["tocsin-left-out"] == "1 event without a date is left out"
+
+
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("asked", ["vcard", "atom", "ical?profile=text", "vcard?item=all"])
 async def test_a_page_without_the_kind_says_so_and_the_mend(api: Api, asked: str) -> None:

@@ -52,8 +52,13 @@ def components_of(written: str) -> list[Any]:
 
 
 def event(html: str, profile: str = "export") -> list[str]:
-    """The lines of an event of these properties, but for those that each event has."""
-    written = calendar(read(f"<div itemscope itemtype={VEVENT}>{html}</div>"), profile)
+    """The lines of an event of these properties, but for those that each event has.
+
+    An exported one without a start has one, which is not given.
+    """
+    is_started = profile == "text" or "dtstart" in html.lower()
+    start = "" if is_started else "<p itemprop=dtstart>2009-05-01T08:00Z</p>"
+    written = calendar(read(f"<div itemscope itemtype={VEVENT}>{html}{start}</div>"), profile)
     head = (
         f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\n"
         "DTSTAMP;VALUE=DATE-TIME:20261121T082004Z\r\n"
@@ -61,7 +66,9 @@ def event(html: str, profile: str = "export") -> list[str]:
     assert written.startswith(head)
     assert written.endswith("END:VEVENT\r\nEND:VCALENDAR\r\n")
     lines = written.removeprefix(head).removesuffix("END:VEVENT\r\nEND:VCALENDAR\r\n").split("\r\n")[:-1]
-    return lines if profile == "text" else lines[1:]  # without the UID
+    if profile == "text":
+        return lines
+    return lines[1:] if is_started else lines[1:-1]  # without the UID
 
 
 _VALUES = (

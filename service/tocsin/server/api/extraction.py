@@ -80,7 +80,7 @@ _TOLD: Final = {
     "Last-Modified": "when the page was read first with this data, as far as that is known",
     "Tocsin-Received": "when the bytes that it is of were received",
     "Tocsin-Stale": "the page could not be received: why, in a word; it is of the items that were kept before",
-    "Tocsin-Left-Out": "what was left out, because there was too much of it",
+    "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
 }
 _HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} for name, about in _TOLD.items()}
 

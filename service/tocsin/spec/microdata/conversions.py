@@ -71,7 +71,7 @@ class Converted(Struct, frozen=True, gc=False):
     """A page's data in a format.
 
     text      the document, as it is to be written, line ends too; None where the page has nothing of the kind
-    problems  in words for its reader: what was left out, since there was too much of it
+    problems  in words for its reader: what was left out, and why
     found     how many of the kind the page has, of what `Format.counted` names; 0 where that names nothing
     """
 
@@ -134,7 +134,7 @@ def write_ical(asked: Asked) -> Converted:
 
 def _of_items(data: Microdata, written: Written | None, asked: Asked, found: int) -> Converted:
     text, problems = (None, ()) if written is None else written
-    if text is None and found and asked.item != ALL:
+    if text is None and asked.item != ALL and 0 < found < asked.item:
         one, many = asked.counted
         problems += (f"no {one} {asked.item}: the page has {found} {one if found == 1 else many}",)
     return Converted(text, data.problems + problems, found)

@@ -10,7 +10,7 @@ from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import is_valid_geo
 from tocsin.spec.microdata.lines import clean, escape, is_name
-from tocsin.spec.microdata.recurrence import read_rule
+from tocsin.spec.microdata.recurrence import fit_rule, read_rule
 from tocsin.spec.microdata.to_icalendar import Events
 from tocsin.spec.microdata.vevent import parse_duration
 
@@ -51,7 +51,7 @@ _ENDS: Final = {"DTEND": "DURATION", "DURATION": "DTEND"}
 """Of these an event has one."""
 _DATE_LETTERS = 8
 _LONGEST = 1000
-"""So much of a text is read as a date, or to tell an event by it."""
+"""So much of a text is read as a date, or to tell an event by it; so long an identifier may be."""
 _LONGEST_S: Final = 100 * 366 * 86_400
 """A century: longer than any event, and shorter than what readers can count."""
 
@@ -64,15 +64,25 @@ class ExportedEvents(Events):
         self._alike: dict[str, int] = {}
         self._told: set[str] = set()
         self._uid = ""
+        self._start: str | None = None
 
     def take(self, event: Item) -> None:
-        """Find the identifier of an event: its own, or one that is the same on every run (IC-13)."""
+        """Find when an event is, and its identifier: its own, or one that is the same on every run (IC-13)."""
         self._budget.look(len(event.properties))
         uid = own = clean(event.id or "") or self._text_of(event, "uid")
-        while not uid or uid in self._told:
+        while not uid or len(uid) > _LONGEST or uid in self._told:
             uid = self._make_uid(own or self._find_key(event))
         self._told.add(uid)
         self._uid = uid
+        self._start = _find_start(event)
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether the event's start is known: without one no calendar may have it, and some refuse all the others, too.
+
+        Source  RFC 5545, 3.6.1: DTSTART
+        """
+        return self._start is not None
 
     def _find_key(self, event: Item) -> str:
         """Give what makes an event that one, as far as the page tells: its URL, else its summary.
@@ -92,9 +102,8 @@ class ExportedEvents(Events):
         return next((clean((each.text or "")[:_LONGEST]) for each in event.properties if name in each.names), "")
 
     def _write_body(self, event: Item, sheet: Sheet) -> None:
-        sheet.add("UID", escape(self._uid))
-        told = {"UID"}
-        start = _find_start(event)
+        sheet.demand("UID", escape(self._uid))
+        told, start = {"UID"}, self._start or ""
         for name, each in self._each_line(event):
             upper = name.upper()
             if each.text is None or not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
@@ -106,7 +115,9 @@ class ExportedEvents(Events):
                 continue
             if upper in _ONCE:
                 told.add(upper)
-            sheet.add(upper, *written)
+            (sheet.demand if upper == "DTSTART" else sheet.add)(upper, *written)
+        if "DTSTART" not in told and (begin := _annotate(start)) is not None:
+            sheet.demand("DTSTART", *begin)
 
 
 def export_datetime(text: str) -> str | None:
@@ -128,7 +139,7 @@ def export_datetime(text: str) -> str | None:
 
 
 def _find_start(event: Item) -> str | None:
-    texts = ((each.text or "")[:_LONGEST] for each in event.properties if "dtstart" in each.names)
+    texts = ((each.text or "")[:_LONGEST] for each in event.properties if "DTSTART" in map(str.upper, each.names))
     starts = (export_datetime(clean(text)) for text in texts)
     return next(filter(None, starts), None)
 
@@ -147,58 +158,60 @@ def _annotate(basic: str | None) -> Line | None:
     return None if basic is None else (basic, [("VALUE", "DATE" if _is_date(basic) else "DATE-TIME")])
 
 
-def _write_when(text: str, _: str | None) -> Line | None:
+def _write_when(text: str, _: str) -> Line | None:
     return _annotate(export_datetime(text))
 
 
-def _write_start(text: str, start: str | None) -> Line | None:
-    return _annotate(start or export_datetime(text))  # the first that is a date; it was read before
+def _write_start(_: str, start: str) -> Line | None:
+    return _annotate(start)  # the first that is a date; it was read before
 
 
-def _write_end(text: str, start: str | None) -> Line | None:
+def _write_end(text: str, start: str) -> Line | None:
     """Write the end, if it is of the start's kind and behind it: with any other, calendars refuse the event."""
     basic = export_datetime(text)
-    if basic is None or (start is not None and (len(basic) != len(start) or basic <= start)):
+    if basic is None or len(basic) != len(start) or basic <= start:
         return None
     return _annotate(basic)
 
 
-def _write_moment(text: str, _: str | None) -> Line | None:
+def _write_moment(text: str, _: str) -> Line | None:
     basic = export_datetime(text)
     return None if basic is None or _is_date(basic) else (basic, [("VALUE", "DATE-TIME")])
 
 
-def _write_more_dates(text: str, start: str | None) -> Line | None:
+def _write_more_dates(text: str, start: str) -> Line | None:
     begin, mark, end = text.partition("/")
     if not mark:
         return _write_when(text, start)
-    since, until = _write_moment(begin, None), _write_moment(end, None)
+    since, until = _write_moment(begin, start), _write_moment(end, start)
     if since is None:
         return None
     if until is not None:
         return (f"{since[0]}/{until[0]}", [("VALUE", "PERIOD")]) if since[0] < until[0] else None
-    span = _write_duration(end, None)
-    return None if span is None else (f"{since[0]}/{span[0]}", [("VALUE", "PERIOD")])
+    return (f"{since[0]}/{end}", [("VALUE", "PERIOD")]) if _lasts(end) else None
 
 
-def _write_duration(text: str, start: str | None) -> Line | None:
+def _lasts(text: str) -> bool:
     seconds = parse_duration(text)
-    if seconds is None or not 0 < seconds <= _LONGEST_S:
-        return None
+    return seconds is not None and 0 < seconds <= _LONGEST_S
+
+
+def _write_duration(text: str, start: str) -> Line | None:
     # An event of whole days lasts whole days.
-    return None if start is not None and _is_date(start) and "T" in text else (text, [])
+    return (text, []) if _lasts(text) and not (_is_date(start) and "T" in text) else None
 
 
-def _write_rule(text: str, _: str | None) -> Line | None:
+def _write_rule(text: str, start: str) -> Line | None:
     rule = read_rule(text)
-    return None if rule is None else (rule, [])
+    fitting = None if rule is None else fit_rule(rule, start)
+    return None if fitting is None else (fitting, [])
 
 
-def _write_position(text: str, _: str | None) -> Line | None:
+def _write_position(text: str, _: str) -> Line | None:
     return (text, []) if is_valid_geo(text) else None
 
 
-def _write_uri(text: str, _: str | None) -> Line | None:
+def _write_uri(text: str, _: str) -> Line | None:
     if not is_absolute_url(text):
         return None
     return _NO_URI.sub(
@@ -206,12 +219,12 @@ def _write_uri(text: str, _: str | None) -> Line | None:
     ), []
 
 
-def _write_number(text: str, _: str | None) -> Line | None:
+def _write_number(text: str, _: str) -> Line | None:
     match = _NUMBER.fullmatch(text)
     return None if match is None else (match[1], [])
 
 
-_WRITERS: Final[dict[str, Callable[[str, str | None], Line | None]]] = {
+_WRITERS: Final[dict[str, Callable[[str, str], Line | None]]] = {
     "DTSTART": _write_start,
     "DTEND": _write_end,
     "EXDATE": _write_when,

@@ -32,7 +32,7 @@ class Written(NamedTuple):
     """A file.
 
     text      None where the page has nothing of the kind
-    problems  in words for its reader: what was left out, since there was too much of it
+    problems  in words for its reader: what was left out, and why
     """
 
     text: str | None
@@ -78,6 +78,11 @@ class Sheet:
         """Add a line, unless the budget is spent; the value as it stands in the file."""
         if self.budget.spend(len(name) + len(value) + 3):
             self._lines.append(write_line(name, value, parameters))
+
+    def demand(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
+        """Add a line as `add` does, but even where the budget is spent."""
+        self.budget.spend(len(name) + len(value) + 3)
+        self._lines.append(write_line(name, value, parameters))
 
     @property
     def text(self) -> str:

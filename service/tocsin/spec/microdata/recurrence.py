@@ -33,6 +33,17 @@ _PARTS: Final = {
 }
 
 
+_NOT_ON_DAYS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
+_ONLY_IN: Final = {
+    "BYMONTHDAY": frozenset({"HOURLY", "DAILY", "MONTHLY", "YEARLY"}),
+    "BYYEARDAY": frozenset({"HOURLY", "YEARLY"}),
+    "BYWEEKNO": frozenset({"YEARLY"}),
+}
+_NUMBERED_DAYS_IN: Final = frozenset({"MONTHLY", "YEARLY"})
+_TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
+_DATE_LETTERS: Final = len("20090505")
+
+
 def read_rule(text: str) -> str | None:
     """Give a recurrence rule in capitals; None if the text is none.
 
@@ -51,3 +62,34 @@ def read_rule(text: str) -> str | None:
     if until is not None and not is_valid_date(f"{until[:4]}-{until[4:6]}-{until[6:8]}"):
         return None
     return rule
+
+
+def fit_rule(rule: str, start: str) -> str | None:
+    """Give a rule as it may stand beside the start of its event; None for one that no calendar is to be given.
+
+    rule    as `read_rule` gives it
+    start   20090505, or in UTC 20090505T190000Z
+    Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and which part goes with which.
+    Deviation: events of every minute or second are none that people go to, and programs hang on reckoning them.
+    """
+    parts = dict(part.split("=") for part in rule.split(";"))
+    of_days, frequency = len(start) == _DATE_LETTERS, parts["FREQ"]
+    if frequency in _TOO_OFTEN or (of_days and frequency == "HOURLY"):
+        return None
+    if any(name in parts and frequency not in among for name, among in _ONLY_IN.items()):
+        return None
+    is_numbered = any(letter.isdigit() for letter in parts.get("BYDAY", ""))
+    if is_numbered and (frequency not in _NUMBERED_DAYS_IN or "BYWEEKNO" in parts):
+        return None
+    if of_days:
+        parts = {name: value for name, value in parts.items() if name not in _NOT_ON_DAYS}
+    if "UNTIL" in parts:
+        parts["UNTIL"] = _fit_until(parts["UNTIL"], of_days=of_days)
+    if "BYSETPOS" in parts and sum(name.startswith("BY") for name in parts) == 1:
+        return None
+    return ";".join(f"{name}={value}" for name, value in parts.items())
+
+
+def _fit_until(until: str, *, of_days: bool) -> str:
+    date, _, time = until.partition("T")
+    return date if of_days else f"{date}T{time.removesuffix('Z') or '235959'}Z"

@@ -46,18 +46,23 @@ def write_calendar(
     sheet.frame("BEGIN", "VCALENDAR")
     sheet.frame("PRODID", escape(product))
     sheet.frame("VERSION", "2.0")
-    untold = 0
+    untold = written = undated = 0
     for number, event in enumerate(events, 1):
         if budget.is_spent:
             untold = (len(events) if which is None else which) - number + 1
             break
         writer.take(event)
         if which in (None, number):
-            writer.write(event, sheet)
+            if writer.is_dated:
+                writer.write(event, sheet)
+                written += 1
+            else:
+                undated += 1
         if which == number:
             break
     sheet.frame("END", "VCALENDAR")
-    return Written(sheet.text, _problems(budget, untold))
+    problems = (*_tell_undated(undated), *_problems(budget, untold))
+    return Written(sheet.text if written or not undated else None, problems)
 
 
 def find_events(data: Microdata) -> tuple[Item, ...]:
@@ -76,8 +81,13 @@ class Events:
     def take(self, event: Item) -> None:
         """Notice an event, also one that is not written; each in its turn."""
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether the event that was taken last may stand in a calendar; to the letter each may."""
+        return True
+
     def write(self, event: Item, sheet: Sheet) -> None:
-        """Write one event; what the budget no longer holds is left out, but its frame is whole."""
+        """Write the event that was taken last; what the budget no longer holds is left out, but its frame is whole."""
         sheet.frame("BEGIN", "VEVENT")
         sheet.frame("DTSTAMP;VALUE=DATE-TIME", self._stamp)
         self._write_body(event, sheet)
@@ -104,6 +114,12 @@ class Events:
                 if not self._budget.look():
                     return
                 yield name, each
+
+
+def _tell_undated(undated: int) -> Iterator[str]:
+    if undated:
+        events = "event without a date is" if undated == 1 else "events without a date are"
+        yield f"{undated} {events} left out"
 
 
 def _problems(budget: Budget, untold: int) -> tuple[str, ...]:
