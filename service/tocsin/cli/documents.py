@@ -47,7 +47,8 @@ def give_documents(
                 source.content_type,
                 form=form,
                 url=address,
-                base=base,
+                # Of a file it is the address, which the page's own base element may be relative to.
+                base=base if source.url is not None else None,
                 headers=source.headers,
                 own=own,
                 profile=profile,
