@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.graphs import FORMS, assert_same, parse, to_graph
 from tocsin.spec.html.tree import read_tree
+from tocsin.spec.microdata import rdf_terms
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.rdf_formats import write_rdf
 from tocsin.spec.microdata.rdf_note import read_note_triples
 from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Statements, Triples
 from tocsin.spec.microdata.to_rdf import read_triples, to_triples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ADDRESS = "https://harbour.example/boats/tern.html"
 HTML = "text/html; charset=utf-8"
@@ -252,10 +258,62 @@ def test_a_text_that_many_items_share_is_cut_and_said_to_be() -> None:
     assert "100000 letters" in found.problems[-1]
 
 
-def test_names_that_state_nothing_are_bounded_too() -> None:
+def test_names_that_state_nothing_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rdf_terms, "_MOST_LOOKED_AT", 20_000)
     html = "<p id=x itemprop=a>x</p>" + "<p itemscope itemref=x></p>" * 1000
 
-    assert bounded(html, letters=20_000).problems
+    assert bounded(html).problems
+
+
+def test_RDF14_what_is_stated_a_thousand_times_takes_the_room_of_once() -> None:
+    boat = f"<p {BOAT} itemid=urn:tern itemref=x></p>"
+    html = f"<p id=x><b itemprop=log>{'x' * 100}</b><b itemprop=port>y</b></p>"
+
+    assert bounded(html + boat * 1000, most=4, letters=1000) == bounded(html + boat)
+
+
+LONG = "x{" * 5000
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p itemscope itemtype='urn:{LONG}'>",
+        f"<p itemscope><a itemprop=urn:x href='{LONG}'>x</a>",
+        f"<p {BOAT}><b itemprop='{LONG}'>x</b>",
+        f"<p {BOAT}><b itemprop='{LONG}' itemscope><i itemprop=x>y</i></b>",
+        f"<p {BOAT}><b itemprop=urn:x itemscope itemid='urn:{LONG}'>x</b>",
+        f"<a rel=next href='{LONG}'>x</a>",
+        f"<a rel='{LONG}' href=x>x</a>",
+        f"<meta name='{LONG}' content=x>",
+        f"<q cite='{LONG}'>x</q>",
+    ],
+)
+@pytest.mark.parametrize("read_all", [read_triples, read_note_triples])
+def test_what_is_too_long_for_a_name_is_left_out_and_said_to_be(html: str, read_all: Callable[..., Triples]) -> None:
+    found = read_all(f"<!DOCTYPE html>{html}".encode(), HTML, address=ADDRESS)
+    texts = [str(each) for triple in found.triples for term in triple for each in term]
+
+    assert max(map(len, texts), default=0) <= rdf_terms.LONGEST_IRI
+    assert "" not in texts
+    if read_all is read_triples or LONG in html.partition("itemscope")[2]:
+        assert found.problems == ("names of more than 8192 letters are left out, and what they name",)
+
+
+def test_an_item_whose_name_is_too_long_is_one_without_a_name() -> None:
+    (_, typed, said) = read(f"<p {BOAT} itemid='urn:{LONG}'><b itemprop=port>x</b>").triples
+
+    assert typed.subject == said.subject == Blank(0)
+
+
+def test_a_small_page_states_no_millions_of_letters() -> None:
+    type_ = "itemtype=urn:" + "x" * 8000
+    body = f"<p itemscope {type_}>{'<b itemprop=%d>y</b>' * 1000}" % tuple(range(1000))
+
+    found = read_triples(body.encode(), HTML, address=ADDRESS)
+
+    assert sum(len(each.predicate.text) for each in found.triples) < 2**20 + 64 * len(body)
+    assert found.problems
 
 
 def test_items_inside_one_another_by_the_thousand_are_stated() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.rdf_terms import RDF, Blank, Iri, to_iri
+from tocsin.spec.microdata.rdf_terms import RDF, UNNAMED, Blank, Iri, to_iri
 from tocsin.spec.microdata.values import Item, Kind
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Items:
         self._first = first
         self._blanks = 0
         self._nodes: dict[Item, Node] = {}
+        self._terms: dict[Property, Term | None] = {}
         self._told: set[tuple[Item, str]] = set()
         self._open: set[Item] = set()
         self._predicates: dict[tuple[str, str], Sequence[Iri] | None] = {}
@@ -63,7 +64,9 @@ class Items:
         if node is None:
             if item.id is not None and is_absolute_url(item.id):
                 node = to_iri(item.id)
-            else:
+            if node == UNNAMED:
+                self._statements.leave_out()
+            if node is None or node == UNNAMED:
                 node = Blank(self._first + self._blanks)
                 self._blanks += 1
             self._nodes[item] = node
@@ -110,6 +113,11 @@ class Items:
         self._open.discard(item)
 
     def _term(self, each: Property) -> Term | None:
+        if each not in self._terms:
+            self._terms[each] = self._make_term(each)
+        return self._terms[each]
+
+    def _make_term(self, each: Property) -> Term | None:
         if each.item is not None:
             return self.node(each.item)
         text = each.text or ""

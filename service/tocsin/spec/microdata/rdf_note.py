@@ -17,7 +17,7 @@ from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.rdf_items import TYPE, Items
-from tocsin.spec.microdata.rdf_terms import XSD, Literal, Statements, Triples, to_iri, to_literal
+from tocsin.spec.microdata.rdf_terms import XSD, Literal, Statements, Triples, statements_of, to_iri, to_literal
 from tocsin.spec.microdata.to_rdf import escape_fragment
 from tocsin.spec.microdata.values import Kind
 
@@ -81,7 +81,7 @@ def read_note_triples(
     if base is None and data.items:
         tree = read_tree(body, content_type, nosniff=nosniff)
         base = Bases(tree.elements("base"), address, tree.encoding).document
-    return to_note_triples(data, base=base)
+    return to_note_triples(data, base=base, statements=statements_of(body))
 
 
 def to_note_triples(

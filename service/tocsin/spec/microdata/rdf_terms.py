@@ -16,8 +16,14 @@ MOST_TRIPLES: Final = 100_000
 """Of a page of 10,000 events and their places there are 70,000. Twice as many cost 400 MB and five seconds."""
 MOST_LETTERS: Final = 32 * 1024 * 1024
 """In all triples together. A text that many items share is written for each of them, whatever the page's size is."""
+LONGEST_IRI: Final = 8192
+"""A name of a page's that makes a longer one is nobody's name, and costs whoever reads it."""
+_LEAST_LETTERS: Final = 1024 * 1024
+_TIMES: Final = 64
+"""So many letters are made of one of a page: where its names are short, and its types long."""
+_MOST_LOOKED_AT: Final = 32 * 1024 * 1024
 _STEP: Final = 16
-"""Counted for looking at something, as letters: what states nothing costs time too."""
+"""Counted for looking at something, as letters: what states nothing, or the same once more, costs time too."""
 
 _UNWRITABLE: Final = re.compile(r"""[\s\x00-\x1f<>"{}|^`\\\x7f-\x9f\ud800-\udfff]""")
 """What RDF's formats forbid in an IRI; and white space of any script, at which known readers end a word."""
@@ -30,6 +36,10 @@ class Iri(NamedTuple):
     """What is identified by a URL. Make it with `to_iri`, unless it is known to be writable."""
 
     text: str
+
+
+UNNAMED: Final = Iri("")
+"""What a URL is that is too long: nothing is stated of it or by it."""
 
 
 class Blank(NamedTuple):
@@ -71,8 +81,17 @@ class Triples:
 
 
 def to_iri(url: str) -> Iri:
-    """Make an IRI that every format can hold of an absolute URL, whatever its letters are: others are %-escaped."""
-    return Iri(_UNWRITABLE.sub(percent, url))
+    """Make an IRI that every format can hold of an absolute URL, whatever its letters are: others are %-escaped.
+
+    UNNAMED for one that is longer than LONGEST_IRI.
+    """
+    escaped = escape_short(_UNWRITABLE, url)
+    return UNNAMED if len(escaped) > LONGEST_IRI else Iri(escaped)
+
+
+def escape_short(others: re.Pattern[str], text: str) -> str:
+    """Escape these letters of a text; one that is too long to be part of an IRI stays as it is."""
+    return text if len(text) > LONGEST_IRI else others.sub(percent, text)
 
 
 def to_literal(text: str, language: str | None = None) -> Literal:
@@ -105,37 +124,55 @@ class Statements:
         letters  in all of them together
         """
         self._most = most
-        self._letters = letters
-        self._left = letters
+        self._letters = self._left = letters
+        self._to_look_at = _MOST_LOOKED_AT
         self._found: dict[Triple, None] = {}
+        self._is_short_of_names = False
 
     def add(self, subject: Node, predicate: Iri, object_: Term) -> None:
-        """State something; the same twice is stated once.
+        """State something; the same twice is stated once, and what has no name that could be written is left out.
 
         Raises Enough where there is no room for it.
         """
-        self.spend(len(str(subject[0])) + len(predicate.text) + len(str(object_[0])))
+        self.spend()
         triple = Triple(subject, predicate, object_)
-        if len(self._found) >= self._most and triple not in self._found:
-            raise self.Enough
-        self._found[triple] = None
+        if UNNAMED in triple:
+            self.leave_out()
+        elif triple not in self._found:
+            self._left -= len(str(subject[0])) + len(predicate.text) + len(str(object_[0])) + _STEP
+            if self._left < 0 or len(self._found) >= self._most:
+                raise self.Enough
+            self._found[triple] = None
+
+    def leave_out(self) -> None:
+        """Note that something has a name that is too long, and has to do without."""
+        self._is_short_of_names = True
 
     def spend(self, letters: int = 0) -> None:
         """Count a step of work, and the letters that it looked at.
 
         Raises Enough where that is too much.
         """
-        self._left -= letters + _STEP
-        if self._left < 0:
+        self._to_look_at -= letters + _STEP
+        if self._to_look_at < 0:
             raise self.Enough
 
     def done(self, *, cut: bool) -> Triples:
         """Give all that was stated; `cut` if there was more."""
-        left_out = (
-            f"the page states more than {self._most} triples, or more than {self._letters} letters in them; "
-            "what is beyond them is left out"
-        )
-        return Triples(tuple(self._found), (left_out,) if cut else ())
+        problems = []
+        if self._is_short_of_names:
+            problems.append(f"names of more than {LONGEST_IRI} letters are left out, and what they name")
+        if cut:
+            problems.append(
+                f"the page states more than {self._most} triples, more than {self._letters} letters in them, or the "
+                "same too often; what is beyond that is left out"
+            )
+        return Triples(tuple(self._found), tuple(problems))
+
+
+def statements_of(body: bytes) -> Statements:
+    """Give room for what a page of so many bytes may state."""
+    return Statements(letters=min(_LEAST_LETTERS + _TIMES * len(body), MOST_LETTERS))
 
 
 if TYPE_CHECKING:

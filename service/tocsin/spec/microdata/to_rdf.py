@@ -15,7 +15,17 @@ from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.rdf_items import Items
-from tocsin.spec.microdata.rdf_terms import Blank, Iri, Statements, Triples, percent, to_iri, to_literal
+from tocsin.spec.microdata.rdf_terms import (
+    LONGEST_IRI,
+    Blank,
+    Iri,
+    Statements,
+    Triples,
+    escape_short,
+    statements_of,
+    to_iri,
+    to_literal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +74,7 @@ def read_triples(
     """
     tree = read_tree(body, content_type, nosniff=nosniff)
     data = read_items(body, content_type, address=address, base=base, nosniff=nosniff)
-    return to_triples(tree, data, address=address, base=base)
+    return to_triples(tree, data, address=address, base=base, statements=statements_of(body))
 
 
 def to_triples(
@@ -149,7 +159,8 @@ class _Text:
         """Give a type ready for a name to follow; where there is none, that of the way here (RDF-08, RDF-09)."""
         if type_ is not None:
             return _prepare(type_)
-        return _join(_prepare(outer), name) if outer else ""
+        # Nothing is named by what is too long; nor is what stands in that.
+        return _join(_prepare(outer), name) if outer and len(outer) + len(name) <= LONGEST_IRI else ""
 
     def predicates(self, context: str, name: str) -> Sequence[Iri] | None:
         """Give the predicate of a name, and what it is equivalent to (RDF-10, RDF-11, WK-02)."""
@@ -157,7 +168,7 @@ class _Text:
             return [to_iri(name)] if is_absolute_url(name) else [] if context else None
         if not context:
             return None
-        joined = _OTHERS_BUT_ESCAPES.sub(percent, _join(context, name))
+        joined = escape_short(_OTHERS_BUT_ESCAPES, _join(context, name))
         predicate = to_iri(MICRODATA + joined)
         equivalent = _EQUIVALENT.get(predicate.text)
         return [predicate] if equivalent is None else [predicate, equivalent]
@@ -179,4 +190,4 @@ def _join(type_: str, name: str) -> str:
 
 def escape_fragment(text: str) -> str:
     """Escape what cannot stand in a fragment (RDF-13)."""
-    return _OTHERS.sub(percent, text)
+    return escape_short(_OTHERS, text)
