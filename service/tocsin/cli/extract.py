@@ -119,7 +119,7 @@ def _print_records(name: str, form: Form, found: Extract) -> None:
     elif records:
         _PRINT[form](name, records)
     elif not found.no_links:
-        output.say(f"{name}: nothing of the kind")
+        output.say(f"{name}: no {form.value}")
 
 
 def _print_meta(name: str, records: Iterable[Record]) -> None:

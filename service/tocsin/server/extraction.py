@@ -54,6 +54,7 @@ class Document(Struct, frozen=True):
     at     when the bytes that it is of were received
     stale  why the page could not be received, in a word; it is of the items that were kept before
     said   what was left out, in words
+    empty  where the page has nothing of the kind: what was looked for, and what it has
     """
 
     body: bytes
@@ -64,6 +65,7 @@ class Document(Struct, frozen=True):
     at: Instant
     stale: str | None = None
     said: tuple[str, ...] = ()
+    empty: str = ""
 
 
 class _Outcome(Struct, frozen=True):
@@ -237,6 +239,7 @@ def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> D
         written.since,
         at,
         said=written.said,
+        empty=written.empty,
     )
 
 

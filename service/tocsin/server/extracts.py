@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
     from tocsin.model import JsonObject
     from tocsin.spec.extract import Extract
+    from tocsin.spec.microdata.formats import Converted
 
 One: TypeAlias = int | Literal["all"] | None
 """The number of an item, from 1; None: what the format gives where none is named."""
 
 JSON: Final = "application/json"
-_LONGEST_SAID: Final = 200
+_LONGEST_SAID: Final = 500
 _EMPTY: Final = {
     ("microdata", None): '{"items": []}\n',
     ("ical", EXPORT): f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
@@ -111,11 +112,13 @@ class Written(Struct, frozen=True, tag_field="what", tag=True):
 
     since  when it was read first as it is, as far as that is known: equal ones say the same
     said   what was left out, in words
+    empty  where the page has nothing of the kind: what was looked for, and what it has
     """
 
     body: bytes
     since: Instant
     said: tuple[str, ...] = ()
+    empty: str = ""
 
 
 class Refused(Struct, frozen=True, tag_field="what", tag=True):
@@ -177,7 +180,7 @@ def _write_items(wanted: Wanted, kept: PageItems) -> Done:
     found = convert(
         wanted.form, unpack(kept.packed), profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at)
     )
-    return _document(wanted, kept.first_at, found.text, found.problems, found.found)
+    return _document(wanted, kept.first_at, found.text, found)
 
 
 def _write_page(work: OfPage) -> Done:
@@ -193,7 +196,7 @@ def _write_page(work: OfPage) -> Done:
     found = _extract(work, now)
     if found.no_text:
         return kept_back(page.final_url)
-    return _document(wanted, since, found.document, found.problems, found.found)
+    return _document(wanted, since, found.document, found)
 
 
 def _tell(work: Told) -> JsonObject:
@@ -270,19 +273,20 @@ def _has_same_items(page: Rendered, kept: PageItems) -> bool:
     return pack(data).digest == kept.digest
 
 
-def _document(wanted: Wanted, since: Instant, text: str | None, said: tuple[str, ...], found: int) -> Done:
-    if text is None and wanted.item == ALL:
-        text = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))
-    if text is None:
-        return _nothing(wanted, said, found)
-    return Written(text.encode("utf-8", "replace"), since, tuple(map(_sayable, said)))
+def _document(wanted: Wanted, since: Instant, text: str | None, found: Converted | Extract) -> Done:
+    if text is not None:
+        return Written(text.encode("utf-8", "replace"), since, tuple(map(_sayable, found.problems)))
+    nothing = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))
+    if nothing is None or wanted.item != ALL:
+        return _nothing(wanted, found)
+    return Written(nothing.encode(), since, tuple(map(_sayable, found.problems)), _sayable(found.absence or ""))
 
 
-def _nothing(wanted: Wanted, said: tuple[str, ...], found: int) -> Refused:
-    way = FORMATS[wanted.form]
-    detail = _sayable(said[0]) if found and said else f"the page has nothing that could be given as {way.name}"
-    mend = f"choose an item from 1 to {found}" if found else "see what it has: GET /api/v1/pages/{id}/items"
-    return Refused(404, "nothing-of-the-kind", "The page has nothing of the kind", detail, mend)
+def _nothing(wanted: Wanted, found: Converted | Extract) -> Refused:
+    why = found.absence or "; ".join(found.problems) or f"nothing of it can be given as {wanted.form}"
+    is_beyond = wanted.item != ALL and 0 < found.found < (wanted.item or 0)
+    mend = f"choose an item from 1 to {found.found}" if is_beyond else "see what it has: GET /api/v1/pages/{id}/items"
+    return Refused(404, "nothing-of-the-kind", "The page has nothing of the kind", _sayable(why), mend)
 
 
 def _sayable(text: str) -> str:

@@ -76,6 +76,7 @@ class Extract:
     media_type    of the document, as in a Content-Type header
     profile       that it was written by
     found         how many the page has of what can be had one by one, such as contacts
+    absence       what was looked for and what the page has instead, where it has nothing of the kind
     """
 
     records: tuple[Record, ...]
@@ -87,6 +88,7 @@ class Extract:
     media_type: str | None = None
     profile: str | None = None
     found: int = 0
+    absence: str | None = None
 
 
 def extract(
@@ -207,6 +209,7 @@ def _extract_document(
         media_type=way.media_type,
         profile=way.profile(wanted["profile"]),
         found=found.found,
+        absence=found.absence,
     )
 
 

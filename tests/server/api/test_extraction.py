@@ -89,9 +89,11 @@ async def test_a_feed_reader_reads_the_articles(api: Api) -> None:
 async def test_a_page_without_events_is_an_empty_calendar_so_that_the_subscription_lasts(api: Api) -> None:
     api.rig.service.pages[1] = page(QUIET, at=api.rig.clock.now())
 
-    calendar = icalendar.Calendar.from_ical((await got(api, "ical")).content)
+    answer = await got(api, "ical")
 
+    calendar = icalendar.Calendar.from_ical(answer.content)
     assert (calendar["VERSION"], calendar.subcomponents) == ("2.0", [])
+    assert answer.headers["tocsin-empty"].startswith("no events: ical is made of items of type http://microformats.org")
 
 
 async def test_an_event_without_a_date_is_said_to_be_left_out(api: Api, desk: Desk) -> None:
@@ -111,7 +113,18 @@ async def test_a_page_without_the_kind_says_so_and_the_mend(api: Api, asked: str
     problem = await api.refused("GET", f"{AT}/{asked}")
 
     assert (problem["status"], problem["type"]) == (404, "urn:tocsin:problem:nothing-of-the-kind")
+    assert problem["detail"].startswith("no ")
+    assert problem["detail"].endswith(("this page has no items", "this page has none"))
     assert problem["mend"]
+
+
+async def test_where_an_event_is_of_another_vocabulary_it_is_said_what_the_page_has(api: Api, desk: Desk) -> None:
+    await keep(api, desk, b"<!doctype html><p itemscope itemtype='https://schema.org/Event\xe2\x80\xa6'>Jazz")
+
+    answer, problem = await got(api, "ical"), await api.refused("GET", f"{AT}/vcard")
+
+    assert answer.headers["tocsin-empty"].endswith("#vevent; this page has 1 https://schema.org/Event?")
+    assert problem["detail"].endswith("/hcard; this page has 1 https://schema.org/Event\u2026")
 
 
 @pytest.mark.usefixtures("desk")

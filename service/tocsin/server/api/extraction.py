@@ -81,6 +81,7 @@ _TOLD: Final = {
     "Tocsin-Received": "when the bytes that it is of were received",
     "Tocsin-Stale": "the page could not be received: why, in a word; it is of the items that were kept before",
     "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
+    "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead",
 }
 _HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} for name, about in _TOLD.items()}
 
@@ -123,8 +124,9 @@ async def extract_document(
     Such a request is in the audit log, and nothing is stored or compared.
 
     `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
-    empty calendar, so that a subscription lasts; where a page has nothing else of the kind, that is a 404. The text of
-    a page that is not to be indexed is kept back (409).
+    empty calendar, so that a subscription lasts, a page without items or statements an empty document, and
+    `Tocsin-Empty` says so; where a page has nothing else of the kind, that is a 404. The text of a page that is not to
+    be indexed is kept back (409).
     """
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))
@@ -174,6 +176,7 @@ def _headers(document: Document) -> dict[str, str]:
     }
     if document.stale is not None:
         headers["Tocsin-Stale"] = document.stale
-    if document.said:
-        headers["Tocsin-Left-Out"] = _NO_HEADER.sub("?", "; ".join(document.said))[:_LONGEST_SAID]
+    for name, text in (("Tocsin-Left-Out", "; ".join(document.said)), ("Tocsin-Empty", document.empty)):
+        if text:
+            headers[name] = _NO_HEADER.sub("?", text)[:_LONGEST_SAID]
     return headers

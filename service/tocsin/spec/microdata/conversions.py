@@ -73,15 +73,17 @@ class Converted(Struct, frozen=True, gc=False):
     text      the document, as it is to be written, line ends too; None where the page has nothing of the kind
     problems  in words for its reader: what was left out, and why
     found     how many of the kind the page has, of what `Format.counted` names; 0 where that names nothing
+    absence   what was looked for and what the page has instead, in words, where it has nothing of the kind
     """
 
     text: str | None
     problems: tuple[str, ...] = ()
     found: int = 0
+    absence: str | None = None
 
 
-def _items(asked: Asked) -> Microdata:
-    """Read the items of what was given, unless they are."""
+def items_of(asked: Asked) -> Microdata:
+    """Read the items of what was given, unless they are. Raises TooComplex."""
     page = asked.given
     if isinstance(page, Microdata):
         return page
@@ -97,7 +99,7 @@ def write_microdata(asked: Asked) -> Converted:
     """Write the items of a page as JSON (JS-01)."""
     from tocsin.spec.microdata.to_json import to_object, to_text  # noqa: PLC0415 - only who asks for a format loads its writer
 
-    data = _items(asked)
+    data = items_of(asked)
     if not data.items:
         return Converted(None, data.problems)
     found = len(data.items)
@@ -114,7 +116,7 @@ def write_vcard(asked: Asked) -> Converted:
     """Write a contact of a page, or all of them, as vCard (VC-09)."""
     from tocsin.spec.microdata.to_vcard import count_cards, write_cards  # noqa: PLC0415 - the same
 
-    data = _items(asked)
+    data = items_of(asked)
     found = count_cards(data)
     which = None if asked.item == ALL else asked.item
     written = write_cards(data, profile=asked.profile, which=which)
@@ -125,7 +127,7 @@ def write_ical(asked: Asked) -> Converted:
     """Write the events of a page as a calendar (IC-07)."""
     from tocsin.spec.microdata.to_icalendar import find_events, write_calendar  # noqa: PLC0415 - the same
 
-    data = _items(asked)
+    data = items_of(asked)
     found = len(find_events(data))
     which = None if asked.item == ALL else asked.item
     written = write_calendar(data, profile=asked.profile, now=_known(asked.now), product=PRODUCT, which=which)

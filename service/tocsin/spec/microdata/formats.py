@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tocsin.errors import UsageError
+from tocsin.spec.microdata.absence import tell_absence
 from tocsin.spec.microdata.conversions import (
     EXPORT,
     LIVING,
@@ -16,6 +18,7 @@ from tocsin.spec.microdata.conversions import (
     Asked,
     Converted,
     Received,
+    items_of,
     write_atom,
     write_ical,
     write_jsonld,
@@ -54,6 +57,7 @@ class Format(Struct, frozen=True):
     media_type     as in a Content-Type header
     suffix         of a file's name, with its dot
     profiles       the first is taken where none is named
+    made_of        what its documents show, and what that is read of, in words
     whole          profiles that need the whole page; for the others its items are enough
     of_items       a page without items has nothing in it
     type           it is made of items of this type only; None: of all
@@ -69,6 +73,7 @@ class Format(Struct, frozen=True):
     media_type: str
     suffix: str
     profiles: tuple[str, ...]
+    made_of: tuple[str, str]
     write: Callable[[Asked], Converted]
     whole: tuple[str, ...] = ()
     of_items: bool = True
@@ -138,7 +143,11 @@ def convert(
         self_url,
         blank,
     )
-    return way.write(asked)
+    found = way.write(asked)
+    if found.text is not None or found.found:
+        return found
+    data = items_of(asked) if way.of_items or name == NOTE else None
+    return replace(found, absence=tell_absence(form, way.made_of, data))
 
 
 def find_format(name: str) -> Format:
@@ -159,6 +168,8 @@ def ways_out(data: Microdata) -> tuple[str, ...]:
     )
 
 
+_STATEMENTS: Final = ("statements", "a page's title, links, meta elements and items")
+
 _ALL_FORMATS: Final = (
     Format(
         "microdata",
@@ -166,6 +177,7 @@ _ALL_FORMATS: Final = (
         "application/microdata+json",
         ".json",
         (EXPORT, TEXT, LIVING),
+        ("items", "elements with itemscope but no itemprop"),
         write_microdata,
         whole=(LIVING,),
         joins=True,
@@ -177,6 +189,7 @@ _ALL_FORMATS: Final = (
         "text/vcard; charset=utf-8",
         ".vcf",
         (EXPORT, TEXT),
+        ("contacts", f"items of type {HCARD}"),
         write_vcard,
         type=HCARD,
         joins=True,
@@ -189,6 +202,7 @@ _ALL_FORMATS: Final = (
         "text/calendar; charset=utf-8",
         ".ics",
         (EXPORT, TEXT),
+        ("events", f"items of type {VEVENT}"),
         write_ical,
         type=VEVENT,
         needs_address=True,
@@ -202,6 +216,7 @@ _ALL_FORMATS: Final = (
         "text/turtle; charset=utf-8",
         ".ttl",
         (EXPORT, TEXT, NOTE),
+        _STATEMENTS,
         write_turtle,
         whole=(EXPORT, TEXT, NOTE),
         of_items=False,
@@ -213,6 +228,7 @@ _ALL_FORMATS: Final = (
         "application/n-triples",
         ".nt",
         (EXPORT, TEXT, NOTE),
+        _STATEMENTS,
         write_ntriples,
         whole=(EXPORT, TEXT, NOTE),
         of_items=False,
@@ -225,6 +241,7 @@ _ALL_FORMATS: Final = (
         "application/ld+json",
         ".jsonld",
         (EXPORT, TEXT, NOTE),
+        _STATEMENTS,
         write_jsonld,
         whole=(EXPORT, TEXT, NOTE),
         of_items=False,
@@ -236,6 +253,7 @@ _ALL_FORMATS: Final = (
         "application/atom+xml; charset=utf-8",
         ".atom",
         (EXPORT, TEXT),
+        ("articles", "article elements"),
         write_atom,
         whole=(EXPORT, TEXT),
         of_items=False,
