@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tocsin.errors import FetchError
     from tocsin.events import Happening
-    from tocsin.model import FieldValues, Instant, JsonObject
+    from tocsin.model import FieldValues, Instant, JsonObject, PageItems
     from tocsin.ports import Store
     from tocsin.spec.signals.weigh import Weighed
 
@@ -237,17 +237,25 @@ class Bench:
         """The store's number of a page."""
         return self._ids[name]
 
-    async def add(self, *names: str) -> None:
-        """Watch pages, and check them once: their first state is stored."""
+    async def add(self, *names: str, items: PageItems | None = None) -> None:
+        """Watch pages, and check them once: their first state is stored, and that they have these items."""
         urls = [f"https://example.org/{name}" for name in names]
         pages = [NewPage(url=url, given=url, host="example.org", shard=7) for url in urls]
         for name, page_id in zip(names, await self.store.add_pages(pages, self.clock.now()), strict=True):
             assert page_id is not None
             self._ids[name] = page_id
-            await self.check(name, OLD)
+            await self.check(name, OLD, items=items)
 
-    async def check(self, name: str, state: FieldValues, *, major: bool = True, text: str | None = None) -> None:
-        """Let a check find the page in this state, and this text; a change of state is due for awareness."""
+    async def check(
+        self,
+        name: str,
+        state: FieldValues,
+        *,
+        major: bool = True,
+        text: str | None = None,
+        items: PageItems | None = None,
+    ) -> None:
+        """Let a check find the page in this state, with this text and items; a change of state is due for awareness."""
         await self.lease.take()
         task = await self.task(name)
         now = self.clock.now()
@@ -269,6 +277,7 @@ class Bench:
             request_id=None,
             report=CheckReport(task.url, verdict.outcome if verdict else "first"),
             checked_at=now,
+            items=items,
             set_at=now,
             next_at=now + DAY,
             next_why="every 24h",

@@ -1,6 +1,8 @@
 -- What pages say as data: the latest items of each, and how they changed.
 
--- A page's microdata as it was read last; one without any has no row. No reference, as with states.
+-- A page's microdata as it was read last. No reference, as with states. One that had none when it was checked first has no
+-- row but a bit of pages.flags: 256 it had none when it was received first, and no copy of it was ever unwanted. So nothing
+-- is known of a page without either, such as one from before this version.
 create table items (
   page_id  integer primary key,
   first_at integer not null,                     -- when they were read first as they are

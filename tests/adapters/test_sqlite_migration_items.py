@@ -38,6 +38,7 @@ async def test_a_store_of_the_fifth_version_keeps_what_it_has(tmp_path: Path) ->
 
         assert (rendering.id, rendering.items) == (3, None)
         assert [await store.latest_items(page_id) for page_id in (1, 2)] == [None, None]
+        assert [await store.items_before(page_id) for page_id in (1, 2)] == [None, None]
         assert await store.check() == []
 
 
@@ -67,7 +68,8 @@ async def test_rows_of_pages_and_states_are_as_they_were_and_a_page_without_item
         before = db.execute("select sql from sqlite_schema where name in ('pages', 'states') order by name").fetchall()
     desk = await Desk.at(tmp_path)
     async with desk.store:
-        await desk.check(A, "1")
+        found = pack(Microdata(A, None, (), ()))
+        await desk.check(A, "1", items=PageItems(desk.now, found.digest, found.packed, 0))
         await desk.check(A, "1")
 
     with closing(sqlite3.connect(path)) as db:

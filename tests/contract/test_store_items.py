@@ -14,7 +14,7 @@ from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StaleClaim, UsageError
 from tocsin.model import NO_ITEMS, ItemChanges, NewState, PageItems, VerdictRow
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.packing import pack, unpack
 from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:
@@ -107,6 +107,71 @@ async def test_a_page_without_items_has_none_kept(desk: Desk) -> None:
 
     assert await desk.store.latest_items(page_id) is None
     assert (await desk.store.item_changes(page_id)).rows == ()
+
+
+NONE = items("", count=0)
+"""What a check found on a page without microdata."""
+
+
+async def test_a_page_that_had_none_when_it_was_received_first_is_known_to_have_had_none_since_it_is_watched(
+    desk: Desk,
+) -> None:
+    added_at = desk.now
+    (page_id,) = await desk.watch(A)
+    desk.now += HOUR
+
+    await desk.check(A, "0", items=NONE)
+    await desk.check(A, "0")
+
+    assert await desk.store.latest_items(page_id) is None
+    before = await desk.store.items_before(page_id)
+    assert before is not None
+    assert (before.at, before.count, unpack(before.packed).all) == (added_at, 0, ())
+    assert await desk.store.check() == []
+
+
+async def test_of_a_page_whose_items_nobody_has_read_nothing_is_known(desk: Desk) -> None:
+    page_id = await begin(desk, A)
+
+    assert await desk.store.items_before(page_id) is None
+    assert await desk.store.items_before(page_id + 7) is None
+
+
+async def test_items_that_were_kept_are_those_to_be_compared_with(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=NONE)
+
+    at = await change(desk, A, "1", items=items("two", NOW + HOUR))
+
+    assert await desk.store.items_before(page_id) == items("two", at)
+
+
+async def test_that_a_rendering_found_none_is_kept_with_its_time(desk: Desk) -> None:
+    page_id = await begin(desk, A)
+
+    at = await change(desk, A, "1", items=items("", NOW + HOUR, count=0))
+
+    before = await desk.store.items_before(page_id)
+    assert before is not None
+    assert (before.at, before.count) == (at, 0)
+
+
+async def test_LM45_that_a_page_had_none_is_forgotten_once_it_wants_none_kept(desk: Desk) -> None:
+    checked, rendered = await begin(desk, A, items=NONE), await begin(desk, B, items=NONE)
+
+    await desk.check(A, "0", items=NO_ITEMS)
+    await change(desk, B, "1", items=NO_ITEMS)
+
+    assert [await desk.store.items_before(page_id) for page_id in (checked, rendered)] == [None, None]
+
+
+async def test_a_page_that_had_items_and_comes_without_any_at_a_check_has_none_kept(desk: Desk) -> None:
+    page_id = await begin(desk, A, items=items("one"))
+
+    await desk.check(A, "0", items=NONE)
+
+    before = await desk.store.items_before(page_id)
+    assert before is not None
+    assert before.count == 0
 
 
 async def test_how_items_changed_is_listed_with_its_rendering_the_newest_first(desk: Desk) -> None:
@@ -209,6 +274,7 @@ async def test_items_are_written_with_all_of_their_rendering_or_not_at_all(desk:
 
 
 async def test_a_copy_of_the_store_has_items_and_their_changes(desk: Desk) -> None:
+    bare = await begin(desk, B, items=NONE)
     page_id = await begin(desk, A, items=items("one"))
     await change(desk, A, "1", items=items("two"), changes=differs("one", "two"))
     target = desk.folder / "copy.db"
@@ -218,6 +284,7 @@ async def test_a_copy_of_the_store_has_items_and_their_changes(desk: Desk) -> No
 
     async with await open_store(f"sqlite:{target}", engine=False) as copy:
         assert await copy.latest_items(page_id) == await desk.store.latest_items(page_id)
+        assert await copy.items_before(bare) == await desk.store.items_before(bare) is not None
         assert await copy.item_changes(page_id) == await desk.store.item_changes(page_id)
 
 

@@ -50,7 +50,7 @@ class Kept:
     def __init__(self, items: PageItems | None) -> None:
         self.items = items
 
-    async def latest_items(self, page_id: int) -> PageItems | None:  # noqa: ARG002 - of any
+    async def items_before(self, page_id: int) -> PageItems | None:  # noqa: ARG002 - of any
         return self.items
 
 

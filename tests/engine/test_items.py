@@ -65,8 +65,18 @@ def test_MD_19_the_items_of_a_page_are_read_at_its_first_check() -> None:
     assert [each.text for each in kept.items[0].named("dtstart")] == ["2026-05-05"]
 
 
-def test_a_page_without_any_has_none_at_its_first_check() -> None:
-    assert check(task(), received(html(created="1"))).items is None
+def test_that_a_page_has_none_is_known_from_its_first_check_on() -> None:
+    found = check(task(), received(html(created="1"))).items
+
+    assert found is not None
+    assert (found.count, unpack(found.packed).all) == (0, ())
+
+
+def test_a_page_that_came_with_its_states_from_elsewhere_has_its_items_read_when_it_is_received_first() -> None:
+    found = check(task(state=stored(created="1")), received(EVENT)).items
+
+    assert found is not None
+    assert found.count == 1
 
 
 def test_later_checks_leave_the_items_to_the_renderings() -> None:
@@ -233,8 +243,8 @@ async def test_MD_19_a_date_that_changed_is_told_with_the_time_of_the_items_befo
     ("before", "found", "written"),
     [
         (None, LATER, LATER),
-        (None, items_of(), None),
-        (None, NO_ITEMS, None),
+        (None, items_of(), items_of()),
+        (None, NO_ITEMS, NO_ITEMS),
         (None, None, None),
         (LATER, None, None),
         (LATER, NO_ITEMS, NO_ITEMS),

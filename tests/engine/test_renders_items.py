@@ -8,8 +8,10 @@ import pytest
 
 from tests.awareness import NEW, NEWER, OLD, Bench
 from tests.engine.items_of_pages import LATER, ItemRenderer, items_of
+from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed
+from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS, FailureKind
 
 if TYPE_CHECKING:
@@ -57,6 +59,29 @@ async def test_MD_19_the_alert_says_from_what_to_what_a_date_changed(bench: Benc
     assert latest.digest == LATER.digest
     (kept,) = (await bench.store.item_changes(page_id)).rows
     assert kept.changes == told
+
+
+async def test_MD_19_the_first_event_of_a_page_is_told_as_added_though_nothing_had_changed_before(
+    tmp_path: Path,
+) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as store:
+        bench = Bench(store)
+        await bench.add("a", items=items_of())
+
+        (told,) = await change(bench, NEW, SOON)
+
+        assert told["since"] == to_rfc3339(START)
+    assert (told["added"], told["removed"], told["changed"]) == (1, 0, 0)
+
+
+async def test_a_page_of_which_nothing_was_known_has_its_first_event_told_after_a_rendering_found_none(
+    bench: Bench,
+) -> None:
+    assert await change(bench, NEW, items_of()) == [None]
+
+    (_, told) = await change(bench, NEWER, SOON)
+
+    assert told["added"] == 1
 
 
 async def test_items_of_a_whole_page_that_are_gone_are_removed_and_told_once(bench: Bench) -> None:

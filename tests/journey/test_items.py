@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.journey.running import CONFIGURATION
 from tests.origin import Page
+from tocsin.events import to_rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,6 +33,11 @@ def page(major: str, *days: str, head: str = "") -> str:
     )
     declared = f'<meta charset=utf-8><title>Events</title><meta name=topper-major content="{major}">'
     return f"<!doctype html>{declared}{head}{events}"
+
+
+def now() -> str:
+    """The time, as events write it."""
+    return to_rfc3339(time.time_ns() // 1000)
 
 
 @pytest.mark.parametrize("fetchers", [0, 2])
@@ -76,6 +83,25 @@ async def test_MD_19_the_new_date_of_an_event_survives_a_kill_between_the_check_
     site.pages["/events"] = Page(page("2026-01-01 2026-02-02 2026-03-03"))
     last = await home.alert("changed", url, new_dates={"major": ["2026-03-03"], "minor": []})
     assert last["data"]["items"]["removed"] == 1
+
+
+async def test_MD_19_the_first_event_of_a_page_is_added_since_the_page_is_watched(
+    home: Home, site: Origin, start: Start
+) -> None:
+    url = site.url("/events")
+    site.pages["/events"] = Page(page("2026-01-01"))
+    began = now()
+    await home.watch(url)
+    added = now()
+    await start()
+    await home.outcome(url, "first", "unchanged")
+
+    site.pages["/events"] = Page(page("2026-01-01 2026-02-02", "2026-05-06"))
+    items = (await home.alert("changed", url))["data"]["items"]
+
+    (change,) = items["changes"]
+    assert (change["change"], change["item"]["label"]) == ("added", "Bluesday")
+    assert began <= items["since"] <= added
 
 
 async def test_LM45_of_a_page_that_wants_no_copy_kept_no_items_are(home: Home, site: Origin, start: Start) -> None:

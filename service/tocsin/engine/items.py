@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -15,9 +15,8 @@ from tocsin.model import NO_ITEMS, PageItems
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.microdata.changes import compare_items
 from tocsin.spec.microdata.items import may_hold_items, read_items
-from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.packing import NOTHING, pack, unpack
 from tocsin.spec.microdata.telling import changes_data
-from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +26,12 @@ if TYPE_CHECKING:
     from tocsin.ports import Telemetry
     from tocsin.spec.robots.directives import Directives
 
-_NONE: Final = pack(Microdata(None, None, (), ()))
-
 
 class ItemsKept(Protocol):
     """Who has the items of pages; `ports.RenderStore` is one."""
 
-    async def latest_items(self, page_id: int) -> PageItems | None:
-        """The items of a page that were kept last; None without any."""
+    async def items_before(self, page_id: int) -> PageItems | None:
+        """What the items of a page are compared with; None where nothing is known of them."""
 
 
 class Compared(NamedTuple):
@@ -62,7 +59,7 @@ def find_items(
     """
     if not may_keep(said):
         return NO_ITEMS
-    packed = _NONE
+    packed = NOTHING
     if may_hold_items(body):
         nosniff = is_nosniff(values_of(headers, "x-content-type-options"))
         packed = pack(read_items(body, content_type, address=final_url, nosniff=nosniff))
@@ -95,14 +92,12 @@ class ItemsCompared:
         """Compare what a rendering found with what was kept of the page.
 
         found  None where it was not read
-        A page that never had any items has nothing to be written. Raises StoreError.
+        That a page has none is written, too: the next one is compared with it. Raises StoreError.
         """
-        if found is None:
-            return Compared(None)
-        before = await self._kept.latest_items(job.page_id)
+        if found is None or not found.packed:
+            return Compared(found)
+        before = await self._kept.items_before(job.page_id)
         if before is None:
-            return Compared(found if found.count else None)
-        if not found.packed:
             return Compared(found)
         return Compared(found, await self._find(job, before, found))
 

@@ -84,6 +84,8 @@ def _items_of(
     if said is not None and not may_keep(said):
         # Where it said so before, it has gone.
         return None if is_first or (task.noindex and not said.index) else NO_ITEMS
+    # A page may have come with states from elsewhere, and with nothing else.
+    is_first = is_first or (task.state is not None and task.last_set_at is None)
     if not is_first:
         return None
     response = received.response
@@ -92,4 +94,4 @@ def _items_of(
         found = find_items(received.final_url, response.body, content_type, response.headers, said, now)
     except TooComplex:
         return None
-    return items_read_of(found, assessment) if found.count else None
+    return items_read_of(found, assessment)

@@ -146,8 +146,12 @@ class RenderStore(Protocol):
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
 
-    async def latest_items(self, page_id: int) -> PageItems | None:
-        """The items of a page that were kept last; None without any."""
+    async def items_before(self, page_id: int) -> PageItems | None:
+        """What the items that a rendering finds are compared with; None where nothing is known of them.
+
+        As `latest_items`; and no items at all of a page that had none when it was received first: `at` is when it was
+        put on the watch list then, for whatever came, came after that.
+        """
 
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()

@@ -216,3 +216,7 @@ def _numbered(items: Sequence[Item], number: int) -> Item:
     if not 0 <= number < len(items):
         raise DamagedItems(f"there is no item {number}")
     return items[number]
+
+
+NOTHING: Final = pack(Microdata(None, None, (), ()))
+"""Of a page without microdata."""

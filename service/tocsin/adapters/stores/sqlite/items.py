@@ -9,7 +9,9 @@ from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.packing import pack_digest, unpack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import LAST, Role, bounded
+from tocsin.adapters.stores.sqlite.tasks import BARE
 from tocsin.model import ItemChanges, PageItems, Slice
+from tocsin.spec.microdata.packing import NOTHING
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,14 +25,19 @@ MOST_CHANGES = 1000
 """So many changes of a page's items are shown beside its states: each may take 32 KiB."""
 
 
-def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
+def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:
     """Keep the items of a page in place of those before, inside a transaction.
 
+    leaves_row  else the page's flags say all that there is to say, see `is_bare`
     Items without any bytes say that none of the page may be kept: what was, goes, and how they changed with them.
     """
     if not items.packed:
         db.execute(SQL["forget"], {"page": page_id})
         db.execute(SQL["forget_changes"], {"page": page_id})
+        db.execute(SQL["forget_bare"], {"page": page_id, "bare": BARE})
+        return
+    if not leaves_row:
+        db.execute(SQL["forget"], {"page": page_id})
         return
     row = {
         "page": page_id,
@@ -42,6 +49,11 @@ def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems) -> None:
         "packed": items.packed,
     }
     db.execute(SQL["keep"], row)
+
+
+def is_bare(items: PageItems | None) -> bool:
+    """Say whether a check read a page that has no items: its flags say so, and it has no row."""
+    return items is not None and bool(items.packed) and not items.count and not items.is_cut
 
 
 def keep_changes(db: sqlite3.Connection, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
@@ -77,6 +89,15 @@ class ItemRole(Role):
         place = {"page": bounded(page_id)}
         row = await self._read(lambda db: db.execute(SQL["latest"], place).fetchone())
         return _to_items(row) if row is not None else None
+
+    async def items_before(self, page_id: int) -> PageItems | None:
+        """What the items of a page are compared with: as `latest_items`, or none of a page that had none at first."""
+        place = {"page": bounded(page_id)}
+        row = await self._read(lambda db: db.execute(SQL["latest"], place).fetchone())
+        if row is not None:
+            return _to_items(row)
+        bare = await self._read(lambda db: db.execute(SQL["bare_since"], {**place, "bare": BARE}).fetchone())
+        return PageItems(bare[0], NOTHING.digest, NOTHING.packed, 0) if bare is not None else None
 
     async def page_body(self, page_id: int) -> bytes:
         """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tocsin.adapters.stores.sqlite.items import keep_items
+from tocsin.adapters.stores.sqlite.items import is_bare, keep_items
 from tocsin.adapters.stores.sqlite.knowledge import read_host_noise, write_host_noise, write_known
 from tocsin.adapters.stores.sqlite.listings import keep_listings
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -44,7 +44,7 @@ def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
     keep_listings(db, [result for result in found if result.listing is not None])
     for result in found:
         if result.items is not None:
-            keep_items(db, result.page_id, result.items)
+            keep_items(db, result.page_id, result.items, leaves_row=not is_bare(result.items))
 
 
 def _count_noise(db: sqlite3.Connection, results: Iterable[CheckResult]) -> None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
+from tocsin.adapters.stores.sqlite.items import is_bare
 from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why, ruled_of
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.states import declares
 from tocsin.adapters.stores.sqlite.tasks import (
+    BARE,
     DECLARING,
     DISALLOWED,
     LEARNT,
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 SQL = queries("work")
 _UNCHANGED = CheckOutcome.UNCHANGED.value
 # Bits of a page that no check takes back; that it declares anything, only a state does.
-_KEPT, _KEPT_WITHOUT_STATE = OWED | LEARNT, OWED | LEARNT | DECLARING
+_KEPT = OWED | LEARNT | BARE
+_KEPT_WITHOUT_STATE = _KEPT | DECLARING
 _CHANGES = frozenset({"minor", "major"})
 
 _SAME = pack_outcome(_UNCHANGED)
@@ -122,9 +125,10 @@ def state_row(state: NewState, stored_at: Instant) -> Row:
 def flags_of(result: CheckResult) -> int:
     """Give the bits of a page that its check decides: all but that of a rendering which is owed.
 
-    What is known beside its state is never forgotten, so that its bit is only ever set.
+    What is known beside its state is never forgotten, so that its bit is only ever set; so is that it had no items,
+    but for a page that wants none kept.
     """
-    learnt = 0 if result.known is None else LEARNT
+    learnt = (0 if result.known is None else LEARNT) | (BARE if is_bare(result.items) else 0)
     if not (result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected):
         return learnt
     return (

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SQL = queries("learnt")
 
 DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, DECLARING = 1, 2, 4, 8, 16, 32, 64, 128
+BARE = 256
 """Bits of pages.flags."""
 
 _PAGE, _HOST, _FLAGS = 0, 1, 22

@@ -23,6 +23,13 @@ insert into item_changes (id, page_id, at, changes)
 select :rendering, p.id, max(:at, coalesce(s.first_at, :at)), :changes
 from pages p left join states s on s.id = p.state_id where p.id = :page;
 
+-- name: forget_bare
+update pages set flags = flags & ~:bare where id = :page and flags & :bare;
+
+-- It was received without items some time after this.
+-- name: bare_since
+select added_at from pages where id = :page and flags & :bare;
+
 -- name: latest
 select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
 

@@ -93,7 +93,7 @@ next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_s
 
 -- name: noted_same
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 196) | ?, saved_bytes = saved_bytes + ?, attempts = null,
+  conditional_run = ?, flags = (flags & 452) | ?, saved_bytes = saved_bytes + ?, attempts = null,
   stored_at = ?, storings = storings + 1
 
 -- name: origin
