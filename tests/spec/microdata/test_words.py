@@ -143,6 +143,28 @@ def test_whatever_pages_say_is_told_in_lines_that_can_be_read(
     assert len(lines[0]) < 10_000
 
 
+OBEYED = "\x1b\x07\u202e\x00\x9b\ud800\u2066\ufeff"
+
+
+def test_nothing_that_a_page_says_is_obeyed_by_a_terminal_or_turns_the_text_around() -> None:
+    nested = {"type": f"v{OBEYED}", "properties": {"name": [f"n{OBEYED}"]}}
+    moved = change(
+        property=f"p{OBEYED}",
+        label=f"l{OBEYED}",
+        within=[f"w{OBEYED}"],
+        previous=[f"b{OBEYED}"],
+        latest=[f"a{OBEYED}", nested],
+    )
+    came = change("added", label=None, kind=f"k{OBEYED}", latest=nested)
+
+    lines = told(moved, came)
+
+    assert [letter for line in lines for letter in line if letter in OBEYED] == []
+    made = "\N{REPLACEMENT CHARACTER}" * len(OBEYED)
+    assert lines[0] == f'p{made} of w{made} of "l{made}": b{made} → a{made}, v{made} "n{made}"'
+    assert lines[1] == f"added: k{made} 2"
+
+
 def test_what_was_too_long_for_its_event_is_told_by_its_length() -> None:
     gone = {"digest": "sha256:1", "length": 4200}
     moved = change(property="description", label=gone, kind=gone, previous=gone, latest=["New", gone], within=gone)

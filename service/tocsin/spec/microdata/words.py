@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.microdata.matching import LABELS
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
 _LISTS: Final = (list, tuple)
+# Controls, halves of letters, and what turns the direction of the text that follows.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
 
 
 def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
@@ -19,8 +24,8 @@ def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
 
     items  as the event shows them
     Of a property of many values only those are said that differ.
-    What the page says stands in the lines as it says it, but for white space and length: who shows them makes them
-    harmless for the place where they land.
+    What the page says stands in the lines as it says it, but for white space, length, and what terminals obey or what
+    turns a text around. Who writes markup of them escapes them.
     """
     for change in items["changes"]:
         yield _tell(change)
@@ -108,8 +113,8 @@ def _said(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    """Put a text on one line, of a length that can be read."""
+    """Put a text on one line, harmless to a terminal, of a length that can be read."""
     # A long text is not looked at whole to show a part.
-    line = " ".join(text[: 2 * _MOST_CHARS].split())
+    line = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text[: 2 * _MOST_CHARS].split()))
     is_whole = len(text) <= 2 * _MOST_CHARS and len(line) <= _MOST_CHARS
     return line if is_whole else f"{line[: _MOST_CHARS - 1]}…"
