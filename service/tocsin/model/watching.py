@@ -29,6 +29,7 @@ class PageRow(Struct, frozen=True):
     """A page as listed.
 
     noindex, nofollow  what it said to robots when it was last read
+    not_html           what was received last is neither HTML nor XHTML
     saved_bytes        that its server did not have to send again
     """
 
@@ -54,6 +55,7 @@ class PageRow(Struct, frozen=True):
     noindex: bool = False
     nofollow: bool = False
     saved_bytes: int = 0
+    not_html: bool = False
 
 
 class HostPages(Struct, frozen=True):

@@ -102,12 +102,15 @@ class Extraction:
             raise _problem(kept_back(page.url))
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
         body = await self.parts.store.page_body(page.id)
-        if kept is not None and not kept.is_cut and kept.body and kept.body == body:
+        # What is kept of a document that is no page looks like that of a page without items.
+        if kept is not None and not (kept.is_cut or page.not_html) and kept.body and kept.body == body:
             return await self._of_items(page, wanted, kept) or await self._of_page(caller, page, wanted, body, None)
         try:
             return await self._of_page(caller, page, wanted, body, kept)
         except NotReceived as exc:
-            found = await self._of_items(page, wanted, kept) if kept is not None else None
+            if kept is None or (page.not_html and not kept.count):
+                raise
+            found = await self._of_items(page, wanted, kept)
             if found is None:
                 raise
             return msgspec.structs.replace(found, stale=exc.kind)

@@ -194,6 +194,8 @@ def _write_page(work: OfPage) -> Done:
         if work.changed is not None and not wanted.is_in_items:
             now = min(now, work.changed)
     found = _extract(work, now)
+    if not found.is_page:
+        return _no_page(page.final_url, found)
     if found.no_text:
         return kept_back(page.final_url)
     return _document(wanted, since, found.document, found)
@@ -236,9 +238,22 @@ def kept_back(url: str) -> Refused:
     )
 
 
-def _records(work: OfPage) -> Written:
+def _no_page(url: str, found: Extract) -> Refused:
+    """Say that what was received is no page: an empty document would say that the page has nothing."""
+    return Refused(
+        422,
+        "no-page",
+        "There is no page to read",
+        f"{_sayable(url)}: {_sayable('; '.join(found.problems))}",
+        "only of HTML and XHTML this can be had; `robots` can be had of everything",
+    )
+
+
+def _records(work: OfPage) -> Done:
     wanted, page = work.wanted, work.page
     found = _extract(work, page.received_at)
+    if not found.is_page and wanted.form != Form.ROBOTS:
+        return _no_page(page.final_url, found)
     told = {
         "url": page.final_url,
         "received_at": to_rfc3339(page.received_at),

@@ -140,9 +140,21 @@ async def test_an_item_that_is_not_there_says_how_many_there_are(api: Api) -> No
     [("microdata", '{"items": []}\n'), ("turtle", ""), ("ntriples", ""), ("jsonld", "[]\n")],
 )
 async def test_where_nothing_can_be_written_nothing_is(api: Api, form: str, empty: str) -> None:
-    api.rig.service.pages[1] = page(b"%PDF-1.7", at=api.rig.clock.now())
+    api.rig.service.pages[1] = page(b"<!doctype html><p>Nothing", at=api.rig.clock.now())
 
     assert (await got(api, form)).text == empty
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("form", [each for each in get_args(Way) if each != "robots"])
+async def test_what_is_no_page_is_not_said_to_have_nothing(api: Api, form: str) -> None:
+    api.rig.service.pages[1] = page(b"%PDF-1.7", at=api.rig.clock.now())
+
+    problem = await api.refused("GET", f"{AT}/{form}")
+
+    assert (problem["status"], problem["type"]) == (422, "urn:tocsin:problem:no-page")
+    assert problem["detail"].endswith("diary.example/: not HTML: a PDF document")
+    assert (await got(api, "robots")).status_code == 200
 
 
 @pytest.mark.usefixtures("desk")

@@ -125,6 +125,34 @@ async def test_of_a_page_known_not_to_be_indexed_nothing_is_even_asked_for(api: 
     assert (await api.get("/pages/1/items"))["no_text"] is True
 
 
+@pytest.mark.parametrize("form", ["ical", "microdata"])
+async def test_that_what_is_no_page_has_no_items_is_not_taken_from_what_is_kept(
+    api: Api, desk: Desk, form: str
+) -> None:
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0", not_html=True, items=items(b"%PDF-1.7", at=desk.now))
+    api.rig.service.pages[1] = page(b"%PDF-1.7", at=desk.now)
+
+    assert (await api.refused("GET", f"{AT}/{form}"))["type"] == "urn:tocsin:problem:no-page"
+
+
+async def test_items_of_before_the_page_became_a_document_serve_only_while_that_cannot_be_received(
+    api: Api, desk: Desk
+) -> None:
+    await keep(api, desk)
+    await desk.check(URL, "0", not_html=True)
+    api.rig.service.failing[1] = FetchFailed(URL, "timeout", "nothing came")
+    stale = await got(api, "ical")
+    await api.rig.clock.advance(3600)
+    api.rig.service.failing.clear()
+    api.rig.service.pages[1] = page(b"%PDF-1.7", at=api.rig.clock.now())
+
+    problem = await api.refused("GET", f"{AT}/ical")
+
+    assert ("Jazz" in stale.text, stale.headers["tocsin-stale"]) == (True, "timeout")
+    assert problem["type"] == "urn:tocsin:problem:no-page"
+
+
 @pytest.mark.usefixtures("desk")
 async def test_however_many_ask_for_a_page_one_request_is_made(api: Api) -> None:
     api.rig.service.held.clear()

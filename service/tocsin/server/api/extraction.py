@@ -126,7 +126,7 @@ async def extract_document(
     `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
     empty calendar, so that a subscription lasts, a page without items or statements an empty document, and
     `Tocsin-Empty` says so; where a page has nothing else of the kind, that is a 404. The text of a page that is not to
-    be indexed is kept back (409).
+    be indexed is kept back (409), and of what is no HTML nothing but `robots` can be had (422).
     """
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))

@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.settings import Edit, edit_step, follow_step, merge_into
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
-from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX
+from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, NOT_HTML
 from tocsin.errors import NotWatched
 from tocsin.model import HistoryEntry, PageFilter, PageRow
 from tocsin.ports.keeping import unheard
@@ -210,6 +210,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
         has_secrets=secrets is not None,
         secrets=read_pair(secrets) if secrets else None,
         noindex=flags & NOINDEX != 0,
+        not_html=flags & NOT_HTML != 0,
         nofollow=flags & NOFOLLOW != 0,
         saved_bytes=saved_bytes,
     )
