@@ -222,13 +222,26 @@ def test_the_address_of_a_file_is_where_it_lies(installation: Installation) -> N
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_of_nothing_nothing_is_written_and_what_was_looked_for_is_said(form: str, installation: Installation) -> None:
+def test_of_nothing_no_document_is_written_and_what_was_looked_for_is_said(
+    form: str, installation: Installation
+) -> None:
     page = installation.write("a.html", "<!DOCTYPE html><p>Nothing")
 
     answer = installation.call("extract", "--as", form, page)
 
-    assert (answer.status, answer.out) == (0, "")
+    assert answer.status == 0
+    # JSON of no items is no empty document (JS-01), and each page has its line.
+    assert answer.out == (json.dumps({"source": page, "items": []}) + "\n" if form == "microdata" else "")
     assert re.fullmatch(rf"{page}: no \w+: {form} is made of .+; this page has (no items|none)\n", answer.err)
+
+
+def test_JS01_a_numbered_item_of_a_page_without_any_is_no_list(installation: Installation) -> None:
+    page = installation.write("a.html", "<!DOCTYPE html><p>Nothing")
+
+    answer = installation.call("extract", "--as", "microdata", "--item", "1", page)
+
+    assert answer.out == ""
+    assert "no items" in answer.err
 
 
 @pytest.mark.parametrize("form", FORMATS)

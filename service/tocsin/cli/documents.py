@@ -95,6 +95,8 @@ def _print(name: str, form: str, found: Extract, item: Item) -> int:
     if found.document is None:
         if isinstance(item, int) and found.found:
             return output.WRONG_CALL
+        if output.is_json():
+            output.print_json(*({"source": name, **record} for record in found.records))
         if found.absence is not None:
             output.note(f"{name}: {found.absence}")
         return output.DONE

@@ -28,7 +28,7 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.microdata.names import FORMAT_NAMES
+from tocsin.spec.microdata.names import ALL, FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
     from tocsin.spec.microdata.formats import Received
-
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -67,7 +66,7 @@ class Extract:
     """What was extracted of a page.
 
     records       one for META and ROBOTS; one for each link, at most 100,000; one for each copy and each date of
-                  reference; for microdata one with its items; none for the other formats
+                  reference; for microdata one with its items, though there be none; none for the other formats
     is_page       whether it is HTML or XHTML; of nothing else can more be said than what its headers ask of robots
     problems      in words for the page's reader
     no_text       texts were kept out, because the page is not to be indexed (LM-45)
@@ -200,8 +199,9 @@ def _extract_document(
     found = Converted(None)
     if not hides and reading.kind is not Kind.OTHER:
         found = convert(form, page, last_modified=modified, **wanted)
+    is_list = found.text is not None or (found.absence is not None and wanted["item"] in {None, ALL})  # JS-01
     return Extract(
-        (json.loads(found.text),) if found.text is not None and form == "microdata" else (),
+        (json.loads(found.text or '{"items": []}'),) if form == "microdata" and is_list else (),
         reading.kind is not Kind.OTHER,
         tuple(dict.fromkeys(reading.problems + found.problems)),
         no_text=hides,
