@@ -21,6 +21,31 @@ def identifiers(*events: str, address: str | None = "https://site.example/") -> 
     return [str(one["UID"]) for one in parts_of(calendar(page))[1:]]
 
 
+def test_a_calendar_is_called_by_the_title_of_its_page() -> None:
+    page = f"<title> Harbour,\n concerts;\x01 2026 </title><div itemscope itemtype={VEVENT}>{TALK}</div>"
+
+    written = calendar(read(page))
+
+    assert "\r\nNAME:Harbour\\, concerts\\; 2026\r\nX-WR-CALNAME:Harbour\\, concerts\\; 2026\r\nBEGIN:VEVENT" in written
+    found, *events = parts_of(written)
+    assert found.calendar_name == found["X-WR-CALNAME"] == "Harbour\\, concerts\\; 2026"  # it leaves them escaped
+    assert not any(part.errors for part in (found, *events))
+    (read_by_another,) = components_of(written)
+    names = [read_by_another.contents[name][0].value for name in ("name", "x-wr-calname")]
+    assert names == ["Harbour, concerts; 2026"] * 2
+
+
+@pytest.mark.parametrize("title", ["", "<title> \n </title>"])
+def test_a_calendar_of_a_page_without_a_title_has_no_name(title: str) -> None:
+    assert "NAME" not in calendar(read(f"{title}<div itemscope itemtype={VEVENT}>{TALK}</div>"))
+
+
+def test_no_title_takes_the_room_of_the_events() -> None:
+    page = f"<title>{'x' * 5_000}</title><div itemscope itemtype={VEVENT}>{TALK}</div>"
+
+    assert parts_of(calendar(read(page)))[0]["NAME"] == "x" * 1_000
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [

@@ -14,7 +14,9 @@ def lines(html: str) -> list[str]:
 
 
 def test_IC07_every_event_of_the_page_is_in_one_calendar() -> None:
-    page = read(f"<p itemscope itemtype={VEVENT}></p><p itemscope></p><p itemscope itemtype={VEVENT}></p>")
+    page = read(
+        f"<title>Events</title><p itemscope itemtype={VEVENT}></p><p itemscope></p><p itemscope itemtype={VEVENT}></p>"
+    )
     one = "BEGIN:VEVENT\r\nDTSTAMP;VALUE=DATE-TIME:20261121T082004Z\r\nEND:VEVENT\r\n"
 
     assert calendar(page, "text") == (

@@ -66,6 +66,16 @@ class ExportedEvents(Events):
         self._uid = ""
         self._start: str | None = None
 
+    def name_calendar(self, sheet: Sheet) -> None:
+        """Call the calendar by the page's title, where it has one: programs show that beside a subscription.
+
+        Source  RFC 7986, 5.1: NAME; X-WR-CALNAME is what programs read that are older, and most that are not
+        """
+        title = " ".join(clean((self._data.title or "")[:_LONGEST]).split())
+        if title:
+            for name in ("NAME", "X-WR-CALNAME"):
+                sheet.demand(name, escape(title))
+
     def take(self, event: Item) -> None:
         """Find when an event is, and its identifier: its own, or one that is the same on every run (IC-13)."""
         self._budget.look(len(event.properties))

@@ -46,6 +46,7 @@ def write_calendar(
     sheet.frame("BEGIN", "VCALENDAR")
     sheet.frame("PRODID", escape(product))
     sheet.frame("VERSION", "2.0")
+    writer.name_calendar(sheet)
     untold = written = undated = 0
     for number, event in enumerate(events, 1):
         if budget.is_spent:
@@ -77,6 +78,9 @@ class Events:
         self._data = data
         self._budget = budget
         self._stamp = f"{now:%Y%m%dT%H%M%SZ}"
+
+    def name_calendar(self, sheet: Sheet) -> None:
+        """Say what the calendar is called; to the letter it has no name."""
 
     def take(self, event: Item) -> None:
         """Notice an event, also one that is not written; each in its turn."""
