@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from tocsin.spec.html.microsyntax import split_tokens
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -50,7 +52,7 @@ class Item(Struct, eq=False):
     @property
     def types(self) -> tuple[str, ...]:
         """Its types, each by itself, for who looks for a vocabulary (MD-18)."""
-        return tuple((self.type or "").split())
+        return tuple(split_tokens(self.type or ""))
 
     def named(self, name: str) -> tuple[Property, ...]:
         """Give its properties of a name, in tree order."""
