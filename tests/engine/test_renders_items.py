@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.awareness import NEW, NEWER, OLD, Bench
+from tests.awareness import DAY, NEW, NEWER, OLD, Bench
 from tests.engine.items_of_pages import LATER, ItemRenderer, items_of
 from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed
 from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS, FailureKind
+from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, VerdictRow
+from tocsin.settings import SignalSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -82,6 +83,71 @@ async def test_a_page_of_which_nothing_was_known_has_its_first_event_told_after_
     (_, told) = await change(bench, NEWER, SOON)
 
     assert told["added"] == 1
+
+
+async def share_a_change(bench: Bench, *names: str) -> None:
+    """Let checks find the very same change of the content on these pages, their states as they were."""
+    await bench.lease.take()
+    now = bench.clock.now()
+    results = []
+    for name in names:
+        task = await bench.task(name)
+        assert task.state is not None
+        state = NewState(now, task.state.fields, equal=True, validators=None, body_digest=None)
+        said = VerdictRow(now, "minor", None, "content", "inferred", {}, awareness=True, storm_key=b"footer")
+        result = CheckResult(
+            page_id=task.page_id,
+            host_id=task.host_id,
+            request_id=None,
+            report=CheckReport(task.url, "minor"),
+            checked_at=now,
+            set_at=now,
+            next_at=now + DAY,
+            next_why="every 24h",
+            conditional_run=0,
+            state=state,
+            verdict=said,
+            received=True,
+        )
+        results.append(result)
+    await bench.store.commit(bench.lease.claim, results)
+
+
+async def test_what_changed_while_a_storm_kept_the_alerts_back_is_told_when_it_is_released(tmp_path: Path) -> None:
+    storms = SignalSettings(storm_pages=3)
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True, storms=storms) as store:
+        bench = Bench(store)
+        await bench.add("a", "b", "c", items=SOON)
+        bench.renderer = ItemRenderer(bench.clock, LATER)
+        bench.renderer.found = OLD
+        await bench.clock.advance(60)
+        await share_a_change(bench, "a", "b", "c")
+        await bench.drain()
+        assert (await bench.events(), bench.renderer.pages) == ([], [])
+
+        await store.release_storm(1, bench.clock.now())
+        await bench.drain()
+
+        events = await bench.events()
+        for event, name in zip(events, "abc", strict=True):
+            (told,) = event["data"]["items"]["changes"]
+            assert (told["previous"], told["latest"]) == (["2026-05-05"], ["2026-05-06"])
+            (kept,) = (await store.item_changes(bench.page_id(name))).rows
+            assert kept.changes["changes"] == [told]
+
+
+async def test_what_changed_in_a_storm_that_nobody_released_is_told_with_the_next_change_of_the_page(
+    tmp_path: Path,
+) -> None:
+    storms = SignalSettings(storm_pages=3)
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True, storms=storms) as store:
+        bench = Bench(store)
+        await bench.add("a", "b", "c", items=SOON)
+        await share_a_change(bench, "a", "b", "c")
+
+        (told,) = await change(bench, NEW, LATER)
+
+        assert told["changed"] == 1
 
 
 async def test_items_of_a_whole_page_that_are_gone_are_removed_and_told_once(bench: Bench) -> None:
