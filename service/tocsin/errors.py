@@ -17,6 +17,7 @@ TocsinError
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
+├── LeftAlone                a page's host is to be left alone for a while
 ├── DeliveryError            a sink did not take an alert
 ├── ProcessError             a process of ours cannot be started, or does not stay alive
 └── TooComplex               a page that no parser may be given
@@ -24,6 +25,7 @@ TocsinError
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -129,6 +131,17 @@ class FetchFailed(FetchError):
 
 class FetchRefused(FetchError):
     """The answer is complete and is not the page, or we may not ask; another try will not help."""
+
+
+class LeftAlone(TocsinError):
+    """A page's host is to be left alone for a while, since it asked for that, or others are before us.
+
+    retry_after  how long
+    """
+
+    def __init__(self, url: str, retry_after: timedelta) -> None:
+        super().__init__(f"{url}: its host is to be left alone for {ceil(retry_after.total_seconds())} s more")
+        self.url, self.retry_after = url, retry_after
 
 
 class DeliveryError(TocsinError):

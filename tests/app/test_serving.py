@@ -17,7 +17,7 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app import assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
-from tocsin.errors import FetchError, NotWatched, SettingsError, UsageError
+from tocsin.errors import FetchError, LeftAlone, NotWatched, SettingsError, UsageError
 from tocsin.model import NewPage
 from tocsin.settings import (
     HostSettings,
@@ -120,6 +120,20 @@ async def test_a_paused_page_is_not_asked_for(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="paused"):
             await made.service.receive(page_id)
 
+        assert not origin.asked("/a")
+
+
+async def test_a_page_whose_host_asked_to_be_left_alone_is_not_asked_for(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/busy"] = Page("busy", status=503, headers={"Retry-After": "3600"})
+        busy, other = await made.watch(origin.url("/busy")), await made.watch(origin.url("/a"))
+        with pytest.raises(FetchError, match="503"):
+            await made.service.receive(busy)
+
+        with pytest.raises(LeftAlone) as said:
+            await made.service.receive(other)
+
+        assert timedelta(minutes=59) < said.value.retry_after <= timedelta(hours=1)
         assert not origin.asked("/a")
 
 

@@ -53,3 +53,28 @@ async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off_and_th
     assert (months, same.status_code, same.content) == ([5, 6], 304, b"")
     assert (rdf.status_code, extracted) == (200, ["ntriples"])
     assert await service.stop() == 0
+
+
+async def test_who_asks_for_a_page_whose_host_is_to_be_left_alone_is_told_when_to_ask_again(
+    home: Home, site: Origin, start: Callable[[], Awaitable[Service]]
+) -> None:
+    site.pages["/gigs"], site.pages["/busy"] = Page(GIG.format(month="05")), Page("<p>not yet")
+    for path in site.pages:
+        await home.watch(site.url(path))
+    service = await start()
+    url = await address(home)
+    await ready(url)
+    for path in site.pages:
+        await home.outcome(site.url(path), "first", "unchanged")
+    site.pages["/busy"] = Page("busy", status=503, headers={"Retry-After": "3600"})
+
+    async with httpx.AsyncClient(base_url=url, timeout=30) as program:
+        failed = await program.get("/api/v1/pages/2/extract/ntriples")
+        refused = await program.get("/api/v1/pages/1/extract/ntriples")
+        kept = await program.get("/api/v1/pages/1/extract/ical")
+
+    assert (failed.status_code, failed.headers["retry-after"]) == (502, "3600")
+    assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
+    assert 3000 < int(refused.headers["retry-after"]) <= 3600
+    assert (kept.status_code, b"Jazz" in kept.content) == (200, True)
+    assert await service.stop() == 0

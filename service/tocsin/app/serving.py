@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,7 +15,7 @@ from tocsin.app.once import test_sink
 from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
-from tocsin.errors import NotWatched, UsageError
+from tocsin.errors import LeftAlone, NotWatched, UsageError
 from tocsin.model import AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class RunningService:
         except Disallowed as exc:
             raise UsageError(f"{exc}; the page's `robots` setting, or its author, can change that") from exc
         except Postponed as exc:
-            seconds = max(exc.not_before - self._clock.now(), 0) // 1_000_000
-            raise UsageError(f"{page.url}: its host is to be left alone for {seconds} s more; try again then") from exc
+            wait = timedelta(microseconds=max(exc.not_before - self._clock.now(), 0))
+            raise LeftAlone(page.url, wait) from exc
         except Withdrawn as exc:
             raise UsageError(f"{page.url}: the page is paused; resume it first") from exc
 

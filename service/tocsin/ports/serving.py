@@ -32,7 +32,8 @@ class Service(Protocol):
     async def receive(self, page_id: int) -> Rendered:
         """Receive a watched page whole, now, at its host's turn; nothing is stored or compared.
 
-        Raises FetchFailed, FetchRefused, NotWatched, and UsageError where robots.txt or a pause stands against it.
+        Raises FetchFailed, FetchRefused, NotWatched, LeftAlone where its turn is too far off to be waited for, and
+        UsageError where robots.txt or a pause stands against it.
         """
 
     async def try_sink(self, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from tocsin.errors import (
     DeliveryError,
     FetchError,
+    LeftAlone,
     NotWatched,
     StaleClaim,
     StoreError,
@@ -95,6 +97,10 @@ def problem_of(exc: Exception) -> Problem:
             return _invalid(exc)
         case HTTPException():
             return _of_http(exc)
+        case LeftAlone():
+            headers = {"Retry-After": str(max(ceil(exc.retry_after.total_seconds()), 1))}
+            title, mend = "The page's host is to be left alone", "ask again as late as Retry-After says"
+            return Problem(503, "left-alone", title, str(exc), mend=mend, headers=headers)
         case TocsinError():
             for kind, status, name in _KINDS:
                 if isinstance(exc, kind):

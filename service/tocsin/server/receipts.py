@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.errors import FetchError, NotWatched, UsageError
+from tocsin.errors import FetchError, LeftAlone, NotWatched, UsageError
 from tocsin.server.problems import Problem, problem_of
 from tocsin.server.shelf import Shelf
 
@@ -47,7 +47,7 @@ class Tried(Struct, frozen=True):
 
     finding: Finding
     until_s: float
-    error: FetchError | UsageError | None = None
+    error: FetchError | LeftAlone | UsageError | None = None
 
 
 class NotReceived(Problem):
@@ -84,7 +84,7 @@ def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bo
 class Receipts:
     """Receives pages for whoever wants them, and keeps them as long as there is room.
 
-    receive  makes the request, at its host's turn, and raises FetchError, UsageError or NotWatched
+    receive  makes the request, at its host's turn, and raises FetchError, LeftAlone, UsageError or NotWatched
     """
 
     def __init__(
@@ -154,13 +154,11 @@ class Receipts:
         except NotWatched:
             del self._tried[page_id]
             raise
-        except (FetchError, UsageError) as exc:
-            pause_s = PAUSE_S
-            if isinstance(exc, FetchError):
-                if exc.retry_after is not None:
-                    pause_s = min(max(PAUSE_S, exc.retry_after.total_seconds()), LONGEST_PAUSE_S)
-                if on_made is not None:
-                    await on_made(exc)
+        except (FetchError, LeftAlone, UsageError) as exc:
+            asked = None if isinstance(exc, UsageError) else exc.retry_after
+            pause_s = PAUSE_S if asked is None else min(max(PAUSE_S, asked.total_seconds()), LONGEST_PAUSE_S)
+            if isinstance(exc, FetchError) and on_made is not None:
+                await on_made(exc)
             self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, exc)
             raise not_received(exc, pause_s) from exc
         self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
@@ -181,7 +179,7 @@ class Receipts:
             raise not_received(None, PAUSE_S)
 
 
-def not_received(error: FetchError | UsageError | None, wait_s: float) -> NotReceived:
+def not_received(error: FetchError | LeftAlone | UsageError | None, wait_s: float) -> NotReceived:
     """Say that a page cannot be had, and when to ask again.
 
     error  why; None: it was asked for, and what came is not there any more
@@ -197,4 +195,6 @@ def not_received(error: FetchError | UsageError | None, wait_s: float) -> NotRec
         return NotReceived("asked-already", problem, wait_s)
     if isinstance(error, FetchError):
         return NotReceived(error.kind, problem_of(error), wait_s)
+    if isinstance(error, LeftAlone):
+        return NotReceived("left-alone", problem_of(error), wait_s)
     return NotReceived("refused", problem_of(error), None)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.fakes import settle
 from tests.server.diary import AT, BODY, URL, got, items, keep, page
 from tests.server.rig import OnThread
-from tocsin.errors import FetchFailed, ProcessError, UsageError
+from tocsin.errors import FetchFailed, LeftAlone, ProcessError, UsageError
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS
 from tocsin.server.extraction import FAILED_S, MOST_WAITING
@@ -104,6 +104,23 @@ async def test_a_page_that_may_not_be_asked_for_gives_what_was_kept(api: Api, de
 
     assert (await got(api, "vcard")).headers["tocsin-stale"] == "refused"
     assert (await api.refused("GET", f"{AT}/turtle"))["status"] == 422
+
+
+async def test_a_page_whose_host_is_to_be_left_alone_gives_what_was_kept_or_says_when_to_ask_again(
+    api: Api, desk: Desk
+) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.failing[1] = LeftAlone(URL, timedelta(minutes=10))
+
+    kept = await got(api, "ical")
+    await api.rig.clock.advance(120)
+    refused = await api.call("GET", f"{AT}/turtle")
+    at_once = await api.call("GET", f"{AT}?as=links")
+
+    assert ("Jazz" in kept.text, kept.headers["tocsin-stale"]) == (True, "left-alone")
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "480")
+    assert refused.json()["type"] == "urn:tocsin:problem:left-alone"
+    assert (at_once.status_code, at_once.headers["retry-after"]) == (503, "600")
 
 
 @pytest.mark.usefixtures("desk")
