@@ -180,7 +180,7 @@ def test_an_item_that_is_not_there_is_a_wrong_call(form: str, item: str, said: s
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--as", "ical", "--profile", "living"), "ical has no profile 'living'; it has: export, text"),
+        (("--as", "ical", "--profile", "living"), "ical has no profile 'living'; choose one of: export, text"),
         (("--as", "turtle", "--item", "1"), "--as turtle gives the whole page; leave --item out"),
         (("--as", "links", "--profile", "text"), "--profile belongs to the formats microdata, vcard, ical"),
         (("--as", "meta", "--item", "all"), "--item belongs to the formats microdata, vcard, ical"),

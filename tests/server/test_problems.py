@@ -56,6 +56,7 @@ async def test_an_error_of_ours_is_a_problem_of_its_kind(
     told = answer.json()
     assert (told["type"], told["status"]) == (f"urn:tocsin:problem:{kind}", status)
     assert told["detail"]
+    assert told["mend"]
     assert ("retry-after" in answer.headers) == (status == 503)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +13,6 @@ from starlette.responses import Response
 from tocsin.errors import (
     DeliveryError,
     FetchError,
-    LeftAlone,
     NotWatched,
     StaleClaim,
     StoreError,
@@ -31,14 +29,12 @@ if TYPE_CHECKING:
 
 PROBLEM = "application/problem+json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-_KINDS: tuple[tuple[type[TocsinError], int, str], ...] = (
-    (NotWatched, 404, "not-watched"),
-    (UsageError, 422, "refused"),
-    (StoreLocked, 503, "store-busy"),
-    (StaleClaim, 409, "conflict"),
-    (StoreError, 503, "store"),
-    (DeliveryError, 502, "delivery"),
-    (FetchError, 502, "fetch"),
+_KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
+    (NotWatched, 404, "not-watched", "/api/v1/pages lists the pages that are watched"),
+    (StoreLocked, 503, "store-busy", "try again in a moment; /readyz says what is missing"),
+    (StaleClaim, 409, "conflict", "look at it as it is now, and ask again"),
+    (StoreError, 503, "store", "try again in a moment; /readyz says what is missing"),
+    (DeliveryError, 502, "delivery", "see that the sink is set as its receiver wants it, and try it again"),
 )
 _MENDS = {
     404: "look the address up: pages at /, the API at /api/openapi.json",
@@ -48,6 +44,8 @@ _MENDS = {
     429: "wait as long as Retry-After says",
     503: "try again in a moment; /readyz says what is missing",
 }
+_ASK = "/api/openapi.json says what can be asked for"
+_LATER = "look at it in a browser, and ask again later: as late as Retry-After says, if it is there"
 
 
 class Problem(TocsinError):
@@ -97,15 +95,8 @@ def problem_of(exc: Exception) -> Problem:
             return _invalid(exc)
         case HTTPException():
             return _of_http(exc)
-        case LeftAlone():
-            headers = {"Retry-After": str(max(ceil(exc.retry_after.total_seconds()), 1))}
-            title, mend = "The page's host is to be left alone", "ask again as late as Retry-After says"
-            return Problem(503, "left-alone", title, str(exc), mend=mend, headers=headers)
-        case TocsinError():
-            for kind, status, name in _KINDS:
-                if isinstance(exc, kind):
-                    headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-                    return Problem(status, name, HTTPStatus(status).phrase, str(exc), headers=headers)
+        case TocsinError() if (known := _of_ours(exc)) is not None:
+            return known
     return Problem(
         500,
         "internal",
@@ -141,6 +132,22 @@ def install(app: FastAPI) -> None:
     """Have every error of this application answered here."""
     for kind in (TocsinError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
+
+
+def _of_ours(exc: TocsinError) -> Problem | None:
+    """Say an error that is raised on purpose; None for one that no caller is meant to see."""
+    for kind, status, name, mend in _KINDS:
+        if isinstance(exc, kind):
+            headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+            return Problem(status, name, HTTPStatus(status).phrase, str(exc), mend=mend, headers=headers)
+    match exc:
+        case UsageError():
+            # What stands behind the last of them is the mend, as people read it at the end of a line.
+            detail, _, mend = str(exc).rpartition("; ")
+            return Problem(422, "refused", "This is refused", detail or mend, mend=mend if detail else _ASK)
+        case FetchError():
+            return Problem(502, "fetch", "The page could not be received", str(exc), mend=_LATER)
+    return None
 
 
 def _of_http(exc: HTTPException) -> Problem:

@@ -165,6 +165,7 @@ async def test_what_a_form_does_not_have_is_refused_before_anything_is_asked_for
     problem = await api.refused("GET", f"{AT}/{asked}")
 
     assert (problem["status"], problem["type"]) == (422, "urn:tocsin:problem:refused")
+    assert problem["mend"].startswith(("choose one of: export, text", "leave ")), problem
     assert api.rig.service.asked == []
 
 

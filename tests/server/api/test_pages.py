@@ -46,7 +46,7 @@ async def test_a_url_that_cannot_be_watched_is_refused_with_the_mend(api: Api) -
     problem = await api.refused("POST", "/pages", {"url": "ftp://a.example/"})
 
     assert problem["status"] == 422
-    assert "http" in problem["detail"]
+    assert "http" in problem["mend"]
 
 
 async def test_credentials_in_a_url_are_kept_and_never_shown(api: Api) -> None:

@@ -49,7 +49,7 @@ def test_MD18_todays_shape_is_not_made_of_items_that_were_read_to_the_letter() -
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_format_names_the_profiles_that_it_has(form: str) -> None:
-    with pytest.raises(UsageError, match=f"{form} has no profile 'none'; it has: export, text"):
+    with pytest.raises(UsageError, match=f"{form} has no profile 'none'; choose one of: export, text"):
         convert(form, Received(b"", address=PAGE), profile="none", now=NOW)
 
 

@@ -92,7 +92,7 @@ class Format(Struct, frozen=True):
         if name is None:
             return self.profiles[0]
         if name not in self.profiles:
-            raise UsageError(f"{self.name} has no profile {name!r}; it has: {', '.join(self.profiles)}")
+            raise UsageError(f"{self.name} has no profile {name!r}; choose one of: {', '.join(self.profiles)}")
         return name
 
 
