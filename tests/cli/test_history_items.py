@@ -99,3 +99,11 @@ async def test_of_a_page_with_very_many_changes_the_first_are_told_and_how_many_
 
     assert text.count("dtstart of") == 11
     assert "… and 29 more; --json has them" in text
+
+
+async def test_that_not_all_is_told_is_said_however_many_changes_there_are(installation: Installation) -> None:
+    await watch_and_change(installation, later=differing(*map(moved, range(1, 41)), cut=True))
+
+    text = await shown(installation)
+
+    assert "… and 29 more; --json has them not all is shown: " in text

@@ -138,7 +138,10 @@ def _changed(change: ItemChanges) -> Iterator[str]:
     """Say how items changed, and when."""
     yield f"{show_time(change.at)} items: {count_changes(change.changes)}"
     lines = [output.clean(line) for line in tell_changes(change.changes)]
+    # That not all is told stands last; it is said however many lines are left out.
+    note = [lines.pop()] if change.changes["cut"] else []
     shown = lines if len(lines) <= _MOST_LINES else lines[: _MOST_LINES - 1]
     yield from (f"  {line}" for line in shown)
     if more := len(lines) - len(shown):
         yield f"  … and {more} more; --json has them"
+    yield from (f"  {line}" for line in note)
