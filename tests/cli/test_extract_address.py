@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,3 +51,14 @@ def test_URL07_a_files_entries_have_the_base_of_its_base_element(installation: I
 
     assert '<entry xml:base="https://town.example/archive/">' in answer.out
     assert "<id>https://town.example/news/today</id>" in answer.out
+
+
+def test_a_file_has_one_address_however_it_is_named(installation: Installation) -> None:
+    page = Path(installation.write("page.html", PAGE.format(base="", type="hcalendar#vevent")))
+    (page.parent / "below").mkdir()
+    roundabout = page.parent / "below" / ".." / page.name
+
+    answer = installation.call("extract", "--as", "ntriples", str(roundabout))
+
+    assert f"<{page.resolve().as_uri()}> <" in answer.out
+    assert ".." not in answer.out

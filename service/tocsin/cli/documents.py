@@ -84,7 +84,7 @@ def _address_of(source: Source, form: str, base: str | None) -> str | None:
 
     Raises UsageError where the format needs one and there is none.
     """
-    address = source.url or base or (None if source.name == "-" else Path(source.name).absolute().as_uri())
+    address = source.url or base or (None if source.name == "-" else Path(source.name).resolve().as_uri())
     if address is None and FORMATS[form].needs_address:
         raise UsageError(f"{source.name}: {form} needs the page's own address; give it with --base URL")
     return address
