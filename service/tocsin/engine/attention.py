@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.errors import StoreError
+from tocsin.engine.announcing import Announcing
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.ports import AttentionStore, Clock, Telemetry
 
-LOOK_S = 1.0
 
-
-class Attention:
+class Attention(Announcing):
     """Announces questions once their gathering has ended, but never while it is our own connection that fails.
 
     gather        how long failures of one host and cause are gathered
     on_announced  is told that alerts were written
     """
+
+    failed = "attention.failed"
 
     def __init__(
         self,
@@ -37,26 +37,8 @@ class Attention:
         *,
         on_announced: Callable[[], None],
     ) -> None:
+        super().__init__(gather, clock, telemetry, on_announced=on_announced)
         self._store, self._alerts, self._outage = store, alerts, outage
-        self._gather_us = round(gather.total_seconds() * 1_000_000)
-        self._clock, self._telemetry, self._on_announced = clock, telemetry, on_announced
-
-    async def run(self) -> None:
-        """Look every second, until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except StoreError as exc:
-                self._telemetry.emit(Happening("attention.failed", "error", {"error": str(exc)}))
-            await self._clock.sleep(LOOK_S)
-
-    async def look(self) -> int:
-        """Announce the questions that are due; returns how many."""
-        return await self._announce(self._clock.now())
-
-    async def flush(self) -> int:
-        """Announce every question at once: a one-shot command has nothing more to gather. Returns how many."""
-        return await self._announce(self._clock.now() + self._gather_us)
 
     async def _announce(self, due_by: Instant) -> int:
         if self._outage.is_outage():
@@ -73,6 +55,4 @@ class Attention:
                 "answer": f"tocsin attention answer {question.id} again",
             }
             self._telemetry.emit(Happening("attention.asked", "warning", values))
-        if questions:
-            self._on_announced()
         return len(questions)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final, Protocol
 
+from tocsin.engine.announcing import Announcing
 from tocsin.engine.differences import Texts, difference_data
 from tocsin.engine.event_size import fit_event
-from tocsin.errors import DamagedText, StoreError
+from tocsin.errors import DamagedText
 from tocsin.events import HOST_CHANGED, Happening, cloud_event, to_rfc3339
 from tocsin.model import AlertDraft
 from tocsin.ports import StormStore
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, StormRow
     from tocsin.ports import Chance, Clock, Telemetry
 
-LOOK_S = 1.0
 _ASKED_FOR_TEXTS: Final = 10
 """So many pages are looked at for texts that show what changed; not of every page they may be kept."""
 
@@ -28,7 +28,7 @@ class StormsAndTexts(StormStore, Texts, Protocol):
     """What announcing storms needs of the store."""
 
 
-class Storms:
+class Storms(Announcing):
     """Announces storms once their gathering has ended.
 
     source        the instance's name, the `source` of its events
@@ -36,6 +36,8 @@ class Storms:
     gather        how long pages that share a change are gathered
     on_announced  is told that alerts were written
     """
+
+    failed = "storms.failed"
 
     def __init__(
         self,
@@ -48,26 +50,8 @@ class Storms:
         *,
         on_announced: Callable[[], None],
     ) -> None:
+        super().__init__(gather, clock, telemetry, on_announced=on_announced)
         self._store, self._source, self._chance = store, source, chance
-        self._gather_us = round(gather.total_seconds() * 1_000_000)
-        self._clock, self._telemetry, self._on_announced = clock, telemetry, on_announced
-
-    async def run(self) -> None:
-        """Look every second, until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except StoreError as exc:
-                self._telemetry.emit(Happening("storms.failed", "error", {"error": str(exc)}))
-            await self._clock.sleep(LOOK_S)
-
-    async def look(self) -> int:
-        """Announce the storms that are due; returns how many."""
-        return await self._announce(self._clock.now())
-
-    async def flush(self) -> int:
-        """Announce every storm at once: a one-shot command has nothing more to gather. Returns how many."""
-        return await self._announce(self._clock.now() + self._gather_us)
 
     async def _announce(self, due_by: Instant) -> int:
         storms = await self._store.storms_to_announce(due_by)
@@ -78,8 +62,6 @@ class Storms:
             await self._store.announce_storm(storm.id, alert, now, excerpt=excerpt)
             values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": _command(storm)}
             self._telemetry.emit(Happening("host.changed", "info", values))
-        if storms:
-            self._on_announced()
         return len(storms)
 
     async def _excerpt(self, storm: StormRow) -> JsonObject | None:
