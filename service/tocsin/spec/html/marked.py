@@ -6,20 +6,23 @@ HTML is read on the parser's own nodes; XHTML, which is rare, over `tree`, so th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.encoding import find_encoding
+from tocsin.spec.html.marks import AnyLineage, NoLineage, find_lineage
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.page import Kind, find_kind
 from tocsin.spec.html.search import count
 from tocsin.spec.html.tree import HTML, Element, read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+
+    from tocsin.spec.html.marks import Lineage
 
 MOST_MARKS: Final = 200_000
 """Of a page; those of 10,000 items with four properties each are a quarter of it."""
@@ -27,6 +30,7 @@ MOST_MARKS: Final = 200_000
 _MARKED: Final = "[itemscope],[itemprop],[lang]"
 _OF_XML: Final = r"[xml\:lang]"
 _FOREIGN: Final = ("svg", "math")
+_NO_LINEAGE: Final = NoLineage()
 
 
 class _Attributed(Protocol):
@@ -60,9 +64,9 @@ class MarkedPage:
     title      the text of its first title element, as written; None if there is none
     bases      the base elements, with what they stand in, for `Bases`
     marks      in tree order: all elements with an itemscope or an itemprop, all that itemrefs lead to, and some others
-    above      of each mark the place of the nearest other one that it stands in; -1 for none
+    lineage    what the marks stand in; the elements of HTML with an itemscope are items
     languages  of each mark: the nearest `lang`; None if there is none, or it says that none is known
-    items      places of the elements of HTML with an itemscope, in tree order
+    refers     whether any of them has an itemref
     foreign    places of marks that are no elements of HTML: no microdata
     elements   of each mark of XHTML its element in the tree, for its xml:base; empty for HTML, which has none
     is_cut     there are more marks than MOST_MARKS, which are left out
@@ -74,9 +78,9 @@ class MarkedPage:
     title: str | None = None
     bases: tuple[Element, ...] = ()
     marks: Sequence[Mark] = ()
-    above: Sequence[int] = ()
+    lineage: Lineage = _NO_LINEAGE
     languages: Sequence[str | None] = ()
-    items: Sequence[int] = ()
+    refers: bool = False
     foreign: frozenset[int] = frozenset()
     elements: Sequence[Element] = ()
     is_cut: bool = False
@@ -106,21 +110,20 @@ def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, 
         if _is_html(template):
             template.clear()
     has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
-    found = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED)
+    referring = document.select("[itemref]")
+    found = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED, referring)
     nodes = found[:MOST_MARKS]
-    above, places = _find_above(nodes)
     foreign = frozenset(place for place, node in enumerate(nodes) if not _is_html(node)) if has_foreign else frozenset()
-    # By their own selector, since to ask each mark takes ten times as long.
-    items = [places[node] for node in document.select("[itemscope]") if node in places]
+    lineage = find_lineage(document, nodes, foreign)
     return MarkedPage(
         kind=Kind.HTML,
         encoding=encoding,
         title=_title_of(document),
         bases=_bases_of(document),
         marks=nodes,
-        above=above,
-        languages=_hand_down(above, _languages_in(document, nodes, places, foreign)),
-        items=[place for place in items if place not in foreign],
+        lineage=lineage,
+        languages=_find_languages(document, nodes, lineage, foreign),
+        refers=bool(referring),
         foreign=foreign,
         is_cut=len(found) > len(nodes),
         problems=problems,
@@ -135,9 +138,10 @@ def _parse(body: bytes, encoding: str) -> turbohtml.Document:
     return turbohtml.parse(text, positions=False)
 
 
-def _find_marks(document: turbohtml.Document, selector: str) -> list[turbohtml.Element]:
+def _find_marks(
+    document: turbohtml.Document, selector: str, referring: Sequence[turbohtml.Element]
+) -> list[turbohtml.Element]:
     """Find what a selector marks, and the first element of each ID that an itemref names."""
-    referring = document.select("[itemref]")
     if not referring:
         return document.select(selector)
     wanted = {token for node in referring for token in split_tokens(node.attr("itemref") or "")}
@@ -153,56 +157,18 @@ def _find_marks(document: turbohtml.Document, selector: str) -> list[turbohtml.E
     return nodes
 
 
-def _find_above(nodes: Iterable[Any]) -> tuple[list[int], dict[Any, int]]:
-    """Find the nearest other node that each stands in; each element above them is looked at once.
-
-    nodes    in tree order
-    Returns  that, and the place of each node
-    """
-    places: dict[Any, int] = {None: -1}
-    found: list[int] = []
-    for place, node in enumerate(nodes):
-        parent = node.parent
-        above = places.get(parent)
-        if above is None:
-            path = []
-            while parent not in places:
-                path.append(parent)
-                parent = parent.parent
-            above = places[parent]
-            places.update(dict.fromkeys(path, above))
-        found.append(above)
-        places[node] = place
-    return found, places
-
-
-def _languages_in(
-    document: turbohtml.Document,
-    nodes: Sequence[turbohtml.Element],
-    places: Mapping[Any, int],
-    foreign: frozenset[int],
-) -> dict[int, str]:
-    """Give the language of each mark that says it itself."""
-    found = {places[node]: node.attr("lang") or "" for node in document.select("[lang]") if node in places}
-    for place in foreign:
-        found.pop(place, None)
-        language = nodes[place].attr("xml:lang")
-        if language is not None:
-            found[place] = language
-    return found
-
-
-def _hand_down(above: Sequence[int], said: Mapping[int, str]) -> list[str | None]:
-    """Give the language of each mark: its own, or that of the nearest one that it stands in.
-
-    above  of each its place; -1 for none
-    """
-    if said.keys() <= {0} and -1 not in above[1:]:  # most pages: the first one holds all others
-        return [said.get(0) or None] * len(above)
+def _find_languages(
+    document: turbohtml.Document, nodes: Sequence[turbohtml.Element], lineage: Lineage, foreign: frozenset[int]
+) -> list[str | None]:
+    """Give the language of each mark: its own, or that of the nearest one that it stands in."""
+    saying = document.select("[lang]")
+    if not foreign and (not saying or saying == [document.root]):  # most pages: one for all
+        return [(saying[0].attr("lang") or None) if saying else None] * len(nodes)
     found: list[str | None] = []
-    for place, outer in enumerate(above):
-        if place in said:
-            found.append(said[place] or None)
+    for place, (node, outer) in enumerate(zip(nodes, lineage.above(), strict=True)):
+        said = node.attr("xml:lang" if place in foreign else "lang")
+        if said is not None:
+            found.append(said or None)
         else:
             found.append(None if outer < 0 else found[outer])
     return found
@@ -263,6 +229,7 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
     tree = read_tree(body, content_type, nosniff=nosniff)
     chosen = choose_marks(tuple(tree.elements()), Element.is_html)
     found = chosen[:MOST_MARKS]
+    items = {place for place, each in enumerate(found) if each.is_html() and each.get("itemscope") is not None}
     title = next(tree.elements("title"), None)
     return MarkedPage(
         kind=tree.kind,
@@ -270,9 +237,9 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
         title=None if title is None else title.text(),
         bases=tuple(tree.elements("base")),
         marks=[_InTree(element) for element in found],
-        above=_find_above(found)[0],
+        lineage=AnyLineage(found, items),
         languages=[element.language or None for element in found],
-        items=[place for place, each in enumerate(found) if each.is_html() and each.get("itemscope") is not None],
+        refers=any(element.get("itemref") is not None for element in found),
         foreign=frozenset(place for place, element in enumerate(found) if not element.is_html()),
         elements=found,
         is_cut=len(chosen) > len(found),

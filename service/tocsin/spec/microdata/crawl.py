@@ -14,8 +14,12 @@ from tocsin.spec.html.microsyntax import split_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
-    from tocsin.spec.html.marked import MarkedPage
+    from tocsin.spec.html.marked import Mark, MarkedPage
+
+    Step: TypeAlias = tuple[int, Mark, str | None, bool]
+    """A mark's place, itself, its itemprop, and whether it is an item."""
 
 NOWHERE: Final = -1
 """In place of an item: what stands in none."""
@@ -24,33 +28,40 @@ NOWHERE: Final = -1
 class Crawl:
     """The items of a page and their properties, as places among its marks.
 
-    items    places of the elements with an itemscope, in tree order
+    Of what it walked over it knows:
+
     written  of each place its itemprop as written; None for an element without one
     owners   of each place the nearest item that it stands in, or NOWHERE
     """
 
     def __init__(self, page: MarkedPage) -> None:
-        """Look at each mark once."""
+        """Begin."""
         self._page = page
-        foreign = page.foreign
-        self.items = page.items
-        self._scopes = scopes = frozenset(page.items)
-        written: list[str | None] = []
-        owners: list[int] = []
-        inner: list[int] = []  # the nearest item at or above each place
+        self.written: list[str | None] = []
+        self.owners: list[int] = []
+        self._items: set[int] = set()
         self._members: defaultdict[int, list[int]] = defaultdict(list)
-        for place, (mark, outer) in enumerate(zip(page.marks, page.above, strict=True)):
-            owner = NOWHERE if outer < 0 else inner[outer]
-            names = None if foreign and place in foreign else mark.attr("itemprop")
-            if names is not None:
-                self._members[owner].append(place)
-            owners.append(owner)
-            written.append(names)
-            inner.append(place if place in scopes else owner)
-        self.written: Sequence[str | None] = written
-        self.owners: Sequence[int] = owners
         self._ends: Sequence[int] | None = None
         self._targets: Mapping[str, int] | None = None
+
+    def walk(self) -> Iterator[Step]:
+        """Look at each mark once, in tree order, and give those that are an item, or a property of the one around them.
+
+        Who asks a mark for more does so at once: later it is in no cache of the machine, which takes twice as long.
+        """
+        foreign, members, written, owners = self._page.foreign, self._members, self.written, self.owners
+        for place, (mark, (is_item, owner)) in enumerate(
+            zip(self._page.marks, self._page.lineage.owners(), strict=True)
+        ):
+            names = None if foreign and place in foreign else mark.attr("itemprop")
+            written.append(names)
+            owners.append(owner)
+            if names is not None:
+                members[owner].append(place)
+            if is_item:
+                self._items.add(place)
+            if is_item or (names is not None and owner != NOWHERE):
+                yield place, mark, names, is_item
 
     def properties(self, item: int) -> tuple[Sequence[int], int]:
         """Find the elements that add properties to an item, in tree order, and count the errors (MD-12, MD-13).
@@ -58,7 +69,7 @@ class Crawl:
         The item itself, where it holds itself, is an error and no property; that others hold it again is neither.
         """
         own = self._members.get(item, ())
-        reference = self._page.marks[item].attr("itemref")
+        reference = self._page.marks[item].attr("itemref") if self._page.refers else None
         if reference is None:
             return own, 0
         targets = self.targets(reference)
@@ -73,7 +84,7 @@ class Crawl:
             if owner == item or target <= reached.get(owner, NOWHERE):
                 errors += 1  # it is collected as what it stands in is, too
                 continue
-            if target in self._scopes:
+            if target in self._items:
                 if self.written[target] is not None:
                     found.append(target)
                 continue
@@ -95,8 +106,9 @@ class Crawl:
         """Find of each place the last one that stands in it; itself if none does."""
         if self._ends is None:
             ends = list(range(len(self.owners)))
+            above = self._page.lineage.above()
             for place in range(len(ends) - 1, -1, -1):
-                outer = self._page.above[place]
+                outer = above[place]
                 if outer >= 0 and ends[outer] < ends[place]:
                     ends[outer] = ends[place]
             self._ends = ends

@@ -63,17 +63,19 @@ class ItemsOfMarks:
     ) -> None:
         """Read all of them; `read_items` says what the arguments mean."""
         self._crawl = crawl
-        self._reading = reading = Reading(page, crawl, address=address, base=base, living=living)
+        self._reading = reading = Reading(page, address=address, base=base, living=living)
         self._left = MOST_PROPERTIES
-        items = self.items = {
-            place: Item(page.marks[place].attr("itemtype") or None, reading.identifier(place)) for place in crawl.items
-        }
+        items: dict[int, Item] = {}
+        self.items = items
         # What stands in an item is one of its properties; what stands in none may be, and is read once one has it.
-        self.properties: dict[int, Property | None] = {
-            place: reading.property(place, written, items.get(place))
-            for place, written in enumerate(crawl.written)
-            if written is not None and crawl.owners[place] != NOWHERE
-        }
+        properties: dict[int, Property | None] = {}
+        self.properties = properties
+        for place, mark, written, is_item in crawl.walk():
+            item = None
+            if is_item:
+                items[place] = item = Item(mark.attr("itemtype") or None, reading.identifier(place))
+            if written is not None and crawl.owners[place] != NOWHERE:
+                properties[place] = reading.property(place, written, item)
         for place, item in items.items():
             item.properties, item.errors = self._properties_of(place)
         problems = reading.problems
@@ -97,4 +99,4 @@ class ItemsOfMarks:
             if each not in known:
                 written = self._crawl.written[each] or ""
                 known[each] = self._reading.property(each, written, self.items.get(each))
-        return tuple([one for each in found if (one := known[each]) is not None]), errors
+        return tuple(filter(None, map(known.__getitem__, found))), errors

@@ -6,26 +6,27 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.marked import MOST_MARKS
+from tocsin.spec.html.marks import SHALLOW
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.tree import HTML, Element
 from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.microdata.values import Kind, Property
+from tocsin.spec.microdata.values import Kind, Property, TextProperty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.spec.html.marked import MarkedPage
-    from tocsin.spec.microdata.crawl import Crawl
+    from tocsin.spec.html.marked import Mark, MarkedPage
     from tocsin.spec.microdata.values import Item
 
 MOST_TEXT: Final = 16 * 1024 * 1024
 """Letters of all values of a page together; each of many properties within each other holds the text of all below."""
 MOST_NAMES: Final = 1000
 """Of one element."""
-DEEPEST_TEXT: Final = 64
+DEEPEST_TEXT: Final = SHALLOW  # so that of a shallow page nothing needs to be counted
 """Properties within properties whose text is read: all that each of them holds is walked through."""
 
 _ANY: Final = Element("html", HTML, {}, None)
+_ITEM, _URL, _TIME, _TEXT = Kind.ITEM, Kind.URL, Kind.TIME, Kind.TEXT  # asked of the enumeration, each takes a while
 _SOURCES: Final[Mapping[str, tuple[Kind, str]]] = {
     "meta": (Kind.TEXT, "content"),
     "time": (Kind.TIME, "datetime"),
@@ -50,14 +51,14 @@ _OF_HTTP: Final = ("http://", "https://")
 class Reading:
     """What the marks of a page say, as long as there is not too much of it."""
 
-    def __init__(self, page: MarkedPage, crawl: Crawl, *, address: str | None, base: str | None, living: bool) -> None:
+    def __init__(self, page: MarkedPage, *, address: str | None, base: str | None, living: bool) -> None:
         """Begin; `read_items` says what the arguments mean."""
         self._page = page
         self._bases = Bases(page.bases if base is None else (), address if base is None else base, page.encoding)
         self._folders = None if page.elements else _folders_of(self._bases)
         self._sources = _LIVING_SOURCES if living else _SOURCES
         self._names: dict[str, tuple[str, ...]] = {}
-        self._depths = _count_around(page, crawl)
+        self._depths = None if page.lineage.is_shallow else _count_around(page)
         self._left = MOST_TEXT
         self._problems: dict[str, None] = {}
         if page.is_cut:
@@ -89,19 +90,20 @@ class Reading:
             return None
         language = self._page.languages[place]
         if item is not None:
-            return Property(names, Kind.ITEM, item, language)
+            return Property(names, _ITEM, item, language)
         mark = self._page.marks[place]
-        tag = mark.tag
-        source = self._sources.get(tag)
+        source = self._sources.get(mark.tag)
         if source is None:
-            return Property(names, Kind.TEXT, self._text(place), language)
+            return TextProperty(names, _TEXT, self._text(place, mark), language)
         kind, attribute = source
         value = mark.attr(attribute)
-        if kind is Kind.URL:
-            return Property(names, kind, self._resolve(place, value), language)
-        if value is None and kind is Kind.TIME:
-            return Property(names, kind, self._text(place), language)
-        return Property(names, kind, self._take(value or ""), language)
+        if kind is _URL:
+            value = self._resolve(place, value)
+        elif value is None and kind is _TIME:
+            value = self._text(place, mark)
+        else:
+            value = self._take(value or "")
+        return TextProperty(names, kind, value, language)
 
     def _names_in(self, written: str) -> tuple[str, ...]:
         """Take an itemprop apart: its names in order, each once (MD-09)."""
@@ -112,11 +114,11 @@ class Reading:
         self._names[written] = names
         return names
 
-    def _text(self, place: int) -> str:
-        if self._depths[place] > DEEPEST_TEXT:
+    def _text(self, place: int, mark: Mark) -> str:
+        if self._depths is not None and self._depths[place] > DEEPEST_TEXT:
             self.cut(f"some of its properties stand in more than {DEEPEST_TEXT - 1} others")
             return ""
-        return self._take(self._page.marks[place].text) if self._left > 0 else ""
+        return self._take(mark.text) if self._left > 0 else ""
 
     def _resolve(self, place: int, reference: str | None) -> str:
         if reference is None or self._left <= 0:
@@ -151,10 +153,11 @@ def _folders_of(bases: Bases) -> tuple[str, str] | None:
     return (here, root) if here is not None and root is not None and here.startswith(_OF_HTTP) else None
 
 
-def _count_around(page: MarkedPage, crawl: Crawl) -> Sequence[int]:
+def _count_around(page: MarkedPage) -> Sequence[int]:
     """Count the properties that each mark stands in, itself among them."""
     found: list[int] = []
-    for outer, written in zip(page.above, crawl.written, strict=True):
+    for place, outer in enumerate(page.lineage.above()):
         around = 0 if outer < 0 else found[outer]
-        found.append(around if written is None else around + 1)
+        is_property = place not in page.foreign and page.marks[place].attr("itemprop") is not None
+        found.append(around + is_property)
     return found

@@ -82,6 +82,12 @@ class Property(Struct, frozen=True, eq=False):
         return self.value if isinstance(self.value, str) else None
 
 
+class TextProperty(Property, frozen=True, eq=False, gc=False):
+    """A property whose value is a text; most are. It is part of no cycle, so that nobody needs to look for one."""
+
+    value: str
+
+
 @dataclass(frozen=True, slots=True)
 class Microdata:
     """All that a page has of microdata.
