@@ -81,6 +81,26 @@ async def test_every_way_out_that_is_offered_leads_somewhere(reader: Reader) -> 
     assert not {path: status for path, status in answers.items() if status in {404, 405, 422}}
 
 
+async def test_an_item_within_that_has_no_type_is_shown_by_what_it_says(reader: Reader) -> None:
+    parts = "<b itemprop=locality>Port</b><b itemprop=geo itemscope></b><b itemprop=postal-code>20457</b>"
+    page_id = await holding(
+        reader, CARD.replace("</div>", f"<p itemprop=adr itemscope>{parts}<p itemprop=n itemscope></div>")
+    )
+
+    assert "fn Ann Lee adr Port, 20457 n item" in words_of(await reader.read(f"/pages/{page_id}"))
+
+
+async def test_no_way_out_is_offered_of_a_page_that_keeps_its_texts_back_and_it_is_said_why(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+    reader.desk.now += HOUR
+    await reader.desk.check(A, "2026", noindex=True)
+
+    html = await reader.read(f"/pages/{page_id}")
+
+    assert [path.rpartition("/")[2] for path, _ in LINK.findall(html)] == ["meta", "links", "robots", "copies"]
+    assert "None of its data is kept or given away: the page asks not to be indexed (noindex)." in words_of(html)
+
+
 async def test_it_is_said_how_a_calendar_program_subscribes(reader: Reader) -> None:
     event, card = await holding(reader, EVENT), "A calendar program can subscribe"
 

@@ -124,8 +124,11 @@ def _facts(item: Item) -> Iterator[tuple[str, Property]]:
 
 
 def _text(each: Property) -> str:
-    """Write a value; of an item its type and what it is known by."""
-    if isinstance(each.value, Item):
-        kind, label = short_type(each.value.type), label_of(each.value)
-        return f'{kind} "{label}"' if label else kind
-    return each.value[:_LONGEST]
+    """Write a value; of an item its type and what it is known by, else, where it has neither, what it says itself."""
+    if not isinstance(each.value, Item):
+        return each.value[:_LONGEST]
+    kind, label = short_type(each.value.type), label_of(each.value)
+    if label:
+        return f'{kind} "{label}"'
+    texts = (inner.value[:_LONGEST] for inner in each.value.properties[:_FACTS] if isinstance(inner.value, str))
+    return kind if each.value.type else ", ".join(filter(None, texts))[:_LONGEST] or kind

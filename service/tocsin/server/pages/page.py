@@ -40,7 +40,9 @@ _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
 _CHANGES: Final = 4
-EXTRACTS: Final = (*((form.value, form.value) for form in Extracted), *((way.path, way.label) for way in WHOLE_PAGE))
+RECORDS: Final = tuple((form.value, form.value) for form in Extracted)
+"""What can be had of a page that is not to be indexed, too; texts are left out there."""
+EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in WHOLE_PAGE))
 """What the page is received for: its place below /extract/, and what it is called."""
 
 
@@ -86,7 +88,7 @@ async def show(
         held=await _held(parts, page_id),
         held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
         address=base_url(request, parts.service.settings().http),
-        extracts=EXTRACTS,
+        extracts=RECORDS if row.noindex else EXTRACTS,
         bases=BASES,
     )
 
