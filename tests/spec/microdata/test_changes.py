@@ -177,6 +177,17 @@ def test_an_item_that_came_to_others_is_told_among_them() -> None:
     assert [label_of(one) for one in change.latest if isinstance(one, Item)] == ["new", "a", "b", "c"]
 
 
+def test_what_differs_within_an_item_among_others_says_which_it_is() -> None:
+    def of(*days: str) -> Microdata:
+        shows = [item(name=f"Show {number}", time=[item(None, day=day)]) for number, day in enumerate(days, 1)]
+        return page(item(name="Season", event=shows))
+
+    (change,) = compare_items(of("1", "2", "3"), of("1", "5", "3")).changes
+
+    assert (change.within, change.property) == (("event", "time"), "day")
+    assert [(label_of(step.item), step.position) for step in change.path] == [("Show 2", 2), (None, None)]
+
+
 def test_what_two_items_share_is_told_of_both() -> None:
     def of(street: str) -> Microdata:
         hall = item(None, street=street)

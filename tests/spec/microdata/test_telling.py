@@ -38,6 +38,7 @@ def test_a_change_an_addition_and_a_removal_are_told_with_every_key() -> None:
                 "change": "changed",
                 "item": {"type": VEVENT, "id": None, "position": 1, "label": "Bluesday Tuesday"},
                 "within": [],
+                "path": [],
                 "property": "dtstart",
                 "previous": ["2009-05-05"],
                 "latest": ["2009-05-06"],
@@ -46,6 +47,7 @@ def test_a_change_an_addition_and_a_removal_are_told_with_every_key() -> None:
                 "change": "added",
                 "item": {"type": VEVENT, "id": None, "position": 2, "label": "New"},
                 "within": [],
+                "path": [],
                 "property": None,
                 "previous": None,
                 "latest": {
@@ -58,12 +60,23 @@ def test_a_change_an_addition_and_a_removal_are_told_with_every_key() -> None:
                 "change": "removed",
                 "item": {"type": HCARD, "id": "urn:x", "position": 1, "label": "Ann"},
                 "within": [],
+                "path": [],
                 "property": None,
                 "previous": {"type": HCARD, "id": "urn:x", "properties": {"fn": ["Ann"]}},
                 "latest": None,
             },
         ],
     }
+
+
+def test_of_an_item_within_others_it_is_told_which_it_is() -> None:
+    def of(day: str) -> Microdata:
+        return page(item(name="Season", event=[item(name="A", day="1"), item(HCARD, "urn:b", name="B", day=day)]))
+
+    (change,) = tell(of("2"), of("3"))["changes"]
+
+    assert (change["within"], change["property"]) == (["event"], "day")
+    assert change["path"] == [{"type": HCARD, "id": "urn:b", "position": 2, "label": "B"}]
 
 
 def test_where_nothing_differs_there_is_nothing_to_tell() -> None:
@@ -177,8 +190,10 @@ def test_each_entry_has_every_key_and_the_numbers_are_those_of_all(before: Micro
     told: JsonObject | None = tell(before, latest)
 
     for entry in told["changes"] if told else ():
-        assert list(entry) == ["change", "item", "within", "property", "previous", "latest"]
-        assert list(entry["item"]) == ["type", "id", "position", "label"]
+        assert list(entry) == ["change", "item", "within", "path", "property", "previous", "latest"]
+        for each in (entry["item"], *entry["path"]):
+            assert list(each) == ["type", "id", "position", "label"]
+        assert len(entry["path"]) == len(entry["within"])
         assert entry["change"] == "changed" or entry["property"] is None
     changes = compare_items(before, latest)
     numbers = (told["added"], told["removed"], told["changed"]) if told else (0, 0, 0)

@@ -55,6 +55,40 @@ def test_a_property_of_an_item_within_others_is_told_from_the_inside_outwards() 
     assert told(moved) == ['latitude of geo of location of "Jazz": 1 → 2']
 
 
+SHOW = {"type": None, "id": None, "position": 2, "label": "Show 2"}
+HALL = {"type": None, "id": None, "position": None, "label": None}
+
+
+def test_a_property_of_an_item_within_others_names_that_item_and_says_where_it_is() -> None:
+    """Of a list of events it is to be known which one was put off."""
+    moved = change(label="Season", within=["event"], path=[SHOW], property="startDate", previous=["1"], latest=["2"])
+    within: dict[str, Any] = {"within": ["event", "location", "geo"], "path": [SHOW, HALL, HALL]}
+    further = change(label="Season", **within, property="latitude", previous=["1"], latest=["2"])
+
+    assert told(moved, further) == [
+        'startDate of "Show 2" (event 2 of "Season"): 1 → 2',
+        'latitude of geo of location of "Show 2" (event 2 of "Season"): 1 → 2',
+    ]
+
+
+def test_of_items_without_a_label_their_number_is_told_and_of_labels_the_innermost_in_front() -> None:
+    third = {**HALL, "position": 3}
+    seat = change(within=["row", "seat"], path=[third, third], property="price", previous=["1"], latest=["2"])
+    both = change(within=["event", "place"], path=[SHOW, {**HALL, "label": "Hall"}], property="url", latest=["2"])
+
+    assert told(seat, both) == [
+        'price of seat 3 of row 3 of "Jazz": 1 → 2',
+        'url of "Hall" (place of event 2 of "Jazz") added: 2',
+    ]
+
+
+@pytest.mark.parametrize("path", [{"digest": "x", "length": 9000}, [None], ["x", "y", "z"], None, []])
+def test_a_path_that_did_not_fit_is_told_by_its_names(path: Any) -> None:
+    moved = change(within=["location", "geo"], path=path, property="latitude", previous=["1"], latest=["2"])
+
+    assert told(moved) == ['latitude of geo of location of "Jazz": 1 → 2']
+
+
 def test_items_that_are_values_are_told_by_type_and_name() -> None:
     before = {"type": HCARD, "properties": {"fn": ["Ann"], "tel": ["1"]}}
     after: dict[str, Any] = {"type": None, "properties": {"fn": [{"type": None, "properties": {}}]}}

@@ -27,7 +27,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
 }
 _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
 
-_CHANGE: Final = ("change", "within", "property", "previous", "latest")
+_CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
 _MOST_DIGITS: Final = 18
 """Ids are integers of the store."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from tocsin.spec.microdata.matching import match_items
 from tocsin.spec.microdata.sameness import Sameness
@@ -26,6 +26,16 @@ _DEEPEST: Final = 32
 """Items within items that are compared property by property; deeper ones are told whole."""
 
 
+class Step(NamedTuple):
+    """An item that is a value of another one, on the way to what differs, as it is now.
+
+    position  its number among the values of the name that leads to it, from 1; None where it is the only one
+    """
+
+    item: Item
+    position: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference.
@@ -33,6 +43,7 @@ class Change:
     item      the top-level item that was added, was removed (as it was before), or holds the difference (as it is now)
     position  its number among the top-level items of its type, from 1
     within    the names that lead from it to the item whose property changed; () for its own
+    path      the item that each of these names leads to
     property  the name whose values differ; None for an item that was added or removed
     previous  all values of the name that it had, in order, and
     latest    has
@@ -47,6 +58,7 @@ class Change:
     previous: tuple[Value, ...] = ()
     latest: tuple[Value, ...] = ()
     alike: tuple[int, int] = (0, 0)
+    path: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +128,10 @@ class _Comparing:
         found: list[Change] = []
         # What two items share differs in each of them, but only once in one.
         self.reached = {(pair.before, pair.latest)}
-        waiting: deque[tuple[Item, Item, tuple[str, ...]]] = deque([(pair.before, pair.latest, ())])
+        waiting: deque[tuple[Item, Item, tuple[str, ...], tuple[Step, ...]]]
+        waiting = deque([(pair.before, pair.latest, (), ())])
         while waiting and not self.is_exhausted:
-            was, now, within = waiting.popleft()
+            was, now, within, path = waiting.popleft()
             before, latest = self.sameness.values(was), self.sameness.values(now)
             for name in sorted(before.keys() | latest.keys()):
                 previous, current = before.get(name, ()), latest.get(name, ())
@@ -128,10 +141,13 @@ class _Comparing:
                     continue
                 inner = _inner_pairs(lost, new) if len(within) < _DEEPEST else None
                 if inner is not None:
-                    waiting += [(*two, (*within, name)) for two in inner if self._reaches(*two)]
+                    for place, two in enumerate(inner, begin + 1):
+                        if self._reaches(*two):
+                            step = Step(two[1], place if len(current) > 1 else None)
+                            waiting.append((*two, (*within, name), (*path, step)))
                     continue
-                place = pair.latest, pair.position, within, name
-                found.append(Change("changed", *place, tuple(previous), tuple(current), (begin, end)))
+                head = pair.latest, pair.position, within, name
+                found.append(Change("changed", *head, tuple(previous), tuple(current), (begin, end), path))
         self.told += len(found)
         return found
 

@@ -78,24 +78,20 @@ def changes_data(changes: Changes, *, since: str) -> _Object | None:
 
 def _tell(change: Change) -> tuple[_Object, bool]:
     """Show one change; says also whether it shows less than there is."""
-    head = _Telling()
+    head, way = _Telling(), _Telling()
     item = change.item
     told: _Object = {
         "change": change.change,
-        "item": {
-            "type": head.text_or_none(item.type),
-            "id": head.text_or_none(item.id),
-            "position": change.position,
-            "label": head.text_or_none(label_of(item)),
-        },
+        "item": head.name(item, change.position),
         "within": head.list(change.within),
+        "path": [way.name(step.item, step.position) for step in change.path],
         "property": head.text_or_none(change.property),
         "previous": None,
         "latest": None,
     }
     if change.change == "changed":
         told["previous"], told["latest"], is_cut = _tell_values(change)
-        return told, is_cut or head.is_cut
+        return told, is_cut or head.is_cut or way.is_cut
     whole = _Telling()
     told["previous" if change.change == "removed" else "latest"] = whole.item(item, _DEEPEST)
     return told, head.is_cut or whole.is_cut
@@ -150,6 +146,15 @@ class _Telling:
                 break
             shown.append(self.item(value, depth - 1) if isinstance(value, Item) else self.text(value))
         return shown
+
+    def name(self, item: Item, position: int | None) -> _Object:
+        """Say which item it is."""
+        return {
+            "type": self.text_or_none(item.type),
+            "id": self.text_or_none(item.id),
+            "position": position,
+            "label": self.text_or_none(label_of(item)),
+        }
 
     def item(self, item: Item, depth: int) -> _Object:
         """Show an item with its properties, as JSON does (JS-02)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.microdata.matching import LABELS
@@ -49,10 +50,7 @@ def _tell(change: Mapping[str, Any]) -> str:
     item, previous, latest = change["item"], change["previous"], change["latest"]
     if change["property"] is None:
         return f"{change['change']}: {_known_as(item, with_type=True)}"
-    # From the property outwards, as it is said.
-    within = change["within"] if isinstance(change["within"], list) else [change["within"]]
-    place = " of ".join(_cut(_said(each)) for each in (change["property"], *reversed(within)))
-    subject = f"{place} of {_known_as(item)}"
+    subject = _place(change)
     previous, latest, beside = _what_differs(previous or (), latest or ())
     beside_those = f" (beside {beside:,} more)" if beside else ""
     if not previous:
@@ -60,6 +58,28 @@ def _tell(change: Mapping[str, Any]) -> str:
     if not latest:
         return f"{subject} removed: {_values(previous)}{beside_those}"
     return f"{subject}: {_values(previous)} → {_values(latest)}{beside_those}"
+
+
+def _place(change: Mapping[str, Any]) -> str:
+    """Say where it changed, from the property outwards: `startDate of "Jazz" (event 2 of "Season")`.
+
+    The innermost item that has a label is named by it, and where that is stands behind it.
+    """
+    within = change["within"] if isinstance(change["within"], list) else [change["within"]]
+    # What was kept before items within others were told has no path, nor has one that did not fit into its event.
+    path = change["path"] if isinstance(change.get("path"), list) else []
+    steps = [*zip_longest(within, path[: len(within)])]
+    said, ends = [_cut(_said(change["property"]))], ""
+    for name, step in reversed(steps):
+        label, number = (step.get("label"), step.get("position")) if isinstance(step, dict) else (None, None)
+        label = "" if ends else _cut(_said(label))
+        if label:
+            said[-1], ends = f'{said[-1]} of "{label}" ({_cut(_said(name))}', ")"
+        else:
+            said.append(_cut(_said(name)))
+        if isinstance(number, int):
+            said[-1] += f" {number:,}"
+    return f"{' of '.join(said)} of {_known_as(change['item'])}{ends}"
 
 
 def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:

@@ -116,6 +116,7 @@ class ItemChange(Model):
                                 "label": "Jazz",
                             },
                             "within": [],
+                            "path": [],
                             "property": "dtstart",
                             "previous": ["2026-05-05"],
                             "latest": ["2026-05-06"],
