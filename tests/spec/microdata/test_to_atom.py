@@ -246,7 +246,7 @@ def test_readers_take_no_two_articles_for_one() -> None:
 
     assert (len(set(export.of_entries("id"))), export.of_entries("id")[0]) == (3, f"{ADDRESS}#a")
     assert text.of_entries("id") == [f"{ADDRESS}#a"] * 3
-    assert export.problems[-1] == "2 entries with the id of another one: give each article its own id or bookmark"
+    assert export.problems[-1] == "2 entries have the id of another one: give each article its own id or bookmark"
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,18 @@ def test_AT14_what_the_page_lacks_for_a_valid_feed_is_said() -> None:
     assert read("<meta name=author content=' '><article>a</article>").problems == (
         'no author, which a feed must have: add <meta name="author" content="…"> to the page',
         "no title: the page has neither a heading of its own nor a title element that says one",
+        f"1 article has no date: {SEEN} stands for it",
     )
-    assert read(LOG).problems == ()
+    assert read(LOG.replace('href="rain"', 'href="rain"><time pubdate datetime=2026-06-04></time')).problems == ()
+
+
+def test_AT11_that_articles_have_no_date_is_said() -> None:
+    assert read(LOG).problems == (f"1 article has no date: {SEEN} stands for it",)
+    assert read(2 * LOG).problems[0] == f"2 articles have no date: {SEEN} stands for it"
+
+
+def test_AT10_of_one_article_it_is_said_that_its_id_is_taken() -> None:
+    assert read("<article id=a>b</article><article id=a>c</article>").problems[-1].startswith("1 entry has the id of")
 
 
 def test_links_in_a_title_have_the_pages_base() -> None:

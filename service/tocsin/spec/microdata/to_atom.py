@@ -99,6 +99,7 @@ class _Writer:
     updated   when entries say that they were changed
     ids       of entries so far
     repeated  how many of them were others' already
+    undated   how many entries lack a date of their own
     cut       how many articles there was no room for
     """
 
@@ -108,7 +109,7 @@ class _Writer:
         self.updated: list[str] = []
         self.ids: set[str] = set()
         self.bases_written: dict[str | None, str] = {}
-        self.repeated = self.cut = 0
+        self.repeated = self.undated = self.cut = 0
         self.lacks: list[str] = []
         self.is_xml = True
 
@@ -151,19 +152,26 @@ class _Writer:
                 self.cut += 1
                 continue
             self.left -= len(entry)
-            if article.updated is not None:
+            if article.updated is None:
+                self.undated += 1
+            else:
                 self.updated.append(article.updated)
             yield entry
 
     def problems(self) -> Iterator[str]:
         """Say what is not as it should be."""
         yield from self.lacks
+        if self.undated:
+            articles = "1 article has" if self.undated == 1 else f"{self.undated} articles have"
+            yield f"{articles} no date: {self.now} stands for it"
         if self.repeated:
-            yield f"{self.repeated} entries with the id of another one: give each article its own id or bookmark"
+            entries = "1 entry has" if self.repeated == 1 else f"{self.repeated} entries have"
+            yield f"{entries} the id of another one: give each article its own id or bookmark"
         if not self.is_xml:
             yield "characters that XML does not know became U+FFFD"
         if self.cut:
-            yield f"{self.cut} articles left out: a feed of this page has at most {self.most} letters"
+            articles = "1 article is" if self.cut == 1 else f"{self.cut} articles are"
+            yield f"{articles} left out: a feed of this page has at most {self.most} letters"
 
     def _entry(self, article: Article, number: int) -> str:
         parts = [f"<entry{self._base(article.element)}>\n", self._markup("title", article.heading.title)]
