@@ -19,9 +19,17 @@ _MERGED_TAGS = 256
 _MERGED_ATTRIBUTES = 4096
 # HTML opens unclosed formatting elements again in each paragraph, of those that are alike at most three.
 # Letter by letter, since ignoring case takes longer.
+_NAME = (
+    rb"([bB]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[sS]|"
+    rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])"
+)
+# Most are plain, and closed before any other tag begins: none of those is opened again, and nothing within them.
+_CLOSED_AT_ONCE = (
+    _NAME + rb"""(?:[\t\n\f\r ]++[^\t\n\f\r "'<>/=]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\t\n\f\r "'<>=]++))?+)*+>"""
+    rb"""[^<]*+</\1(?=[\t\n\f\r />])[^<>]*+"""
+)
 _FORMATTING = re.compile(
-    rb"<(/?)(?=[bBcCeEfFiIsStTuU])([bB]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[sS]|"
-    rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])(?=[\t\n\f\r />])([^<>]*+)"
+    rb"<(?=[/bBcCeEfFiIsStTuU])(?:" + _CLOSED_AT_ONCE + rb"|(/?)" + _NAME + rb"(?=[\t\n\f\r />])([^<>]*+))"
 )
 _ALIKE = 3
 _CLOSED = ord(">")
@@ -123,8 +131,11 @@ def _count_reopened(markup: bytes) -> int:
             work += live * markup.count(b"<", place, tag.start())
             if work > _REOPENED:
                 return work
+        at_once, slash, name, attributes = tag.groups()
+        if at_once:
+            place = tag.end()
+            continue
         place = tag.start() + 1
-        slash, name, attributes = tag.groups()
         name = name.lower()
         stack = stacks.setdefault(name, [])
         if slash:
