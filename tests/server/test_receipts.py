@@ -72,6 +72,13 @@ def test_what_is_done_for_somebody_follows_from_the_last_request(
     assert next_step(tried, finding, after_s, is_here=is_here) is step
 
 
+@pytest.mark.parametrize(("after_s", "step"), [(PAUSE_S - 1, Step.USE), (PAUSE_S, Step.ASK)])
+def test_what_is_no_such_page_serves_for_a_while_whatever_checks_found(after_s: float, step: Step) -> None:
+    tried = Tried(FIRST, until_s=PAUSE_S, doubted=True)
+
+    assert next_step(tried, FIRST, after_s, is_here=True) is step
+
+
 def test_who_wants_a_page_first_has_it_asked_for() -> None:
     assert next_step(None, FIRST, 0.0, is_here=False) is Step.ASK
 

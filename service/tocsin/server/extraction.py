@@ -13,6 +13,7 @@ import msgspec
 from fastapi import Depends, Request
 from msgspec import Struct
 
+from tocsin.configuration import resolve_page
 from tocsin.errors import ProcessError, StoreError
 from tocsin.events import Happening
 from tocsin.server.access.auditing import audit
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.errors import FetchError
-    from tocsin.model import Instant, PageItems, PageRow
+    from tocsin.model import Instant, JsonObject, PageItems, PageRow
     from tocsin.ports import Rendered
     from tocsin.server.access.caller import Caller
     from tocsin.server.extracts import Wanted, Work
@@ -39,6 +40,8 @@ MOST_BYTES: Final = 8 * 2**20
 """Of documents that are kept: who asks whether anything is new gets no second conversion."""
 FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
+
+SUSPECT: Final = "suspect"
 
 _BUSY_S: Final = 10.0
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
@@ -52,7 +55,8 @@ class Document(Struct, frozen=True):
     name   of the file that it would be
     since  when it was read first as it is, as far as that is known
     at     when the bytes that it is of were received
-    stale  why the page could not be received, in a word; it is of the items that were kept before
+    stale  why the page could not be received, in a word, or `suspect`: something else stands in its place; it is of the
+           items that were kept before
     said   what was left out, in words
     empty  where the page has nothing of the kind: what was looked for, and what it has
     """
@@ -160,11 +164,23 @@ class Extraction:
     async def _of_received(self, page: PageRow, wanted: Wanted, received: Rendered, kept: PageItems | None) -> Document:
         public_url = self.parts.service.settings().http.public_url.rstrip("/")
         self_url = f"{public_url}/api/v1/pages/{page.id}/extract/{wanted.form}" if public_url else None
-        work = OfPage(wanted, received, kept, page.last_changed_at, self_url)
-        mark = (received.received_at, b"" if kept is None else kept.digest, page.last_changed_at, self_url)
+        may_stand_in = kept is not None and kept.count and not page.not_html
+        watched = page.url if may_stand_in and await self._holds_suspects(page) else None
+        work = OfPage(wanted, received, kept, page.last_changed_at, self_url, watched)
+        mark = (received.received_at, b"" if kept is None else kept.digest, page.last_changed_at, self_url, watched)
         document = await self._write(page, wanted, mark, received.received_at, work)
         assert document is not None  # noqa: S101 - only what was kept can be damaged
-        return document
+        if document.stale is None or kept is None:
+            return document
+        self._receipts.doubt(page.id)
+        return msgspec.structs.replace(document, at=kept.at)
+
+    async def _holds_suspects(self, page: PageRow) -> bool:
+        """Say whether the user has not said to take whatever comes for the page."""
+        for_all, groups = await self.parts.store.overrides()
+        group: JsonObject = next((settings for name, settings in groups.values() if name == page.group), {})
+        base = self.parts.service.settings().pages
+        return resolve_page(base, for_all, group, page.settings).suspects == "hold"
 
     async def _write(self, page: PageRow, wanted: Wanted, mark: _Key, at: Instant, work: Work) -> Document | None:
         """Write a document, unless it was written before; None where what it is written of is damaged.
@@ -241,6 +257,7 @@ def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> D
         f"{_NO_NAME.sub('-', page.host).strip('.-')}-{page.id}{wanted.suffix}",
         written.since,
         at,
+        stale=SUSPECT if written.stale else None,
         said=written.said,
         empty=written.empty,
     )

@@ -18,10 +18,12 @@ from tocsin.model import Instant, PageItems
 from tocsin.ports.fetching import Rendered
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.microdata.formats import ALL, EXPORT, FORMATS, PRODUCT, convert, ways_out
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack, unpack
 from tocsin.spec.microdata.to_json import to_object
+from tocsin.spec.suspicion.look import find_suspicion
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -85,6 +87,7 @@ class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     """A page that was received is to be written.
 
     kept      its items as they were read last: where they are still the same, they are as old as these say
+    watched   its URL as it is watched, where the kept items serve if something else stands in its place
     changed   when the page was found changed last: what has no date of its own bears this one, and keeps it
     self_url  where the document is had; None: not known
     """
@@ -94,6 +97,7 @@ class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     kept: PageItems | None = None
     changed: Instant | None = None
     self_url: str | None = None
+    watched: str | None = None
 
 
 class Told(Struct, frozen=True, tag_field="what", tag=True):
@@ -113,12 +117,14 @@ class Written(Struct, frozen=True, tag_field="what", tag=True):
     since  when it was read first as it is, as far as that is known: equal ones say the same
     said   what was left out, in words
     empty  where the page has nothing of the kind: what was looked for, and what it has
+    stale  of the kept items, because something else stands in the page's place
     """
 
     body: bytes
     since: Instant
     said: tuple[str, ...] = ()
     empty: str = ""
+    stale: bool = False
 
 
 class Refused(Struct, frozen=True, tag_field="what", tag=True):
@@ -194,11 +200,36 @@ def _write_page(work: OfPage) -> Done:
         if work.changed is not None and not wanted.is_in_items:
             now = min(now, work.changed)
     found = _extract(work, now)
+    if (found.no_text or not found.found) and (instead := _write_instead(work)) is not None:
+        return instead
     if not found.is_page:
         return _no_page(page.final_url, found)
     if found.no_text:
         return kept_back(page.final_url)
     return _document(wanted, since, found.document, found)
+
+
+def _write_instead(work: OfPage) -> Written | None:
+    """Write kept items where what was received has none, and is something else in the page's place; None elsewhere.
+
+    Whoever subscribed to a page's events takes a login page's for none, and deletes them all.
+    """
+    if work.kept is None or work.watched is None or not _stands_in(work.page, work.watched):
+        return None
+    try:
+        done = _write_items(work.wanted, work.kept)
+    except DamagedItems:
+        return None
+    return msgspec.structs.replace(done, stale=True) if isinstance(done, Written) else None
+
+
+def _stands_in(page: Rendered, watched: str) -> bool:
+    nosniff = is_nosniff(_values(page, "x-content-type-options"))
+    whole = parse_whole(page.body, page.content_type, nosniff=nosniff)
+    return whole is None or (
+        find_suspicion(whole, status=page.status, url=watched, final_url=page.final_url, headers=page.headers)
+        is not None
+    )
 
 
 def _tell(work: Told) -> JsonObject:

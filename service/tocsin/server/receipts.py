@@ -7,6 +7,7 @@ from enum import Enum, auto
 from math import ceil
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from tocsin.errors import FetchError, LeftAlone, NotWatched, UsageError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 PAUSE_S: Final = 60.0
 """Between two requests for one page, whoever asks."""
+DOUBTED_S: Final = 600.0
+"""So long what is no such page serves, as far as it can; then it is asked for again, whatever checks found."""
 LONGEST_PAUSE_S: Final = 86_400.0
 MOST_BYTES: Final = 32 * 2**20
 MOST_TRIED: Final = 10_000
@@ -43,11 +46,13 @@ class Tried(Struct, frozen=True):
     finding  of its checks, when it was made
     until_s  no other one is made before, in monotonic time
     error    why the page was not received; None where it was, or where the request was never ended
+    doubted  what came is something else in the page's place
     """
 
     finding: Finding
     until_s: float
     error: FetchError | LeftAlone | UsageError | None = None
+    doubted: bool = False
 
 
 class NotReceived(Problem):
@@ -73,7 +78,7 @@ def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bo
     finding  of its checks, now
     is_here  what was received last is still there
     """
-    if is_here and last is not None and last.finding == finding:
+    if is_here and last is not None and last.finding == finding and not last.doubted:
         return Step.USE
     if last is not None and now_s < last.until_s:
         # What was received less than a minute ago is as good as new.
@@ -142,6 +147,13 @@ class Receipts:
             # Told to those who wait; where nobody does, nobody need know.
             shared.exception()
         return page
+
+    def doubt(self, page_id: int) -> None:
+        """Note that what came last is something else in the page's place, which may be over soon."""
+        last = self._tried.get(page_id)
+        if last is not None and not last.doubted:
+            until_s = self._clock.monotonic() + DOUBTED_S
+            self._tried[page_id] = msgspec.structs.replace(last, until_s=until_s, doubted=True)
 
     async def _ask(
         self, page_id: int, finding: Finding, on_made: Callable[[FetchError | None], Awaitable[None]] | None

@@ -11,12 +11,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.fakes import settle
-from tests.server.diary import AT, BODY, URL, got, items, keep, page
+from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tests.server.rig import OnThread
 from tocsin.errors import FetchFailed, LeftAlone, ProcessError, UsageError
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS
 from tocsin.server.extraction import FAILED_S, MOST_WAITING
+from tocsin.server.receipts import DOUBTED_S
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -121,6 +122,61 @@ async def test_a_page_whose_host_is_to_be_left_alone_gives_what_was_kept_or_says
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "480")
     assert refused.json()["type"] == "urn:tocsin:problem:left-alone"
     assert (at_once.status_code, at_once.headers["retry-after"]) == (503, "600")
+
+
+LOGIN = b"""<!doctype html><title>Log in</title>%b<h1>Log in</h1><form method=post action=/session>
+<label>E-mail <input type=email name=login></label><label>Password <input type=password name=password></label>
+<button>Log in</button></form><p><a href=/reset>Forgot your password?</a>"""
+
+
+@pytest.mark.parametrize("body", [LOGIN % b"", LOGIN % b"<meta name=robots content=noindex>", b"%PDF-1.7\n"])
+@pytest.mark.parametrize("form", ["ical", "vcard", "microdata"])
+async def test_what_stands_in_the_place_of_a_page_empties_nobodys_calendar(
+    api: Api, desk: Desk, form: str, body: bytes
+) -> None:
+    await keep(api, desk, found_in="another digest")
+    kept_at = to_rfc3339(api.rig.clock.now())
+    await api.rig.clock.advance(3600)
+    api.rig.service.pages[1] = page(body, at=api.rig.clock.now())
+
+    answer = await got(api, form)
+
+    assert ("Jazz" if form == "ical" else "Ann Lee") in answer.text
+    assert (answer.headers["tocsin-stale"], answer.headers["tocsin-received"]) == ("suspect", kept_at)
+
+
+async def test_a_page_comes_back_from_behind_its_login_within_ten_minutes(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.pages[1] = page(LOGIN % b"", at=api.rig.clock.now())
+    for _ in range(2):
+        assert (await got(api, "ical")).headers["tocsin-stale"] == "suspect"
+        await api.rig.clock.advance(DOUBTED_S / 2)
+    api.rig.service.pages[1] = page(BODY.replace(b"Jazz", b"Blues"), at=api.rig.clock.now())
+
+    back = await got(api, "ical")
+
+    assert ("Blues" in back.text, "tocsin-stale" in back.headers) == (True, False)
+    assert api.rig.service.asked == [1, 1]
+
+
+async def test_a_week_without_events_is_an_empty_calendar_and_no_suspect(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.pages[1] = page(QUIET, at=api.rig.clock.now())
+
+    answer = await got(api, "ical")
+
+    assert ("VEVENT" in answer.text, "tocsin-stale" in answer.headers) == (False, False)
+
+
+async def test_whoever_takes_whatever_comes_for_the_page_has_what_came(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    settings = api.rig.service.settings_
+    api.rig.service.settings_ = replace(settings, pages=replace(settings.pages, suspects="accept"))
+    api.rig.service.pages[1] = page(LOGIN % b"", at=api.rig.clock.now())
+
+    answer = await got(api, "ical")
+
+    assert ("VEVENT" in answer.text, "tocsin-stale" in answer.headers) == (False, False)
 
 
 @pytest.mark.usefixtures("desk")

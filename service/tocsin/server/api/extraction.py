@@ -79,7 +79,8 @@ _TOLD: Final = {
     "ETag": "equal documents have the same",
     "Last-Modified": "when the page was read first with this data, as far as that is known",
     "Tocsin-Received": "when the bytes that it is of were received",
-    "Tocsin-Stale": "the page could not be received: why, in a word; it is of the items that were kept before",
+    "Tocsin-Stale": "the page could not be received: why, in a word (`suspect`: something else stands in its place); "
+    "it is of the items that were kept before",
     "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
     "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead",
 }
