@@ -101,6 +101,16 @@ async def test_no_way_out_is_offered_of_a_page_that_keeps_its_texts_back_and_it_
     assert "None of its data is kept or given away: the page asks not to be indexed (noindex)." in words_of(html)
 
 
+async def test_of_what_is_no_page_only_that_is_offered_which_can_be_had(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+    await reader.desk.check(A, "2026", not_html=True)
+
+    html = await reader.read(f"/pages/{page_id}")
+
+    assert dict(LINK.findall(html)) == {f"/api/v1/pages/{page_id}/extract/robots": "robots"}
+    assert "What was received last is neither HTML nor XHTML" in words_of(html)
+
+
 async def test_it_is_said_how_a_calendar_program_subscribes(reader: Reader) -> None:
     event, card = await holding(reader, EVENT), "A calendar program can subscribe"
 

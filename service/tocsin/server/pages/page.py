@@ -42,6 +42,8 @@ _COPIES: Final = 5
 _CHANGES: Final = 4
 RECORDS: Final = tuple((form.value, form.value) for form in Extracted)
 """What can be had of a page that is not to be indexed, too; texts are left out there."""
+OF_ANYTHING: Final = tuple((form.value, form.value) for form in Extracted if form is Extracted.ROBOTS)
+"""What can be had of what is neither HTML nor XHTML."""
 EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in WHOLE_PAGE))
 """What the page is received for: its place below /extract/, and what it is called."""
 
@@ -88,7 +90,7 @@ async def show(
         held=await _held(parts, page_id),
         held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
         address=base_url(request, parts.service.settings().http),
-        extracts=RECORDS if row.noindex else EXTRACTS,
+        extracts=OF_ANYTHING if row.not_html else RECORDS if row.noindex else EXTRACTS,
         bases=BASES,
     )
 
