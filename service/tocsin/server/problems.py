@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from tocsin.errors import (
     DeliveryError,
     FetchError,
+    LeftAlone,
     NotWatched,
     StaleClaim,
     StoreError,
@@ -147,6 +149,10 @@ def _of_ours(exc: TocsinError) -> Problem | None:
             return Problem(422, "refused", "This is refused", detail or mend, mend=mend if detail else _ASK)
         case FetchError():
             return Problem(502, "fetch", "The page could not be received", str(exc), mend=_LATER)
+        case LeftAlone():
+            headers = {"Retry-After": str(max(ceil(exc.retry_after.total_seconds()), 1))}
+            title, mend = "The page's host is to be left alone", "ask again as late as Retry-After says"
+            return Problem(503, "left-alone", title, str(exc), mend=mend, headers=headers)
     return None
 
 
