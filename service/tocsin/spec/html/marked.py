@@ -145,16 +145,15 @@ def _find_marks(
     if not referring:
         return document.select(selector)
     wanted = {token for node in referring for token in split_tokens(node.attr("itemref") or "")}
-    marked = set(document.select(selector))
-    nodes = []
-    for node in document.select(f"{selector},[id]"):
+    unwanted = set()
+    for node in document.select("[id]"):
         name = node.attr("id")
         if name in wanted:
             wanted.discard(name)
-        elif node not in marked:
-            continue
-        nodes.append(node)
-    return nodes
+        elif not node.matches(selector):
+            unwanted.add(node)
+    found = document.select(f"{selector},[id]")
+    return [node for node in found if node not in unwanted] if unwanted else found
 
 
 def _find_languages(

@@ -7,7 +7,7 @@ of each nearest item are a list in that order; and what an itemref leads to is a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.microsyntax import split_tokens
@@ -72,14 +72,15 @@ class Crawl:
         reference = self._page.marks[item].attr("itemref") if self._page.refers else None
         if reference is None:
             return own, 0
-        targets = self.targets(reference)
+        targets = self._find_all(reference)
         if not targets:
             return own, 0
-        errors = sum(targets.values()) - len(targets)
+        in_order = sorted(set(targets))
+        errors = len(targets) - len(in_order)
         found = list(own)
         ends = self._find_ends()
         reached: dict[int, int] = {}  # of each owner, the last place that its targets lead to so far
-        for target in sorted(targets):
+        for target in in_order:
             owner = self.owners[target]
             if owner == item or target <= reached.get(owner, NOWHERE):
                 errors += 1  # it is collected as what it stands in is, too
@@ -97,10 +98,10 @@ class Crawl:
         found.sort()
         return found, errors
 
-    def targets(self, reference: str) -> Counter[int]:
-        """Find what an itemref leads to, each with the number of tokens that name it (MD-07)."""
+    def _find_all(self, reference: str) -> list[int]:
+        """Find what the tokens of an itemref lead to, each as often as it is named (MD-07)."""
         known = self._find_targets()
-        return Counter(known[token] for token in split_tokens(reference) if token in known)
+        return [known[token] for token in split_tokens(reference) if token in known]
 
     def _find_ends(self) -> Sequence[int]:
         """Find of each place the last one that stands in it; itself if none does."""

@@ -64,6 +64,7 @@ class ItemsOfMarks:
         """Read all of them; `read_items` says what the arguments mean."""
         self._crawl = crawl
         self._reading = reading = Reading(page, address=address, base=base, living=living)
+        self._marks = page.marks
         self._left = MOST_PROPERTIES
         items: dict[int, Item] = {}
         self.items = items
@@ -73,9 +74,9 @@ class ItemsOfMarks:
         for place, mark, written, is_item in crawl.walk():
             item = None
             if is_item:
-                items[place] = item = Item(mark.attr("itemtype") or None, reading.identifier(place))
+                items[place] = item = Item(mark.attr("itemtype") or None, reading.identifier(place, mark))
             if written is not None and crawl.owners[place] != NOWHERE:
-                properties[place] = reading.property(place, written, item)
+                properties[place] = reading.property(place, mark, written, item)
         for place, item in items.items():
             item.properties, item.errors = self._properties_of(place)
         problems = reading.problems
@@ -98,5 +99,5 @@ class ItemsOfMarks:
         for each in found:
             if each not in known:
                 written = self._crawl.written[each] or ""
-                known[each] = self._reading.property(each, written, self.items.get(each))
+                known[each] = self._reading.property(each, self._marks[each], written, self.items.get(each))
         return tuple(filter(None, map(known.__getitem__, found))), errors

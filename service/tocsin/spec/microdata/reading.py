@@ -60,6 +60,7 @@ class Reading:
         self._names: dict[str, tuple[str, ...]] = {}
         self._depths = None if page.lineage.is_shallow else _count_around(page)
         self._left = MOST_TEXT
+        self._languages = page.languages
         self._problems: dict[str, None] = {}
         if page.is_cut:
             self.cut(f"the page has more than {MOST_MARKS} elements with items and properties")
@@ -73,11 +74,12 @@ class Reading:
         """Remember that there is too much of something."""
         self._problems[f"{problem}; what is beyond them is left out"] = None
 
-    def identifier(self, place: int) -> str | None:
+    def identifier(self, place: int, mark: Mark) -> str | None:
         """Give the global identifier of an item; None without one (MD-05)."""
-        return self._resolve(place, self._page.marks[place].attr("itemid")) or None
+        written = mark.attr("itemid")
+        return None if written is None else self._resolve(place, written) or None
 
-    def property(self, place: int, written: str, item: Item | None) -> Property | None:
+    def property(self, place: int, mark: Mark, written: str, item: Item | None) -> Property | None:
         """Read a property; None for one without a name.
 
         written  its itemprop
@@ -88,10 +90,9 @@ class Reading:
             names = self._names_in(written)
         if not names:
             return None
-        language = self._page.languages[place]
+        language = self._languages[place]
         if item is not None:
             return Property(names, _ITEM, item, language)
-        mark = self._page.marks[place]
         source = self._sources.get(mark.tag)
         if source is None:
             return TextProperty(names, _TEXT, self._text(place, mark), language)
