@@ -88,7 +88,11 @@ class After(Model):
     dependencies=Once,
 )
 async def check_page(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> Check:
-    """Check a page now, at its host's turn; what it comes to is told as that of any other check."""
+    """Check a page now, at its host's turn; what it comes to is told as that of any other check.
+
+    A page that was received within its `min_gap` is not asked for again: the report's outcome is `skipped`, and its
+    problem says why.
+    """
     page = await demand_page(parts, number(page_id))
     return await _asked(parts, await check_pages(parts, Act(jobs, caller), [page.id]), response)
 
