@@ -91,6 +91,13 @@ def test_one_bad_source_does_not_keep_the_others_back(installation: Installation
     assert "none: No such file or directory" in answer.err
 
 
+def test_a_url_of_another_kind_is_no_file_that_is_missing(installation: Installation) -> None:
+    answer = installation.call("extract", "--as", "links", "ftp://a.example/x.html")
+
+    assert (answer.status, answer.out) == (2, "")
+    assert "ftp://a.example/x.html: only pages at http and https URLs are asked for" in answer.err
+
+
 def test_a_source_is_read_from_standard_input(installation: Installation) -> None:
     answer = installation.call("extract", "--as", "links", "-", stdin=LINKS)
 

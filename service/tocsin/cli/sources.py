@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _COPIED_BYTES: Final = 2**20
 # A file of such a name would have an extension of another kind.
 _LIKE_A_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?!html?$|xhtml?$|txt$|xht$)[A-Za-z]{2,}(?:[:/?]|$)")
+_OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 XHTML = "application/xhtml+xml"
 _XHTML_SUFFIXES = frozenset({".xhtml", ".xht"})
 
@@ -109,6 +110,8 @@ def opened_source(name: str, *, again: bool) -> Iterator[IO[bytes]]:
 def unreadable(name: str, problem: OSError | ValueError) -> str:
     """Say why a file cannot be read, and the mend."""
     reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+    if isinstance(problem, FileNotFoundError) and _OTHER_SCHEME.match(name):
+        return f"{name}: only pages at http and https URLs are asked for; save what is elsewhere, and name the file"
     if isinstance(problem, FileNotFoundError) and _LIKE_A_HOST.match(name):
         return f"{name}: {reason}; name a file that is there, or write https://{name} for a page"
     return f"{name}: {reason}; name a file that can be read"
