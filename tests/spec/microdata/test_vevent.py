@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.spec.microdata.cards import calendar, pages, read
-from tocsin.spec.microdata.to_icalendar import find_events
+from tests.spec.microdata.cards import NOW, PRODUCT, calendar, pages, read
+from tocsin.spec.microdata.to_icalendar import find_events, to_icalendar
 from tocsin.spec.microdata.values import VEVENT
 from tocsin.spec.microdata.vevent import find_event_faults, is_valid_rdate, parse_duration
 
@@ -82,13 +82,14 @@ def test_IC04_a_span_ends_later_than_it_starts(start: datetime, end: datetime, z
     assert is_valid_rdate(written) is (end > start)
 
 
-def test_VC22_an_event_without_a_start_is_told_and_exported_all_the_same() -> None:
+def test_VC22_an_event_without_a_start_is_told_and_kept_by_the_letter_alone() -> None:
     page = read(f"<p itemscope itemtype={VEVENT}><b itemprop=summary>x</b>")
 
     assert [(fault.rule, fault.problem[:15]) for fault in find_event_faults(page.all[0])] == [
         ("IC-01", "dtstart missing")
     ]
-    assert "SUMMARY:x\r\n" in calendar(page)
+    assert "SUMMARY:x\r\n" in calendar(page, "text")
+    assert to_icalendar(page, now=NOW, product=PRODUCT) is None
 
 
 @given(pages())

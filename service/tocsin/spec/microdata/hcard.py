@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.microdata.values import HCARD
-from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be_text
+from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be, must_be_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tocsin.spec.microdata.values import Item, Property
+    from tocsin.spec.microdata.vocabulary import Check
 
 CLASSES: Final = ("public", "private", "confidential")
+NO_POSITION: Final = "is no position; write latitude and longitude, such as 34.052339;-118.410623"
+NO_MOMENT: Final = "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"
 
 _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")
@@ -140,33 +143,6 @@ def _find_wrong_types(item: Item, kind: str) -> Iterator[Fault]:
         known.add(text or "")
 
 
-def _check_tz(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_tz(each.text or ""):
-        yield Fault(each, "VC-06", each.text or "", "is no time zone; write such as +01:00")
-
-
-def _check_geo(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_geo(each.text or ""):
-        problem = "is no position; write latitude and longitude, such as 34.052339;-118.410623"
-        yield Fault(each, "VC-07", each.text or "", problem)
-
-
-def _check_birthday(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_date(each.text or ""):
-        yield Fault(each, "VC-08", each.text or "", "is no date; write such as 1970-01-31")
-
-
-def _check_revision(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_global(each.text or ""):
-        problem = "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"
-        yield Fault(each, "VC-08", each.text or "", problem)
-
-
-def _check_class(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or each.text not in CLASSES:
-        yield Fault(each, "VC-08", each.text or "", f"is no class; write one of: {', '.join(CLASSES)}")
-
-
 def _check_url(each: Property, name: str) -> Iterator[Fault]:
     if not is_url(each):
         yield Fault(each, "VC-08", each.text or "", f"is no absolute URL; write the {name} into an href or src")
@@ -196,19 +172,19 @@ def _check_agent(each: Property, _: str) -> Iterator[Fault]:
         yield Fault(each, "VC-15", each.text, "is no absolute URL; write one, or the agent's name as text")
 
 
-_PROPERTIES: Final[dict[str, Callable[[Property, str], Iterator[Fault]]]] = {
+_PROPERTIES: Final[dict[str, Check]] = {
     "fn": _check_text,
     "n": _check_name,
     "nickname": _check_text,
     "photo": _check_url,
-    "bday": _check_birthday,
+    "bday": must_be("VC-08", is_valid_date, "is no date; write such as 1970-01-31"),
     "adr": _check_address,
     "label": _check_way,
     "tel": _check_way,
     "email": _check_way,
     "mailer": _check_text,
-    "tz": _check_tz,
-    "geo": _check_geo,
+    "tz": must_be("VC-06", is_valid_tz, "is no time zone; write such as +01:00"),
+    "geo": must_be("VC-07", is_valid_geo, NO_POSITION),
     "title": _check_text,
     "role": _check_text,
     "logo": _check_url,
@@ -216,11 +192,11 @@ _PROPERTIES: Final[dict[str, Callable[[Property, str], Iterator[Fault]]]] = {
     "org": _check_organisation,
     "categories": _check_text,
     "note": _check_text,
-    "rev": _check_revision,
+    "rev": must_be("VC-08", is_valid_global, NO_MOMENT),
     "sort-string": _check_text,
     "sound": _check_url,
     "url": _check_url,
-    "class": _check_class,
+    "class": must_be("VC-08", CLASSES.__contains__, f"is no class; write one of: {', '.join(CLASSES)}"),
     "impp": _check_way,
 }
 """The properties of a contact, in the text's order."""

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
 from tocsin.spec.infrastructure.numbers import is_valid_nonneg
-from tocsin.spec.microdata.hcard import CLASSES, is_valid_geo
+from tocsin.spec.microdata.hcard import CLASSES, NO_MOMENT, NO_POSITION, is_valid_geo
 from tocsin.spec.microdata.recurrence import read_rule
-from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be_text
+from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be, must_be_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tocsin.spec.microdata.values import Item, Property
+    from tocsin.spec.microdata.vocabulary import Check
 
 _AN_EVENT = "an event"
+_SUCH_AS: Final = "write such as 2026-11-21 or 2026-11-21T08:20:00Z"
+_NO_RECURRENCE: Final = (
+    "is no date on which an event may recur; write such as 2026-11-21, 2026-11-21T08:20:00Z or "
+    "2026-11-21T08:20:00Z/PT1H"
+)
 _MANY: Final = ("attach", "categories", "comment", "resources", "contact", "exdate", "exrule", "rdate", "rrule")
 _WORDS: Final = {
     "class": CLASSES,
@@ -69,7 +75,10 @@ def is_valid_rdate(text: str) -> bool:
 def find_event_faults(event: Item) -> Iterator[Fault]:
     """Find what an author must mend of an event (IC-01 to IC-05), and what no calendar can say (VC-22)."""
     if not event.named("dtstart"):
-        problem = 'dtstart missing: no calendar knows when this event is; write a time element with itemprop="dtstart"'
+        problem = (
+            "dtstart missing: no calendar knows when this event is, and an exported one is without it; "
+            'write a time element with itemprop="dtstart"'
+        )
         yield Fault(event, "IC-01", None, problem)
     yield from find_repeated(event, _PROPERTIES.keys() - set(_MANY), "IC-01", _AN_EVENT)
     yield from find_unknown(event, _PROPERTIES, "IC-01", _AN_EVENT)
@@ -102,6 +111,14 @@ def _is_when(text: str) -> bool:
     return is_valid_date(text) or is_valid_global(text)
 
 
+def _is_duration(text: str) -> bool:
+    return parse_duration(text) is not None
+
+
+def _is_rule(text: str) -> bool:
+    return read_rule(text) is not None
+
+
 def _is_later(text: str, than: str) -> bool:
     """Compare two dates, or two moments."""
     return _to_order(text) > _to_order(than)
@@ -123,82 +140,34 @@ def _check_url(each: Property, _: str) -> Iterator[Fault]:
         yield Fault(each, "IC-01", each.text or "", "is no absolute URL; write it into an href or src")
 
 
-def _check_geo(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_geo(each.text or ""):
-        problem = "is no position; write latitude and longitude, such as 34.052339;-118.410623"
-        yield Fault(each, "IC-01", each.text or "", problem)
-
-
-def _check_moment(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_global(each.text or ""):
-        problem = "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"
-        yield Fault(each, "IC-01", each.text or "", problem)
-
-
-def _check_sequence(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_nonneg(each.text or ""):
-        yield Fault(each, "IC-01", each.text or "", "is no number of a revision; write digits alone")
-
-
-def _check_when(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not _is_when(each.text or ""):
-        problem = "is neither a date nor a date and time with a zone; write such as 2026-11-21 or 2026-11-21T08:20:00Z"
-        yield Fault(each, "IC-02", each.text or "", problem)
-
-
-def _check_duration(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or parse_duration(each.text or "") is None:
-        yield Fault(each, "IC-03", each.text or "", "is no duration; write such as P2W, P1D, PT1H30M or P1DT2H")
-
-
-def _check_exception(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not _is_when(each.text or ""):
-        problem = "is no date on which an event may be left out; write such as 2026-11-21 or 2026-11-21T08:20:00Z"
-        yield Fault(each, "IC-04", each.text or "", problem)
-
-
-def _check_repetition(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or not is_valid_rdate(each.text or ""):
-        problem = (
-            "is no date on which an event may recur; write such as 2026-11-21, 2026-11-21T08:20:00Z or "
-            "2026-11-21T08:20:00Z/PT1H"
-        )
-        yield Fault(each, "IC-04", each.text or "", problem)
-
-
-def _check_rule(each: Property, _: str) -> Iterator[Fault]:
-    if not is_text(each) or read_rule(each.text or "") is None:
-        yield Fault(each, "IC-04", each.text or "", "is no rule of iCalendar; write such as FREQ=WEEKLY;COUNT=10")
-
-
 def _check_word(each: Property, name: str) -> Iterator[Fault]:
     if not is_text(each) or each.text not in _WORDS[name]:
         yield Fault(each, "IC-05", each.text or "", f"is no {name}; write one of: {', '.join(_WORDS[name])}")
 
 
-_PROPERTIES: Final[dict[str, Callable[[Property, str], Iterator[Fault]]]] = {
+_PROPERTIES: Final[dict[str, Check]] = {
     "attach": _check_url,
     "categories": _check_text,
     "class": _check_word,
     "comment": _check_text,
     "description": _check_text,
-    "geo": _check_geo,
+    "geo": must_be("IC-01", is_valid_geo, NO_POSITION),
     "location": _check_text,
     "resources": _check_text,
     "status": _check_word,
     "summary": _check_text,
-    "dtend": _check_when,
-    "dtstart": _check_when,
-    "duration": _check_duration,
+    "dtend": must_be("IC-02", _is_when, f"is neither a date nor a date and time with a zone; {_SUCH_AS}"),
+    "dtstart": must_be("IC-02", _is_when, f"is neither a date nor a date and time with a zone; {_SUCH_AS}"),
+    "duration": must_be("IC-03", _is_duration, "is no duration; write such as P2W, P1D, PT1H30M or P1DT2H"),
     "transp": _check_word,
     "contact": _check_text,
     "url": _check_url,
-    "exdate": _check_exception,
-    "exrule": _check_rule,
-    "rdate": _check_repetition,
-    "rrule": _check_rule,
-    "created": _check_moment,
-    "last-modified": _check_moment,
-    "sequence": _check_sequence,
+    "exdate": must_be("IC-04", _is_when, f"is no date on which an event may be left out; {_SUCH_AS}"),
+    "exrule": must_be("IC-04", _is_rule, "is no rule of iCalendar; write such as FREQ=WEEKLY;COUNT=10"),
+    "rdate": must_be("IC-04", is_valid_rdate, _NO_RECURRENCE),
+    "rrule": must_be("IC-04", _is_rule, "is no rule of iCalendar; write such as FREQ=WEEKLY;COUNT=10"),
+    "created": must_be("IC-01", is_valid_global, NO_MOMENT),
+    "last-modified": must_be("IC-01", is_valid_global, NO_MOMENT),
+    "sequence": must_be("IC-01", is_valid_nonneg, "is no number of a revision; write digits alone"),
 }
 """The properties of an event, in the text's order."""

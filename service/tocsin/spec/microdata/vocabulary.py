@@ -8,7 +8,8 @@ from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.values import Item, Kind, Property
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
+    from typing import TypeAlias
 
 _FEW = 8
 """So many names are told to who wrote one that is none of them."""
@@ -58,9 +59,27 @@ def is_url(each: Property) -> bool:
     return each.text is not None and is_absolute_url(each.text)
 
 
+def must_be(rule: str, is_valid: Callable[[str], bool], problem: str) -> Check:
+    """Make the check of a property whose value is a text of some form.
+
+    problem  what its values are that are not of that form, and the mend
+    """
+
+    def check(each: Property, _: str) -> Iterator[Fault]:
+        if not is_text(each) or not is_valid(each.text or ""):
+            yield Fault(each, rule, each.text or "", problem)
+
+    return check
+
+
 def must_be_text(each: Property, rule: str, name: str) -> Iterator[Fault]:
     """Find a value that is no text where only that may be."""
     if each.item is not None:
         yield Fault(each, rule, None, f"{name} is text, and this is an item; take itemscope away")
     elif not is_text(each):
         yield Fault(each, rule, None, f"{name} is text, and this element gives a URL; write it into a span within")
+
+
+if TYPE_CHECKING:
+    Check: TypeAlias = Callable[[Property, str], Iterator[Fault]]
+    """Finds what is wrong with a property that stands under a name."""
