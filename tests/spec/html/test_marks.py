@@ -6,7 +6,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.marks import SHALLOW, AnyLineage, ShallowLineage, find_lineage
+from tocsin.spec.html.marks import FEW, SHALLOW, AnyLineage, ShallowLineage, find_lineage
 
 _MARKED = "[itemscope],[itemprop],[lang]"
 _PARTS = (
@@ -40,7 +40,7 @@ def test_a_page_is_shallow_up_to_a_depth_that_is_told() -> None:
     within = SHALLOW - len(("html", "body", "b"))
 
     def is_shallow(depth: int) -> bool:
-        document = turbohtml.parse("<div>" * depth + "<b itemprop=a>")
+        document = turbohtml.parse("<div>" * depth + "<b itemprop=a></b>" * (FEW + 1))
         return find_lineage(document, document.select(_MARKED), ()).is_shallow
 
     assert is_shallow(within)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 SHALLOW: Final = 64
 """Elements within each other, the innermost one included; almost all real pages have fewer."""
 
+FEW: Final = 500
+"""Marks, for which it takes longer to see whether their page is shallow."""
+
 _TOO_DEEP: Final = ">".join(["*"] * (SHALLOW + 1))
 _ITEM: Final = "[itemscope]"
 
@@ -107,7 +110,7 @@ def find_lineage(document: turbohtml.Document, nodes: Sequence[turbohtml.Element
 
     foreign  the places of those that are no elements of HTML
     """
-    if not foreign and document.select_one(_TOO_DEEP) is None:
+    if len(nodes) > FEW and not foreign and document.select_one(_TOO_DEEP) is None:
         return ShallowLineage(nodes)
     places = {node: place for place, node in enumerate(nodes)}
     items = {places[node] for node in document.select(_ITEM) if node in places}
