@@ -51,7 +51,7 @@ _TEXTS = ("A bridge is planned.\n", "A bridge is being built.\n", "The bridge wa
 def moved_event(latest: str) -> JsonObject:
     """An event that begins at another time, as a change of items tells it."""
     item = {"type": "http://microformats.org/profile/hcalendar#vevent", "id": None, "position": 1, "label": "Jazz"}
-    of = {"change": "changed", "item": item, "within": [], "property": "dtstart"}
+    of = {"change": "changed", "item": item, "within": [], "path": [], "property": "dtstart"}
     return {**of, "previous": ["some day"], "latest": [latest]}
 
 
