@@ -71,6 +71,10 @@ def test_IC10_moments_are_told_in_utc_with_seconds(text: str, written: str | Non
     [
         ("<time itemprop=dtstart>2009-05-05T19:00+01:00</time>", ["DTSTART;VALUE=DATE-TIME:20090505T180000Z"]),
         ("<p itemprop=dtstart> 2009-05-05 </p>", ["DTSTART;VALUE=DATE:20090505"]),
+        ("<time itemprop=dtstart datetime=2009-05-05T19:00>7pm</time>", ["DTSTART;VALUE=DATE-TIME:20090505T190000"]),
+        ("<p itemprop=dtstart>2009-05-05 19:00:30.5</p><p itemprop=exdate>2009-05-12T19:00:30</p>",
+         ["DTSTART;VALUE=DATE-TIME:20090505T190030", "EXDATE;VALUE=DATE-TIME:20090512T190030"]),
+        ("<p itemprop=created>2009-05-05T19:00</p>", []),
         ("<p itemprop=DTSTART>2009-05-05</p>", ["DTSTART;VALUE=DATE:20090505"]),
         ("<p itemprop=created>2009-05-05</p><p itemprop=last-modified>2009-05-05T19:00Z</p>",
          ["LAST-MODIFIED;VALUE=DATE-TIME:20090505T190000Z"]),
@@ -94,6 +98,9 @@ def test_IC10_dates_of_any_element_are_written_and_nothing_else_as_one(html: str
         ("2009-05-05", "2009-05-06T10:00Z", False),
         ("2009-05-05T19:00Z", "2009-05-05T21:30+02:00", True),
         ("2009-05-05T19:00Z", "2009-05-05T20:30+02:00", False),
+        ("2009-05-05T19:00", "2009-05-05T21:30", True),
+        ("2009-05-05T19:00", "2009-05-05T21:30Z", False),
+        ("2009-05-05T19:00Z", "2009-05-05T21:30", False),
     ],
 )
 def test_an_end_that_is_none_of_its_start_is_left_out(start: str, end: str, is_kept: bool) -> None:  # noqa: FBT001 - a table's column
@@ -230,6 +237,7 @@ def test_where_no_event_has_a_date_there_is_no_calendar(which: int | None) -> No
         ("2009-05-05", "FREQ=DAILY;UNTIL=20090601T120000Z", "FREQ=DAILY;UNTIL=20090601"),
         ("2009-05-05T19:00Z", "FREQ=DAILY;UNTIL=20090601", "FREQ=DAILY;UNTIL=20090601T235959Z"),
         ("2009-05-05T19:00Z", "FREQ=DAILY;UNTIL=20090601T120000", "FREQ=DAILY;UNTIL=20090601T120000Z"),
+        ("2009-05-05T19:00", "FREQ=DAILY;UNTIL=20090601T120000Z", "FREQ=DAILY;UNTIL=20090601T120000"),
         ("2009-05-05", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0", "FREQ=DAILY"),
         ("2009-05-05", "FREQ=HOURLY;COUNT=2", None),
         ("2009-05-05T19:00Z", "FREQ=HOURLY;BYHOUR=9,10", "FREQ=HOURLY;BYHOUR=9,10"),

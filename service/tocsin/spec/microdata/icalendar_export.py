@@ -148,9 +148,22 @@ def export_datetime(text: str) -> str | None:
     return f"{date.replace('-', '')}T{time[:8].replace(':', '')}Z"
 
 
+def export_time(text: str) -> str | None:
+    """Write a date, a moment, or a time without an offset, which calendars call floating: 20090505T190000.
+
+    Deviation: the text knows no such time of an event, but most pages do not say where theirs is counted from.
+    Source  RFC 5545, 3.3.5, form 1
+    """
+    basic = export_datetime(text)
+    if basic is not None:
+        return basic
+    as_utc = export_datetime(f"{text.replace(' ', 'T', 1)}Z")
+    return None if as_utc is None else as_utc.removesuffix("Z")
+
+
 def _find_start(event: Item) -> str | None:
     texts = ((each.text or "")[:_LONGEST] for each in event.properties if "DTSTART" in map(str.upper, each.names))
-    starts = (export_datetime(clean(text)) for text in texts)
+    starts = (export_time(clean(text)) for text in texts)
     return next(filter(None, starts), None)
 
 
@@ -169,7 +182,7 @@ def _annotate(basic: str | None) -> Line | None:
 
 
 def _write_when(text: str, _: str) -> Line | None:
-    return _annotate(export_datetime(text))
+    return _annotate(export_time(text))
 
 
 def _write_start(_: str, start: str) -> Line | None:
@@ -178,7 +191,7 @@ def _write_start(_: str, start: str) -> Line | None:
 
 def _write_end(text: str, start: str) -> Line | None:
     """Write the end, if it is of the start's kind and behind it: with any other, calendars refuse the event."""
-    basic = export_datetime(text)
+    basic = export_time(text)
     if basic is None or len(basic) != len(start) or basic <= start:
         return None
     return _annotate(basic)

@@ -68,7 +68,7 @@ def fit_rule(rule: str, start: str) -> str | None:
     """Give a rule as it may stand beside the start of its event; None for one that no calendar is to be given.
 
     rule    as `read_rule` gives it
-    start   20090505, or in UTC 20090505T190000Z
+    start   20090505, in UTC 20090505T190000Z, or without an offset 20090505T190000
     Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and which part goes with which.
     Deviation: events of every minute or second are none that people go to, and programs hang on reckoning them.
     """
@@ -84,12 +84,14 @@ def fit_rule(rule: str, start: str) -> str | None:
     if of_days:
         parts = {name: value for name, value in parts.items() if name not in _NOT_ON_DAYS}
     if "UNTIL" in parts:
-        parts["UNTIL"] = _fit_until(parts["UNTIL"], of_days=of_days)
+        parts["UNTIL"] = _fit_until(parts["UNTIL"], start)
     if "BYSETPOS" in parts and sum(name.startswith("BY") for name in parts) == 1:
         return None
     return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
-def _fit_until(until: str, *, of_days: bool) -> str:
+def _fit_until(until: str, start: str) -> str:
+    if len(start) == _DATE_LETTERS:
+        return until[:_DATE_LETTERS]
     date, _, time = until.partition("T")
-    return date if of_days else f"{date}T{time.removesuffix('Z') or '235959'}Z"
+    return f"{date}T{time.removesuffix('Z') or '235959'}{'Z' if start.endswith('Z') else ''}"
