@@ -69,6 +69,7 @@ MICRODATA_ERRORS: tuple[tuple[str, str, str], ...] = (
 )
 """Rule, a part of a page in which something breaks it, one in which nothing does."""
 
+_REFERRING = "<p itemscope itemref=b></p><b id=b itemscope itemprop=x itemref=c></b>"
 MICRODATA_WARNINGS: tuple[tuple[str, str, str], ...] = (
     (
         "MD-11",
@@ -79,6 +80,16 @@ MICRODATA_WARNINGS: tuple[tuple[str, str, str], ...] = (
         "MD-11",
         "<p itemscope><b itemprop=day>2026-11-21</b></p>",
         "<p itemscope><time itemprop=day datetime=2026-11-21>today</time><b itemprop=score>10:20</b></p>",
+    ),
+    (
+        "MD-11",
+        "<p itemscope><time itemprop=day>2026-11-21</time></p>",
+        "<p itemscope><time itemprop=day datetime=2026-11-21>21 November</time></p>",
+    ),
+    (
+        "MD-12",
+        f"{_REFERRING}<b id=c itemscope itemprop=y itemref=b></b>",
+        f"{_REFERRING}<b id=c itemscope itemprop=y></b>",
     ),
     ("MD-18", "<p itemscope itemtype='http://a.example/x http://a.example/y'>x</p>", f"<p {_BOAT}>x</p>"),
 )

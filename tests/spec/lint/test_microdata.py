@@ -83,6 +83,36 @@ def test_MD11_urls_and_dates_of_many_elements_are_told_once() -> None:
     assert [message.count("(as are 2 more)") for message in found] == [1, 1]
 
 
+def test_MD12_a_ring_of_items_names_two_of_them_and_stands_at_the_itemref_that_closes_it() -> None:
+    page = (
+        "<!DOCTYPE html><p itemscope itemref=b></p><p id=b itemscope itemprop=x itemref=in></p>"
+        "<div id=in><div itemscope itemprop=y itemref=b></div></div>"
+    )
+
+    (found,) = (each for each in judge(page, "") if each.rule == "MD-12")
+
+    assert found.message.startswith('"b" and "y" hold each other')
+    assert places("MD-12", page) == [page.rindex("b>")]
+
+
+def test_MD12_a_ring_that_an_item_within_another_closes_stands_at_its_itemref() -> None:
+    page = (
+        "<!DOCTYPE html><p itemscope itemref=c></p><b id=b itemscope itemprop=x><i id=c itemscope itemprop=y itemref=b>"
+    )
+
+    assert places("MD-12", page) == [page.rindex("b>")]
+
+
+def test_MD12_items_that_all_hold_each_other_are_told_of_once_each() -> None:
+    everyone = " ".join(f"i{number}" for number in range(9))
+    items = "".join(
+        f"<b id=i{number} itemscope itemprop=x itemref='{everyone.replace(f'i{number}', '')}'></b>"
+        for number in range(9)
+    )
+
+    assert len(levels("MD-12", items)) == 8
+
+
 def test_MD15_items_that_only_unused_ones_hold_are_unused() -> None:
     ring = "<p id=a itemscope itemprop=x itemref=b></p><p id=b itemscope itemprop=y itemref=a></p>"
 

@@ -9,7 +9,7 @@ from tocsin.spec.html.microsyntax import SPACE, split_tokens
 from tocsin.spec.infrastructure.keywords import is_valid_boolean
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.lint.hcard import check_hcards
-from tocsin.spec.lint.microdata_crawl import check_crawl, check_use
+from tocsin.spec.lint.microdata_crawl import check_crawl, check_rings, check_use
 from tocsin.spec.lint.microdata_items import place_items
 from tocsin.spec.lint.microdata_names import RESERVED, check_itemprop, check_names, check_values
 from tocsin.spec.lint.microdata_works import check_works
@@ -35,6 +35,7 @@ _CHECKS: Final[tuple[Callable[[WrittenPage, PlacedItems], Iterator[Found]], ...]
     check_names,
     check_values,
     check_crawl,
+    check_rings,
     check_use,
     check_works,
     check_hcards,

@@ -26,6 +26,7 @@ RESERVED: Final = "http://www.w3.org/1999/xhtml/microdata#"
 _PLAIN_SCHEME: Final = re.compile(r"(?:data|doi|geo|info|mailto|sms|tag|tel|urn|uuid):", re.IGNORECASE)
 _LONGEST: Final = 2000
 """Letters of a text that may be a URL or a date."""
+_OF_TEXT: Final = frozenset({Kind.TEXT, Kind.TIME})
 
 
 def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
@@ -90,24 +91,34 @@ def _find_typed(placed: PlacedItems) -> set[Item]:
 def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
     """Judge whether URLs and dates stand where readers look for them (MD-11); those of many are told once a page.
 
+    A date that is the text of a time element is the value, but the text wants it in datetime.
     Deviation: a time of the day is told only with its date: 10:20 may be a score.
     """
     urls: list[tuple[PlacedElement, str]] = []
     dates: list[tuple[PlacedElement, str]] = []
+    bare: list[tuple[PlacedElement, str]] = []
     for each, element in placed.elements.items():
-        if isinstance(each, Item) or each.kind is not Kind.TEXT or len(each.text or "") > _LONGEST:
+        if isinstance(each, Item) or each.kind not in _OF_TEXT or len(each.text or "") > _LONGEST:
             continue
         value = (each.text or "").strip(SPACE)
-        if _is_url(value) and is_valid_url(value, page.encoding):
+        if is_valid_date(value) or is_valid_global(value):
+            if each.kind is Kind.TEXT:
+                dates.append((element, value))
+            elif element.get("datetime") is None:
+                bare.append((element, value))
+        elif each.kind is Kind.TEXT and _is_url(value) and is_valid_url(value, page.encoding):
             urls.append((element, value))
-        elif is_valid_date(value) or is_valid_global(value):
-            dates.append((element, value))
-    for found, what, mend in (
-        (urls, "URL", "it into the href of an a or link element, or the src of an img"),
-        (dates, "date", "it into the datetime of a time element"),
+    for found, problem, mend in (
+        (
+            urls,
+            "is a URL, but as a value here only text",
+            "into the href of an a or link element, or the src of an img",
+        ),
+        (dates, "is a date, but as a value here only text", "into the datetime of a time element"),
+        (bare, "is a date, but stands in its time element as text", "into the datetime of that, where readers look"),
     ):
         if found:
             element, value = found[0]
             others = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
-            message = f"{shown(value)} is a {what}, but as a value here only text{others}; write {mend}"
+            message = f"{shown(value)} {problem}{others}; write it {mend}"
             yield Found(page.place_in(element, "itemprop"), "MD-11", Level.WARNING, message)

@@ -210,6 +210,11 @@ RULES: Final[dict[str, Rule]] = {
         "Elsewhere, readers take them for text.",
         _MICRODATA,
     ),
+    "MD-12": _warning(
+        "No item holds one that holds it.",
+        "Let itemref lead one way only: readers leave out what leads back.",
+        "HTML, microdata",
+    ),
     "MD-13": _error(
         "An item reaches each of its properties once, and never itself.",
         "Let itemref name only what stands elsewhere.",
