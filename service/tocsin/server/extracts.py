@@ -5,6 +5,7 @@ Everything crosses as msgpack: `perform` takes a piece of work and gives what ca
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -37,6 +38,7 @@ One: TypeAlias = int | Literal["all"] | None
 
 JSON: Final = "application/json"
 _LONGEST_SAID: Final = 500
+_NOWHERE: Final = "about:blank"
 _EMPTY: Final = {
     ("microdata", None): '{"items": []}\n',
     ("ical", EXPORT): f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
@@ -183,9 +185,11 @@ def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
 
 
 def _write_items(wanted: Wanted, kept: PageItems) -> Done:
-    found = convert(
-        wanted.form, unpack(kept.packed), profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at)
-    )
+    data = unpack(kept.packed)
+    if data.address is None:
+        # A page without a mark of any item is not even kept with its address; what has no items needs none.
+        data = dataclasses.replace(data, address=_NOWHERE)
+    found = convert(wanted.form, data, profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at))
     return _document(wanted, kept.first_at, found.text, found)
 
 
