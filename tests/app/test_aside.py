@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -66,6 +67,16 @@ async def test_work_that_kills_its_process_fails_alone(odd: ProcessAside) -> Non
         await odd.do(b"die")
 
     assert await odd.do(b"pid") != before
+
+
+async def test_a_process_that_others_ended_while_it_had_nothing_to_do_fails_no_work(odd: ProcessAside) -> None:
+    pid = int(await odd.do(b"pid"))
+    os.kill(pid, signal.SIGKILL)
+    async with asyncio.timeout(10):
+        while odd.pid is not None:  # noqa: ASYNC110 - that it ended comes from the machine, and is told to nobody
+            await asyncio.sleep(0)
+
+    assert int(await odd.do(b"pid")) != pid
 
 
 async def test_work_that_takes_too_long_is_ended_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:

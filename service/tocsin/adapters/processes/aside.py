@@ -50,8 +50,8 @@ class ProcessAside:
 
     @property
     def pid(self) -> int | None:
-        """The process, where there is one."""
-        return self._process.pid if self._process is not None else None
+        """The process, where there is one that has not ended."""
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def do(self, work: bytes) -> bytes:
         """See `ports.Aside`."""
@@ -73,7 +73,8 @@ class ProcessAside:
             return done
 
     async def _do(self, work: bytes) -> bytes:
-        if self._process is None:
+        # One that was ended by others while it had nothing to do says nothing of the work that comes next.
+        if self._process is None or self.pid is None:
             await self._end()
             self._process = await self._start()
         asked, told = self._process.stdin, self._process.stdout
