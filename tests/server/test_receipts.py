@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -235,3 +237,29 @@ async def _refusal(origin: Origin, finding: tuple[object, ...] = FIRST, page_id:
     with pytest.raises(NotReceived) as caught:
         await origin.get(page_id, finding)
     return caught.value
+
+
+async def test_an_error_that_is_remembered_keeps_nothing_of_what_was_received(origin: Origin) -> None:
+    found: list[weakref.ref[bytearray]] = []
+
+    class Body(bytearray):
+        """Bytes that can be seen to go."""
+
+    def read(body: Body) -> None:
+        found.append(weakref.ref(body))
+        raise ValueError
+
+    async def receive(_: int) -> Rendered:
+        body = Body(b"deep")
+        try:
+            read(body)
+        except ValueError as exc:
+            raise TIMEOUT from exc
+        return PAGE
+
+    receipts = Receipts(receive, origin.clock)
+    with pytest.raises(NotReceived):
+        await receipts.get(1, FIRST)
+    gc.collect()
+
+    assert [each() for each in found] == [None]

@@ -28,6 +28,8 @@ MOST_BYTES: Final = 32 * 2**20
 MOST_TRIED: Final = 10_000
 """Pages whose last request is remembered; it is forgotten when it forbids nothing any more."""
 
+Error: TypeAlias = FetchError | LeftAlone | UsageError
+"""Why a page is not received."""
 Finding: TypeAlias = tuple[object, ...]
 """What a page's checks found last, by which it is known whether they found something else since."""
 
@@ -51,7 +53,7 @@ class Tried(Struct, frozen=True):
 
     finding: Finding
     until_s: float
-    error: FetchError | LeftAlone | UsageError | None = None
+    error: Error | None = None
     doubted: bool = False
 
 
@@ -171,7 +173,7 @@ class Receipts:
             pause_s = PAUSE_S if asked is None else min(max(PAUSE_S, asked.total_seconds()), LONGEST_PAUSE_S)
             if isinstance(exc, FetchError) and on_made is not None:
                 await on_made(exc)
-            self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, exc)
+            self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, _bare(exc))
             raise not_received(exc, pause_s) from exc
         self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
         self._pages.put(page_id, page, len(page.body))
@@ -191,7 +193,13 @@ class Receipts:
             raise not_received(None, PAUSE_S)
 
 
-def not_received(error: FetchError | LeftAlone | UsageError | None, wait_s: float) -> NotReceived:
+def _bare(error: Error) -> Error:
+    """Give an error without where it came from: its frames hold what was received, as long as it is remembered."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
+
+
+def not_received(error: Error | None, wait_s: float) -> NotReceived:
     """Say that a page cannot be had, and when to ask again.
 
     error  why; None: it was asked for, and what came is not there any more
