@@ -18,7 +18,7 @@ from tocsin.events import to_rfc3339
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow
 from tocsin.model.storms import StormRow
 from tocsin.spec.microdata.changes import compare_items
-from tocsin.spec.microdata.telling import changes_data
+from tocsin.spec.microdata.changes_in_events import show_changes
 from tocsin.spec.signals.weigh import Heard, Weighed
 
 DECIDED = 1_795_249_325_123_000
@@ -49,7 +49,7 @@ WEIGHED = Weighed(
     ),
 )
 DIFFERENCE: JsonObject = {"added": ["The office is closed on Fridays."], "removed": [], "cut": False}
-ITEMS = changes_data(
+ITEMS = show_changes(
     compare_items(
         page(item(summary="Bluesday Tuesday", dtstart="2009-05-05")),
         page(item(summary="Bluesday Tuesday", dtstart="2009-05-06"), item(summary="Jam session")),

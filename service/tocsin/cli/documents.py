@@ -12,9 +12,9 @@ from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import extract
 from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.microdata.changes_in_words import short_type
+from tocsin.spec.microdata.format_names import ALL
 from tocsin.spec.microdata.formats import FORMATS
-from tocsin.spec.microdata.names import ALL
-from tocsin.spec.microdata.words import short_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from tocsin.cli.sources import Source
     from tocsin.spec.extract import Extract
 
-    Item = int | Literal["all"] | None
+    Which = int | Literal["all"] | None
+    """The number of an item, all of them, or what the format gives where nobody says."""
 
 MICRODATA: Final = "microdata"
 _INDENT: Final = "  "
 
 
 def give_documents(
-    sources: Sequence[str], form: str, base: str | None, *, own: bool, profile: str | None, item: Item
+    sources: Sequence[str], form: str, base: str | None, *, own: bool, profile: str | None, item: Which
 ) -> int:
     """Print each source's document of a format; returns the exit status.
 
@@ -68,7 +69,7 @@ def give_documents(
     return status
 
 
-def _refuse_wrong_call(form: str, sources: Sequence[str], profile: str | None, item: Item) -> None:
+def _refuse_wrong_call(form: str, sources: Sequence[str], profile: str | None, item: Which) -> None:
     way = FORMATS[form]
     way.profile(profile)
     if item is not None and way.counted is None:
@@ -90,7 +91,7 @@ def _address_of(source: Source, form: str, base: str | None) -> str | None:
     return address
 
 
-def _print(name: str, form: str, found: Extract, item: Item) -> int:
+def _print(name: str, form: str, found: Extract, item: Which) -> int:
     way = FORMATS[form]
     if found.document is None:
         if isinstance(item, int) and found.found:

@@ -13,12 +13,12 @@ from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.names import ALL, FORMAT_NAMES
+from tocsin.spec.microdata.format_names import ALL, FORMAT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tocsin.cli.documents import Item
+    from tocsin.cli.documents import Which
     from tocsin.spec.extract import Extract, Record
 
 _FACTS: Final = ("title", "language", "profile", "base", "keywords", "description", "expires", "feed", "icons", "tags")
@@ -32,7 +32,7 @@ def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     return value
 
 
-def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Item:
+def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Which:
     if value is None or value == ALL:
         return None if value is None else "all"
     if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
@@ -72,7 +72,7 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
 @output.json_option
 def command(
-    *, sources: tuple[str, ...], form: str, profile: str | None, item: Item, base: str | None, own: bool
+    *, sources: tuple[str, ...], form: str, profile: str | None, item: Which, base: str | None, own: bool
 ) -> int:
     """Show what else a page says, or take its data away.
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.events import to_rfc3339
-from tocsin.spec.microdata.words import tell_changes
+from tocsin.spec.microdata.changes_in_words import tell_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

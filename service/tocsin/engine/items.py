@@ -14,9 +14,9 @@ from tocsin.events import Happening, to_rfc3339
 from tocsin.model import NO_ITEMS, PageItems
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.microdata.changes import compare_items
+from tocsin.spec.microdata.changes_in_events import show_changes
 from tocsin.spec.microdata.items import may_hold_items, read_items
 from tocsin.spec.microdata.packing import NOTHING, pack, unpack
-from tocsin.spec.microdata.telling import changes_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
     if before.digest == latest.digest:
         return None
     changes = compare_items(unpack(before.packed), unpack(latest.packed))
-    return changes_data(changes, since=to_rfc3339(before.at))
+    return show_changes(changes, since=to_rfc3339(before.at))
 
 
 class ItemsCompared:

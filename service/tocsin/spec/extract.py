@@ -28,7 +28,7 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.microdata.names import ALL, FORMAT_NAMES
+from tocsin.spec.microdata.format_names import ALL, FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tocsin.errors import UsageError
 from tocsin.spec.extract import extract
+from tocsin.spec.microdata.format_names import FORMAT_NAMES
 from tocsin.spec.microdata.formats import FORMATS, Received, convert, ways_out
 from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.names import FORMAT_NAMES
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 PAGE = "https://town.example/news"

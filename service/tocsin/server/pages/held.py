@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.errors import DamagedItems
+from tocsin.spec.microdata.changes_in_words import short_type
 from tocsin.spec.microdata.formats import FORMATS, ways_out
 from tocsin.spec.microdata.matching import label_of
 from tocsin.spec.microdata.packing import unpack
 from tocsin.spec.microdata.values import Item
-from tocsin.spec.microdata.words import short_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

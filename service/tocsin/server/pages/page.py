@@ -26,7 +26,7 @@ from tocsin.server.pages.timeline import draw
 from tocsin.server.pages.words import short_url, zone_named
 from tocsin.server.parts import Given, Parts
 from tocsin.spec.extract import Form as Extracted
-from tocsin.spec.microdata.words import tell_changes
+from tocsin.spec.microdata.changes_in_words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import PageRow, StateEntry, VerdictEntry

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.server.pages.words import is_web
-from tocsin.spec.microdata.words import tell_changes
+from tocsin.spec.microdata.changes_in_words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Instant, JsonObject

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 
 from msgspec import Struct
 
-from tocsin.spec.microdata.names import ALL
+from tocsin.spec.microdata.format_names import ALL
 from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ def write_microdata(asked: Asked) -> Converted:
 
 def write_vcard(asked: Asked) -> Converted:
     """Write a contact of a page, or all of them, as vCard (VC-09)."""
-    from tocsin.spec.microdata.to_vcard import count_cards, write_cards  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.to_vcard import find_cards, write_cards  # noqa: PLC0415 - the same
 
     data = items_of(asked)
-    found = count_cards(data)
+    found = len(find_cards(data))
     which = None if asked.item == ALL else asked.item
     written = write_cards(data, profile=asked.profile, which=which)
     return _of_items(data, written, asked, found)

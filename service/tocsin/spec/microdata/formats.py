@@ -27,7 +27,7 @@ from tocsin.spec.microdata.conversions import (
     write_turtle,
     write_vcard,
 )
-from tocsin.spec.microdata.names import ALL
+from tocsin.spec.microdata.format_names import ALL
 from tocsin.spec.microdata.values import HCARD, VEVENT, Microdata
 
 if TYPE_CHECKING:
@@ -53,11 +53,13 @@ __all__ = (
 class Format(Struct, frozen=True):
     """A format that a page's data is taken away in.
 
+    name           by which it is asked for
     label          for people, in a link
     media_type     as in a Content-Type header
     suffix         of a file's name, with its dot
     profiles       the first is taken where none is named
     made_of        what its documents show, and what that is read of, in words
+    write          who writes it
     whole          profiles that need the whole page; for the others its items are enough
     of_items       a page without items has nothing in it
     type           it is made of items of this type only; None: of all

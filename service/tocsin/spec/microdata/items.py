@@ -42,7 +42,7 @@ def read_items(
     address       the page's URL after redirects; None if it is not known
     base          what its relative URLs are resolved against, whatever it says itself; None: its base element, or the
                   address; where nothing tells, they lead nowhere
-    nosniff       the server forbids to guess, see `find_kind`
+    nosniff       the server forbids to guess, see `is_nosniff`
     living        as HTML reads it today: `data`, `meter` and `track` have values of their own (MD-18)
     Raises TooComplex for a page that no parser may be given.
     """

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from tests.spec.microdata.making import item, page, pages
 from tocsin.spec.microdata.changes import compare_items
-from tocsin.spec.microdata.telling import MOST_BYTES, MOST_CHANGES, changes_data
+from tocsin.spec.microdata.changes_in_events import MOST_BYTES, MOST_CHANGES, show_changes
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SINCE = "2026-11-20T08:22:04.900Z"
 
 
 def tell(before: Microdata, latest: Microdata) -> Any:
-    return changes_data(compare_items(before, latest), since=SINCE)
+    return show_changes(compare_items(before, latest), since=SINCE)
 
 
 def test_a_change_an_addition_and_a_removal_are_told_with_every_key() -> None:

@@ -1,4 +1,4 @@
-"""How an event tells of changed items: what differs, within bounds that no page can exceed."""
+"""How an event shows what differs between items, within bounds that no page can exceed; `changes_in_words` reads it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _Object: TypeAlias = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
 
 
-def changes_data(changes: Changes, *, since: str) -> _Object | None:
+def show_changes(changes: Changes, *, since: str) -> _Object | None:
     """Show changes as `items` in an event does; None where nothing differs.
 
     since  when the items compared with were read

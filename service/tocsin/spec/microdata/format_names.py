@@ -1,4 +1,4 @@
-"""What the formats are called, for whoever only has to know that; `formats` costs some milliseconds to load."""
+"""What the formats are called, for whoever only has to know that: `formats` costs some milliseconds to load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a page's items changed, in words."""
+"""How a page's items changed, in words: read of what the event shows, which `changes_in_events` makes."""
 
 from __future__ import annotations
 
