@@ -10,8 +10,8 @@ import vobject  # type: ignore[import-untyped]  # it has no types, and no stubs 
 from hypothesis import strategies as st
 
 from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.to_icalendar import to_icalendar
-from tocsin.spec.microdata.to_vcard import to_vcard
+from tocsin.spec.microdata.to_icalendar import write_calendar
+from tocsin.spec.microdata.to_vcard import write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 
 ADDRESS: Final = "https://site.example/dir/page.html"
@@ -22,6 +22,16 @@ PRODUCT: Final = "-//Example//Tests//EN"
 def read(html: str, address: str | None = ADDRESS) -> Microdata:
     """The items of a page of this markup."""
     return read_items(f"<!DOCTYPE html>{html}".encode(), "text/html; charset=utf-8", address=address)
+
+
+def to_vcard(data: Microdata, *, profile: str = "export", which: int | None = 1) -> str | None:
+    """The text of a card, or of all cards."""
+    return write_cards(data, profile=profile, which=which).text
+
+
+def to_icalendar(data: Microdata, *, profile: str = "export", which: int | None = None) -> str | None:
+    """The text of a calendar."""
+    return write_calendar(data, profile=profile, now=NOW, product=PRODUCT, which=which).text
 
 
 def card(html: str, profile: str = "export") -> list[str]:
@@ -36,7 +46,7 @@ def card(html: str, profile: str = "export") -> list[str]:
 
 def calendar(data: Microdata, profile: str = "export") -> str:
     """The calendar of these events."""
-    written = to_icalendar(data, profile=profile, now=NOW, product=PRODUCT)
+    written = to_icalendar(data, profile=profile)
     assert written is not None
     return written
 

@@ -7,16 +7,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from tests.spec.microdata.cards import KNOWN, NOW, PRODUCT, components_of, pages, parts_of, read
+from tests.spec.microdata.cards import KNOWN, NOW, PRODUCT, components_of, pages, parts_of, read, to_icalendar, to_vcard
 from tocsin.spec.microdata.lines import MOST_LETTERS
-from tocsin.spec.microdata.to_icalendar import to_icalendar, write_calendar
-from tocsin.spec.microdata.to_vcard import find_cards, to_vcard, write_cards
+from tocsin.spec.microdata.to_icalendar import write_calendar
+from tocsin.spec.microdata.to_vcard import find_cards, write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 
 
 @given(pages())
 def test_every_exported_calendar_is_read_by_icalendar(page: Microdata) -> None:
-    written = to_icalendar(page, now=NOW, product=PRODUCT)
+    written = to_icalendar(page)
     if written is None:
         return
 
@@ -32,7 +32,7 @@ def test_every_exported_calendar_is_read_by_icalendar(page: Microdata) -> None:
 def test_by_whatever_name_that_a_reader_knows_a_text_stands_it_is_read(value: str) -> None:
     for at in range(0, len(KNOWN), 10):
         event = Item(VEVENT, None, (*(text(name, value) for name in KNOWN[at : at + 10]), START))
-        written = to_icalendar(page_of(event), now=NOW, product=PRODUCT) or ""
+        written = to_icalendar(page_of(event)) or ""
 
         assert [part.errors for part in parts_of(written)] == [[], []]
         assert components_of(written)[0].validate(raiseException=True)
@@ -40,7 +40,7 @@ def test_by_whatever_name_that_a_reader_knows_a_text_stands_it_is_read(value: st
 
 @given(pages())
 def test_every_exported_calendar_is_read_by_vobject(page: Microdata) -> None:
-    written = to_icalendar(page, now=NOW, product=PRODUCT)
+    written = to_icalendar(page)
     for calendar in components_of(written or ""):
         assert calendar.validate(raiseException=True)
         assert len(calendar.vevent_list) == sum(1 for each in parts_of(written or "")[1:])
@@ -62,7 +62,7 @@ def test_the_letter_of_the_text_never_raises(page: Microdata) -> None:
     for which in (1, 2, None):
         written = (
             to_vcard(page, profile="text", which=which) or "",
-            to_icalendar(page, profile="text", now=NOW, product=PRODUCT, which=which) or "",
+            to_icalendar(page, profile="text", which=which) or "",
         )
         assert all(text.encode() or text == "" for text in written)
 
@@ -70,7 +70,7 @@ def test_the_letter_of_the_text_never_raises(page: Microdata) -> None:
 @given(pages())
 def test_the_same_page_gives_the_same_file(page: Microdata) -> None:
     assert to_vcard(page, which=None) == to_vcard(page, which=None)
-    assert to_icalendar(page, now=NOW, product=PRODUCT) == to_icalendar(page, now=NOW, product=PRODUCT)
+    assert to_icalendar(page) == to_icalendar(page)
 
 
 def text(name: str, value: str) -> Property:
@@ -129,7 +129,7 @@ def test_events_that_share_very_much_are_cut_and_the_calendar_says_so() -> None:
 def test_an_event_that_was_cut_short_is_an_event_all_the_same() -> None:
     events = [Item(VEVENT, None, (text("description", "x" * MOST_LETTERS), START))] * 2
 
-    calendar, event = parts_of(to_icalendar(page_of(*events), now=NOW, product=PRODUCT) or "")
+    calendar, event = parts_of(to_icalendar(page_of(*events)) or "")
 
     assert calendar.errors == event.errors == []
     assert all(name in event for name in ("DTSTART", "UID", "DTSTAMP"))

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from tests.spec.microdata.cards import pages, read
+from tests.spec.microdata.cards import pages, read, to_vcard
 from tocsin.spec.microdata.hcard import find_card_faults, is_valid_geo, is_valid_tz
-from tocsin.spec.microdata.to_vcard import find_cards, to_vcard
+from tocsin.spec.microdata.to_vcard import find_cards
 from tocsin.spec.microdata.values import HCARD
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read
+from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read, to_icalendar
 from tocsin.spec.microdata.icalendar_export import export_datetime
 from tocsin.spec.microdata.recurrence import read_rule
-from tocsin.spec.microdata.to_icalendar import to_icalendar, write_calendar
+from tocsin.spec.microdata.to_icalendar import write_calendar
 from tocsin.spec.microdata.values import VEVENT
 
 TALK = "<p itemprop=summary>Talk</p><time itemprop=dtstart datetime=2009-05-05T19:00Z>x</time>"
@@ -261,7 +261,7 @@ def test_a_rule_is_written_as_it_may_stand_beside_its_start(start: str, rule: st
 def test_IC13_an_event_alone_has_the_identifier_that_it_has_among_all() -> None:
     page = read(f"<div itemscope itemtype={VEVENT}>{TALK}</div>" * 3)
 
-    alone = parts_of(to_icalendar(page, now=NOW, product=PRODUCT, which=3) or "")[1:]
+    alone = parts_of(to_icalendar(page, which=3) or "")[1:]
     among = parts_of(calendar(page))[1:]
 
     assert [one["UID"] for one in alone] == [among[2]["UID"]]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.spec.microdata.cards import NOW, PRODUCT, calendar, event, read
-from tocsin.spec.microdata.to_icalendar import to_icalendar
+from tests.spec.microdata.cards import PRODUCT, calendar, event, read, to_icalendar
 from tocsin.spec.microdata.values import VEVENT
 
 
@@ -27,17 +26,17 @@ def test_IC07_every_event_of_the_page_is_in_one_calendar() -> None:
 def test_IC07_without_an_event_there_is_no_calendar() -> None:
     page = read("<p itemscope itemtype=https://a.example/event>")
 
-    assert to_icalendar(page, profile="text", now=NOW, product=PRODUCT) is None
+    assert to_icalendar(page, profile="text") is None
 
 
 def test_IC07_an_event_is_had_by_its_number() -> None:
     page = read("".join(f"<p itemscope itemtype={VEVENT} itemid=urn:x:{number}></p>" for number in (1, 2)))
 
-    second = to_icalendar(page, profile="text", now=NOW, product=PRODUCT, which=2) or ""
+    second = to_icalendar(page, profile="text", which=2) or ""
 
     assert "UID:urn:x:2" in second
     assert "UID:urn:x:1" not in second
-    assert to_icalendar(page, now=NOW, product=PRODUCT, which=3) is None
+    assert to_icalendar(page, which=3) is None
 
 
 def test_IC08_a_global_identifier_is_resolved_and_follows_the_stamp() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.spec.microdata.cards import card, components_of, read
-from tocsin.spec.microdata.to_vcard import to_vcard
+from tests.spec.microdata.cards import card, components_of, read, to_vcard
 from tocsin.spec.microdata.values import HCARD
 
 NAMED = "<p itemprop=fn>A</p><p itemprop=n itemscope><b itemprop=family-name>A</b></p>"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.spec.microdata.cards import NOW, PRODUCT, calendar, pages, read
-from tocsin.spec.microdata.to_icalendar import find_events, to_icalendar
+from tests.spec.microdata.cards import calendar, pages, read, to_icalendar
+from tocsin.spec.microdata.to_icalendar import find_events
 from tocsin.spec.microdata.values import VEVENT
 from tocsin.spec.microdata.vevent import find_event_faults, is_valid_rdate, parse_duration
 
@@ -89,7 +89,7 @@ def test_VC22_an_event_without_a_start_is_told_and_kept_by_the_letter_alone() ->
         ("IC-01", "dtstart missing")
     ]
     assert "SUMMARY:x\r\n" in calendar(page, "text")
-    assert to_icalendar(page, now=NOW, product=PRODUCT) is None
+    assert to_icalendar(page) is None
 
 
 @given(pages())

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _STRIPPED = str.maketrans("", "", "-:")
 
 
-def to_icalendar(
+def write_calendar(
     data: Microdata, *, profile: str = "export", now: datetime, product: str, which: int | None = None
-) -> str | None:
-    """Write the events of a page, or one of them, as a calendar; None where there is none.
+) -> Written:
+    """Write the events of a page, or one of them, as a calendar, and tell what was left out of it.
 
     profile  export: as today's calendars read it; text: as text 003 has it, to the letter
     now      when the events are known to be so, aware, in UTC
@@ -28,13 +28,6 @@ def to_icalendar(
     which    a number among the page's events, from 1; None: all of them in one calendar
     Source   text 003, vEvent: conversion (IC-07 to IC-13)
     """
-    return write_calendar(data, profile=profile, now=now, product=product, which=which).text
-
-
-def write_calendar(
-    data: Microdata, *, profile: str = "export", now: datetime, product: str, which: int | None = None
-) -> Written:
-    """Write what `to_icalendar` does, and tell what was left out of it."""
     from tocsin.spec.microdata.icalendar_export import ExportedEvents  # noqa: PLC0415 - made of what stands here
 
     events = find_events(data)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Item, Microdata, Property
 
-MOST_DEEP: Final = 8
+_DEEPEST: Final = 8
 """So many cards one within the other are written: with each, all that was escaped within is escaped once more."""
 
 NAME_PARTS: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
@@ -30,19 +30,14 @@ _ADDRESS_PARTS = (
 _PLAIN_TYPE = re.compile("[0-9A-Za-z]*")
 
 
-def to_vcard(data: Microdata, *, profile: str = "export", which: int | None = 1) -> str | None:
-    """Write one contact of a page, or all, as a vCard; None where there is none.
+def write_cards(data: Microdata, *, profile: str = "export", which: int | None = 1) -> Written:
+    """Write one contact of a page, or all, as a vCard, and tell what was left out of it.
 
     profile  export: as today's address books read it; text: as text 003 has it, to the letter
     which    its number among the page's contacts, from 1 (VC-09); None: all of them one after another, but for those
              that are only the agents of others
     Source   text 003, vCard: conversion (VC-09 to VC-20)
     """
-    return write_cards(data, profile=profile, which=which).text
-
-
-def write_cards(data: Microdata, *, profile: str = "export", which: int | None = 1) -> Written:
-    """Write what `to_vcard` does, and tell what was left out of it."""
     from tocsin.spec.microdata.vcard_export import ExportedCards  # noqa: PLC0415 - which is made of what stands here
 
     cards = find_cards(data)
@@ -62,11 +57,6 @@ def write_cards(data: Microdata, *, profile: str = "export", which: int | None =
 def find_cards(data: Microdata) -> tuple[Item, ...]:
     """Give the contacts of a page as they are numbered: in tree order, agents too."""
     return tuple(item for item in data.all if HCARD in item.types)
-
-
-def count_cards(data: Microdata) -> int:
-    """Count the contacts of a page, agents too."""
-    return len(find_cards(data))
 
 
 class Cards:
@@ -140,7 +130,7 @@ class Cards:
 
     def _nest(self, agent: Item) -> str | None:
         # Deviation: the text's steps do not end where an agent is its own (C-14); that one is left out.
-        if agent in self._open or len(self._open) > MOST_DEEP:
+        if agent in self._open or len(self._open) > _DEEPEST:
             return None
         return self.write(agent)
 
@@ -178,7 +168,7 @@ class Cards:
                 yield each
 
 
-def agents_of(card: Item) -> Iterator[Item]:
+def _agents_of(card: Item) -> Iterator[Item]:
     """Give the contacts that a contact names as its agents."""
     for each in card.properties:
         if each.item is not None and "agent" in each.names and HCARD in each.item.types:
@@ -187,7 +177,7 @@ def agents_of(card: Item) -> Iterator[Item]:
 
 def _find_independent(cards: tuple[Item, ...], budget: Budget) -> tuple[Item, ...]:
     """Leave out who is only an agent; of those that are one another's, the first stays."""
-    agents = {card: tuple(agents_of(card)) for card in cards if budget.look(len(card.properties))}
+    agents = {card: tuple(_agents_of(card)) for card in cards if budget.look(len(card.properties))}
     dependent = {agent for card, its_own in agents.items() for agent in its_own if agent is not card}
     chosen = {card for card in cards if card not in dependent}
     reached: set[Item] = set()
