@@ -5,11 +5,19 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 
 
-def is_known(if_none_match: str | None, if_modified_since: str | None, tag: str, changed_s: int | None) -> bool:
+def is_known(
+    if_none_match: str | None,
+    if_modified_since: str | None,
+    tag: str,
+    changed_s: int | None,
+    *,
+    is_exact: bool = False,
+) -> bool:
     """Say whether a reader has this already; what it says of tags counts alone, where it says anything.
 
     tag        the ETag of what there is now
     changed_s  its Last-Modified, in seconds since 1970; None where it has none
+    is_exact   it may become what it was before, with the time that it had then: only that very time counts
     """
     if if_none_match is not None:
         said = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
@@ -17,6 +25,7 @@ def is_known(if_none_match: str | None, if_modified_since: str | None, tag: str,
     if if_modified_since is None or changed_s is None:
         return False
     try:
-        return parsedate_to_datetime(if_modified_since).timestamp() >= changed_s
+        said_s = parsedate_to_datetime(if_modified_since).timestamp()
     except (ValueError, OverflowError):
         return False
+    return said_s == changed_s if is_exact else said_s >= changed_s

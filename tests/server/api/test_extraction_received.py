@@ -87,6 +87,23 @@ async def test_equal_items_of_other_bytes_give_an_equal_calendar(api: Api, desk:
     assert api.rig.service.asked == [1]
 
 
+async def test_whoever_asks_by_date_sees_that_a_page_became_what_it_was_before(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+    await api.rig.clock.advance(3600)
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "1")
+    api.rig.service.pages[1] = page(BODY.replace(b"Jazz", b"Blues"), at=desk.now)
+    await api.rig.clock.advance(60)
+    meanwhile = await got(api, "ical")
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0")
+
+    again = await got(api, "ical", **{"If-Modified-Since": meanwhile.headers["last-modified"]})
+
+    assert "Blues" in meanwhile.text
+    assert (again.status_code, "Jazz" in again.text) == (200, True)
+
+
 async def test_a_page_that_cannot_be_received_gives_what_was_kept_and_says_so(api: Api, desk: Desk) -> None:
     await keep(api, desk, found_in="another digest")
     kept_at = to_rfc3339(api.rig.clock.now())

@@ -137,7 +137,7 @@ async def extract_document(
     is_over = since_s < parts.clock.now() // _S
     if is_over:
         headers["Last-Modified"] = formatdate(since_s, usegmt=True)
-    if is_known(if_none_match, if_modified_since, document.tag, since_s if is_over else None):
+    if is_known(if_none_match, if_modified_since, document.tag, since_s if is_over else None, is_exact=True):
         return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = f'inline; filename="{document.name}"'
     return Response(document.body, headers=headers, media_type=document.media_type)
