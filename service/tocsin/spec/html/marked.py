@@ -13,7 +13,7 @@ import turbohtml
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.encoding import find_encoding
-from tocsin.spec.html.marks import AnyLineage, NoLineage, find_lineage
+from tocsin.spec.html.lineage import AnyLineage, NoLineage, find_lineage
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.page import Kind, find_kind
 from tocsin.spec.html.search import count
@@ -22,7 +22,7 @@ from tocsin.spec.html.tree import HTML, Element, read_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.spec.html.marks import Lineage
+    from tocsin.spec.html.lineage import Lineage
 
 MOST_MARKS: Final = 200_000
 """Of a page; those of 10,000 items with four properties each are a quarter of it."""

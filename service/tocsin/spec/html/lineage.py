@@ -1,4 +1,4 @@
-"""What the marks of a page stand in: the elements of it that carry microdata, which are nodes of a parser or a tree."""
+"""What each mark of a page stands in: elements that carry microdata are marks, nodes of a parser or of a tree."""
 
 from __future__ import annotations
 
