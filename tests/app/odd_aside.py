@@ -1,4 +1,4 @@
-"""A process aside whose work is told what to do: `pid` is answered, `die` and `hang` are done, others come back."""
+"""A process aside that is told what to do: `pid` is answered, `die`, `hang` and `print` are done, all else comes back."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ def perform(work: bytes) -> bytes:
         os.kill(os.getpid(), signal.SIGKILL)
     while work == b"hang":
         pass
+    if work == b"print":
+        print("a word", flush=True)  # noqa: T201 - as a library might
     return b"%d" % os.getpid() if work == b"pid" else work
 
 

@@ -60,6 +60,10 @@ async def test_those_who_want_something_done_at_one_time_have_their_turns(odd: P
     assert [each.result() for each in doing] == [b"%d" % number for number in range(20)]
 
 
+async def test_what_is_printed_meanwhile_is_no_answer(odd: ProcessAside) -> None:
+    assert [await odd.do(work) for work in (b"print", b"next")] == [b"print", b"next"]
+
+
 async def test_work_that_kills_its_process_fails_alone(odd: ProcessAside) -> None:
     before = await odd.do(b"pid")
 
