@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from tests.fakes import ManualClock, settle
 from tocsin.errors import FetchFailed, NotWatched, UsageError
+from tocsin.model import PageItems
 from tocsin.ports import Rendered
 from tocsin.server.receipts import MOST_TRIED, PAUSE_S, NotReceived, Receipts, Step, Tried, next_step
 
@@ -263,3 +264,18 @@ async def test_an_error_that_is_remembered_keeps_nothing_of_what_was_received(or
     gc.collect()
 
     assert [each() for each in found] == [None]
+
+
+async def test_what_comes_beside_the_bytes_takes_room_or_is_not_kept() -> None:
+    items = PageItems(1, b"", b"x" * 10_000, 1)
+    received = replace(PAGE, headers=(("x-long", "y" * 1_000),), items=items)
+
+    async def receive(_: int) -> Rendered:
+        return received
+
+    receipts = Receipts(receive, ManualClock(), most_bytes=2_000)
+    await receipts.get(1, FIRST)
+    await receipts.get(2, FIRST)
+
+    assert receipts.at_hand(1, FIRST) is None
+    assert receipts.at_hand(2, FIRST) == replace(received, items=None)

@@ -164,7 +164,8 @@ class Receipts:
         self._pages.drop(page_id)
         self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
         try:
-            page = await self._receive(page_id)
+            # What is made of a page is read of its bytes.
+            page = msgspec.structs.replace(await self._receive(page_id), items=None)
         except NotWatched:
             del self._tried[page_id]
             raise
@@ -176,7 +177,7 @@ class Receipts:
             self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, _bare(exc))
             raise not_received(exc, pause_s) from exc
         self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
-        self._pages.put(page_id, page, len(page.body))
+        self._pages.put(page_id, page, len(page.body) + sum(len(name) + len(said) for name, said in page.headers))
         if on_made is not None:
             await on_made(None)
         return page
