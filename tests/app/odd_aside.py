@@ -1,4 +1,4 @@
-"""A process aside that is told what to do: `pid` is answered, `die`, `hang` and `print` are done, all else comes back."""
+"""A process aside that is told what to do: `pid` is answered, `die`, `hang` and `print` are done, others come back."""
 
 from __future__ import annotations
 
