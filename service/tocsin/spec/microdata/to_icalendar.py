@@ -122,5 +122,5 @@ def _tell_undated(undated: int) -> Iterator[str]:
 def _problems(budget: Budget, untold: int) -> tuple[str, ...]:
     if not budget.is_spent:
         return ()
-    more = f", and {untold} events" if untold else ""
+    more = f", and {untold} {'event' if untold == 1 else 'events'}" if untold else ""
     return (f"too much for one file: properties of one event{more} are left out",)

@@ -197,5 +197,5 @@ def _find_independent(cards: tuple[Item, ...], budget: Budget) -> tuple[Item, ..
 def _problems(budget: Budget, untold: int) -> tuple[str, ...]:
     if not budget.is_spent:
         return ()
-    more = f", and {untold} contacts" if untold else ""
+    more = f", and {untold} {'contact' if untold == 1 else 'contacts'}" if untold else ""
     return (f"too much for one file: properties of one contact{more} are left out",)
