@@ -102,10 +102,10 @@ def test_LM45_of_a_page_that_wants_no_copy_kept_none_is_and_what_was_kept_goes(
     assert check(task(state=stored()), received(body, headers=headers)).items == NO_ITEMS
 
 
-def test_of_a_page_that_said_so_before_nothing_is_left_that_could_go() -> None:
+def test_what_a_rendering_kept_of_a_page_that_says_so_again_goes() -> None:
     page = task(state=stored(), noindex=True)
 
-    assert check(page, received(event("2026-05-05", head='<meta name="robots" content="noindex">'))).items is None
+    assert check(page, received(event("2026-05-05", head='<meta name="robots" content="noindex">'))).items == NO_ITEMS
 
 
 def test_what_stands_in_the_place_of_a_page_or_comes_too_soon_takes_nothing_away() -> None:

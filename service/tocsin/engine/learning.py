@@ -82,8 +82,8 @@ def _items_of(
         return None
     is_first = judged.outcome is CheckOutcome.FIRST
     if said is not None and not may_keep(said):
-        # Where it said so before, it has gone.
-        return None if is_first or (task.noindex and not said.index) else NO_ITEMS
+        # Also where it said so before: a rendering may have been told otherwise since.
+        return None if is_first else NO_ITEMS
     # A page may have come with states from elsewhere, and with nothing else.
     is_first = is_first or (task.state is not None and task.last_set_at is None)
     if not is_first:
