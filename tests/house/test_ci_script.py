@@ -24,7 +24,8 @@ def verb(**endings: int) -> str:
 case $1 in
 {cases}test)
     echo "==== 5 passed in 1s ===="
-    for which in sources wheel; do echo '<x skipped="'"${{SKIPPED:-0}}"'" >' >build/tests-$which.xml; done ;;
+    for which in sources wheel; do echo '<x skipped="'"${{SKIPPED:-0}}"'" >' >build/tests-$which.xml; done
+    exit "${{TESTS:-0}}" ;;
 esac
 """
 
@@ -75,6 +76,13 @@ def test_a_machine_that_cannot_try_the_image_says_why_and_passes(tmp_path: Path)
     assert done.returncode == 0
     assert "image said so" in done.stderr
     assert "not run" in done.stdout
+
+
+def test_tests_that_fail_fail_it(tmp_path: Path) -> None:
+    done = run(tmp_path, verb(), TESTS="1")
+
+    assert done.returncode == 1
+    assert ["tests", "FAILED"] in [line.split()[:2] for line in done.stdout.splitlines()]
 
 
 def test_tests_that_were_skipped_fail_it(tmp_path: Path) -> None:
