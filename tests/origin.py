@@ -163,6 +163,8 @@ class Origin:
         return said.pop(0) if len(said) > 1 else said[0]
 
 
+TURNS = 5
+"""Of the loop, within which a connection that was let in has a task: one whose server closes before is never closed."""
 Talk: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -199,6 +201,8 @@ class RawOrigin:
         """Stop, and cut every connection."""
         if self._server is None:
             return
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         self._server.close()
         for writer in self._writers:
             writer.transport.abort()

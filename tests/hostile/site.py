@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from tests.hostile.wording import GOOD_DATE, GOOD_ETAG, GOOD_PAGE, answer, status
+from tests.origin import TURNS
 
 if TYPE_CHECKING:
     import ssl
@@ -71,6 +72,8 @@ class Site:
         """Stop listening, cut every connection, and wait until nobody talks any more."""
         if self._server is None:
             return
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         self._server.close()
         for writer in self._writers:
             writer.transport.abort()
