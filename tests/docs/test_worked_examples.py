@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.docs.worked import DOCUMENT, examples, said
+from tests.house.sources import ROOT
+from tocsin.spec.lint.check import lint
 
 EXAMPLES = list(examples(DOCUMENT.read_text("utf-8")))
 
@@ -18,3 +20,7 @@ def test_each_format_has_an_example() -> None:
     shown = {command.split()[3] for command, _ in EXAMPLES}
 
     assert shown == {"microdata", "ical", "vcard", "turtle", "ntriples", "jsonld", "atom"}
+
+
+def test_the_page_of_the_examples_is_one_to_copy_from() -> None:
+    assert lint((ROOT / "docs/examples/concert.html").read_bytes(), "text/html; charset=utf-8") == ()
