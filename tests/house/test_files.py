@@ -86,6 +86,19 @@ def test_no_test_sleeps() -> None:
     assert not asleep, "\n".join(asleep)
 
 
+def test_no_test_measures_time() -> None:
+    """What takes too long is told by `tests.effort`, or by an input on which it would take hours."""
+    clocks = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
+    measured = [
+        place(path, name)
+        for kind in (ast.Attribute, ast.Name)
+        for path, name in nodes(kind, "tests")
+        if last_name(name) in clocks
+    ]
+
+    assert not measured, "\n".join(measured)
+
+
 def test_no_test_replaces_a_part_by_a_mock() -> None:
     whole = [(path, name.name) for path, node in nodes(ast.Import, "tests") for name in node.names]
     parts = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -314,14 +312,12 @@ def test_LM40_what_holds_no_rules_forbids_nothing(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "path"),
-    [("/" + "*a" * 100_000 + "*b", "/" + "a" * 8000), ("/*" + "a" * 4000 + "b", "/" + "a" * 8000)],
+    [("/" + "*a" * 200_000 + "*b", "/" + "a" * 80_000), ("/*" + "a" * 400_000 + "b", "/" + "a" * 1_000_000)],
 )
 def test_LM41_matching_takes_linear_time(rule: str, path: str) -> None:
     rules = parse_robots(f"User-agent: *\nDisallow: {rule}".encode()).of("tocsin")
-    began = time.perf_counter()
 
     assert rules.allows(SITE + path).allowed
-    assert time.perf_counter() - began < 0.5
 
 
 def test_a_site_whose_wildcards_would_hold_up_others_is_left_alone() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,12 +50,8 @@ def test_no_more_than_a_thousand_are_read() -> None:
 
 
 def test_the_time_is_linear() -> None:
-    start = time.perf_counter()
-
     for piece in ('<a>; t="\\', "<a>;;;;", "; =", "<a>; x=y ", '<a>;a="b"c', " \t,"):
-        read_link_headers([piece * 20_000])
-
-    assert time.perf_counter() - start < 2
+        read_link_headers([piece * 1_000_000])
 
 
 @given(st.text('<>;,="\\ ax\t'))

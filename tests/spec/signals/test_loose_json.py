@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -68,13 +67,7 @@ def test_no_text_makes_it_raise(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ['\\"', '"', "{", "}", "[}", '{"a":', ",", "<!--", "\\", " "])
-def test_twice_the_text_takes_twice_the_time(piece: str) -> None:
-    def took(times: int) -> float:
-        text = f'{{"a": {piece * times}'
-        started = time.process_time()
-        read_json(text)
-        return time.process_time() - started
+def test_a_million_of_what_is_wrong_takes_no_time(piece: str) -> None:
+    _, problem = read_json(f'{{"a": {piece * 1_000_000}')
 
-    least, most = min(took(20_000) for _ in range(3)), min(took(160_000) for _ in range(3))
-
-    assert most < max(0.5, 40 * least)
+    assert problem

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,13 +126,10 @@ def test_other_selectors_are_other_readings() -> None:
     "piece", ["<b itemprop=dateModified>", "<time property=dateModified>", "<time class=updated>", "<b itemscope>"]
 )
 def test_a_text_within_many_elements_is_not_read_for_each(piece: str) -> None:
-    whole = parse_whole((piece * 300 + "x" * 2_000_000).encode(), "text/html")
-    started = time.process_time()
+    whole = parse_whole((piece * 30_000 + "x" * 2_000_000).encode(), "text/html")
 
     for signal in SIGNALS:
         signal.read(Seen(whole, (), {}, URL))
-
-    assert time.process_time() - started < 0.3
 
 
 @given(st.lists(PIECES | st.binary(max_size=20), max_size=40).map(b"".join), st.text(max_size=40), st.text(max_size=40))
