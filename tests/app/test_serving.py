@@ -165,12 +165,12 @@ async def test_an_alert_that_is_there_already_is_not_waited_for(tmp_path: Path) 
     async with running(tmp_path) as made:
         await made.store.write_alert(made.engine._alerts.test_event("journal", SystemClock().now()))
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await made.service.next_alert(0, timeout_s=60)
 
 
 async def test_whoever_waits_for_an_alert_is_woken_as_one_is_written(tmp_path: Path) -> None:
-    async with running(tmp_path) as made, asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with running(tmp_path) as made, asyncio.timeout(30), asyncio.TaskGroup() as group:
         waiting = group.create_task(made.service.next_alert(0, timeout_s=60))
         while not waiting.done():
             # It may still be asking the store.
@@ -179,7 +179,7 @@ async def test_whoever_waits_for_an_alert_is_woken_as_one_is_written(tmp_path: P
 
 
 async def test_a_wait_for_alerts_ends_with_its_time(tmp_path: Path) -> None:
-    async with running(tmp_path) as made, asyncio.timeout(5):
+    async with running(tmp_path) as made, asyncio.timeout(30):
         await made.service.next_alert(0, timeout_s=0.01)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-_PATIENCE_S = 5.0
+_PATIENCE_S = 30.0
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ import pytest
 
 from tests.hostile.behaviour import KIBI, MEBI, UNCHANGED, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind, watch_memory
+from tests.hostile.meeting import GRACE_S
 from tests.hostile.rig import Rig, limits
 from tests.hostile.site import Site
 from tests.hostile.tree_table import CREATED
@@ -93,7 +94,7 @@ async def test_hosts_that_hoard_what_they_send_take_no_more_memory_than_all_bodi
             await site.misbehave()
 
         grown = watch_memory()
-        async with asyncio.timeout(hoards.total_s + 1):
+        async with asyncio.timeout(hoards.total_s + GRACE_S):
             reports = await rig.check(fetch=fetch)
         peak = grown()
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.hostile.behaviour import UNCHANGED, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind
+from tests.hostile.meeting import GRACE_S
 from tests.hostile.rig import Rig, limits
 from tests.nameserver import NameServer
 
@@ -76,7 +77,7 @@ async def test_a_name_server_that_misbehaves_is_a_failure_of_dns(
         rig.name_servers = [names.address]
         await rig.watch("http://babbling.example/page")
 
-        async with asyncio.timeout(SHORT.total_s + 1):
+        async with asyncio.timeout(SHORT.total_s + GRACE_S):
             (report,) = await rig.check(fetch=limits(SHORT))
 
     assert report.error is not None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.server.rig import Rig
     from tocsin.server.parts import Parts
 
-PATIENCE_S = 10
+PATIENCE_S = 30
 ME = Caller("me", Scope.ADMIN)
 
 
