@@ -136,6 +136,12 @@ class SnapshotSettings(Struct, frozen=True, forbid_unknown_fields=True):
     total: Bytes = 2**30
 
 
+class ItemSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether the data that pages hold as microdata is kept, and compared between renderings."""
+
+    keep: bool = True
+
+
 class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The render queue: `limit` slots, of which `resume_at` must be free before deferred pages go on (T55, T56)."""
 
@@ -197,6 +203,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     questions: QuestionSettings = QuestionSettings()
     signals: SignalSettings = SignalSettings()
     snapshots: SnapshotSettings = SnapshotSettings()
+    items: ItemSettings = ItemSettings()
     render: RenderSettings = RenderSettings()
     delivery: DeliverySettings = DeliverySettings()
     sinks: dict[str, SinkSettings] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from tocsin.engine.awareness import Awareness
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.differences import Differences, difference_data
 from tocsin.errors import FetchFailed
-from tocsin.model import NO_COPY, FailureKind
+from tocsin.model import NO_COPY, FailureKind, Keeps
 from tocsin.settings import PageSettings
 from tocsin.spec.signals.texts import pack_text, unpack_text
 
@@ -184,10 +184,10 @@ def test_of_a_page_that_wants_no_copy_kept_none_is_kept_and_those_that_were_go(
 
 
 def test_where_no_texts_are_kept_at_all_those_of_such_a_page_go_too() -> None:
-    page = task(state=stored())
+    page, none = task(state=stored()), Keeps(texts=False)
 
-    assert check(page, body(head='<meta name="robots" content="noindex">'), keeps_texts=False).snapshot == NO_COPY
-    assert check(task(), body(), keeps_texts=False).snapshot is None
+    assert check(page, body(head='<meta name="robots" content="noindex">'), keeps=none).snapshot == NO_COPY
+    assert check(task(), body(), keeps=none).snapshot is None
 
 
 def test_a_page_that_was_not_modified_keeps_its_texts() -> None:

@@ -25,7 +25,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS, PageItems
+from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.microdata.packing import pack, unpack
 from tocsin.spec.robots.directives import Directives
@@ -49,9 +49,10 @@ FORBIDDEN = [
 # At checks ------------------------------------------------------------------------------------------------------
 
 
-def check(page: PageTask, answer: Received, **policy: Any) -> CheckResult:
+def check(page: PageTask, answer: Received, keeps: Keeps = KEEPS_ALL, **policy: Any) -> CheckResult:
     settings = msgspec.structs.replace(PageSettings(), **policy)
-    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
+    conclusions = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
+    conclusion = conclusions.of(page, settings, START)
     return conclusion.received(answer, START, conditional=answer.not_modified, tried=0)
 
 
@@ -102,6 +103,14 @@ def test_LM45_of_a_page_that_wants_no_copy_kept_none_is_and_what_was_kept_goes(
     assert check(task(state=stored()), received(body, headers=headers)).items == NO_ITEMS
 
 
+def test_where_the_user_keeps_no_items_none_are_and_what_was_kept_goes() -> None:
+    known = task(state=stored(), last_set_at=START - DAY)
+
+    assert check(task(), received(EVENT), Keeps(items=False)).items is None
+    assert check(known, received(EVENT), Keeps(items=False)).items == NO_ITEMS
+    assert check(known, received(status=304), Keeps(items=False)).items is None
+
+
 def test_what_a_rendering_kept_of_a_page_that_says_so_again_goes() -> None:
     page = task(state=stored(), noindex=True)
 
@@ -125,11 +134,13 @@ def test_what_stands_in_the_place_of_a_page_or_comes_too_soon_takes_nothing_away
 # Where the bytes are --------------------------------------------------------------------------------------------
 
 
-async def render(body: bytes, *, copy_url: str | None = None, headers: Sequence[tuple[str, str]] = ()) -> Rendered:
+async def render(
+    body: bytes, *, copy_url: str | None = None, headers: Sequence[tuple[str, str]] = (), keeps_items: bool = True
+) -> Rendered:
     job, web, clock = job_of(copy_url=copy_url), ScriptedFetcher(), EagerClock()
     web.page(copy_url or job.task.url, body, headers=(("content-type", "text/html"), *headers))
     receiver = Receiver(Gates(HostSettings(), clock), None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
-    return await HttpRenderer(receiver, web, Policies(POLICY), Watched(), clock).render(job)
+    return await HttpRenderer(receiver, web, Policies(POLICY), Watched(), clock, keeps_items=keeps_items).render(job)
 
 
 class Watched:
@@ -163,6 +174,11 @@ async def test_CI08_of_a_page_that_is_too_complex_for_its_items_all_else_is_rece
     assert rendered.unread == "too complex to be read for its items: more than 1000000 tags; split the page"
     first = check(task(), received(body))
     assert (first.report.outcome, first.items) == ("first", None)
+
+
+async def test_a_rendering_brings_no_items_where_the_user_keeps_none() -> None:
+    assert (await render(EVENT, keeps_items=False)).items == NO_ITEMS
+    assert (await render(EVENT, copy_url="https://archive.example/a", keeps_items=False)).items is None
 
 
 async def test_a_copy_elsewhere_has_no_items_of_the_page() -> None:

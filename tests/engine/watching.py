@@ -11,11 +11,11 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.policies import asked_as
-from tocsin.model import Beside, CheckResult, PageTask, StoredState
+from tocsin.model import KEEPS_ALL, Beside, CheckResult, PageTask, StoredState
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant
+    from tocsin.model import Instant, Keeps
 
 FIRST = "The harbour office opens at eight and closes when the last boat of the day has left for the islands."
 SECOND = "Tickets are sold at the counter, by telephone, and since last summer by the captains themselves."
@@ -43,11 +43,11 @@ def json_ld(**said: str) -> str:
 class Watched:
     """One page, checked a day after the check before, or after `days`."""
 
-    def __init__(self, *, keeps_texts: bool = True, **policy: Any) -> None:
+    def __init__(self, *, keeps: Keeps = KEEPS_ALL, **policy: Any) -> None:
         self.policy = msgspec.structs.replace(PageSettings(), **policy)
         self.task: PageTask = task()
         self.at: Instant = START
-        self._conclusions = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", keeps_texts=keeps_texts)
+        self._conclusions = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
 
     def check(
         self, body: bytes = b"", *, status: int = 200, headers: dict[str, str] | None = None, days: float = 1

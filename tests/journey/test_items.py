@@ -104,8 +104,20 @@ async def test_MD_19_the_first_event_of_a_page_is_added_since_the_page_is_watche
     assert began <= items["since"] <= added
 
 
-async def test_LM45_of_a_page_that_wants_no_copy_kept_no_items_are(home: Home, site: Origin, start: Start) -> None:
-    url, head = site.url("/events"), '<meta name=robots content="noarchive">'
+@pytest.mark.parametrize(
+    ("fetchers", "head", "section"),
+    [
+        (0, '<meta name=robots content="noarchive">', ""),
+        (0, "", "[items]\nkeep = false\n"),
+        (1, "", "[items]\nkeep = false\n"),
+    ],
+    ids=["the page", "the user", "the user, with a fetcher process"],
+)
+async def test_LM45_where_the_page_or_the_user_wants_no_items_kept_none_are(
+    home: Home, site: Origin, start: Start, fetchers: int, head: str, section: str
+) -> None:
+    home.configure(f"{CONFIGURATION}[fetch]\nfetchers = {fetchers}\n{section}")
+    url = site.url("/events")
     site.pages["/events"] = Page(page("2026-01-01", "2026-05-05", head=head))
     await home.watch(url)
     await start()

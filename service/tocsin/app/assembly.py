@@ -38,7 +38,7 @@ from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
-from tocsin.model import FetcherLife
+from tocsin.model import FetcherLife, what_is_kept
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -200,7 +200,7 @@ class Assembly:
         return RenderQueue(
             self._store,
             self.renderer,
-            Awareness(self._alerts, self.renderer.kind, keeps_texts=self._settings.snapshots.per_page > 0),
+            Awareness(self._alerts, self.renderer.kind, keeps_texts=what_is_kept(self._settings).texts),
             lease=self._lease,
             settings=self._settings.render,
             hold=self._settings.fetch.hold,
@@ -262,7 +262,7 @@ class Assembly:
             clock=self._clock,
             chance=self._chance,
             telemetry=self._telemetry,
-            keeps_texts=self._settings.snapshots.per_page > 0,
+            keeps=what_is_kept(self._settings),
         )
 
     @cached_property

@@ -63,7 +63,7 @@ async def work(stream: int, tag: int) -> None:
             hop_elsewhere=desk.hop,
             is_ours=lambda host: owner_of(host, start.count) == start.index,
             mark=mark,
-            keeps_texts=start.keeps_texts,
+            keeps=start.keeps,
         )
         working = FetcherWork(
             channel,

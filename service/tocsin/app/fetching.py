@@ -12,6 +12,7 @@ from tocsin.engine.receive import Receiver
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.robots import RobotsCache
 from tocsin.engine.visit import Tries, Visitor
+from tocsin.model import KEEPS_ALL
 from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.engine.rendering import Agreement
     from tocsin.engine.robots import RobotsStore
     from tocsin.engine.visit import Peers
+    from tocsin.model import Keeps
     from tocsin.ports import Chance, Clock, Fetcher, HopRequest, HopResponse, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings
 
@@ -58,13 +60,13 @@ def put_together(
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,
     mark: Callable[[int], None] = lambda _page_id: None,
-    keeps_texts: bool = True,
+    keeps: Keeps = KEEPS_ALL,
 ) -> Checking:
     """Put the parts together.
 
     outage         None: whether it is our own connection that fails is decided elsewhere
     hop_elsewhere  makes requests to hosts that are not ours
-    keeps_texts    pages' texts are kept, to show differences
+    keeps          what of pages' contents is kept
     """
 
     async def get_robots(request: HopRequest) -> HopResponse:
@@ -76,7 +78,7 @@ def put_together(
     in_flight = InFlight(fetch.in_flight)
     receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
     tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
-    conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps_texts=keeps_texts)
+    conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)
     visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, clock, telemetry, peers=peers, mark=mark)
-    renderer = HttpRenderer(receiver, fetcher, policies, agreement, clock, mark=mark)
+    renderer = HttpRenderer(receiver, fetcher, policies, agreement, clock, mark=mark, keeps_items=keeps.items)
     return Checking(receiver, in_flight, conclusions, visitor, renderer)

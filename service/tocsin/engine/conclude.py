@@ -11,7 +11,7 @@ from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
 from tocsin.engine.learning import Learnt, learn
 from tocsin.engine.pacing import pace_of, with_pace
-from tocsin.model import Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.model import KEEPS_ALL, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         AlertDraft,
         Instant,
         Instruction,
+        Keeps,
         Known,
         NewState,
         PageTask,
@@ -40,15 +41,15 @@ _NOTHING_LEARNT: Final = Learnt()
 class Conclusions:
     """Makes conclusions for the pages of one instance.
 
-    keeps_texts  pages' texts are kept, to show differences
+    keeps  what of pages' contents is kept
     """
 
-    def __init__(self, alerts: Alerts, *, time_zone: str, keeps_texts: bool = True) -> None:
-        self.alerts, self.time_zone, self.keeps_texts = alerts, time_zone, keeps_texts
+    def __init__(self, alerts: Alerts, *, time_zone: str, keeps: Keeps = KEEPS_ALL) -> None:
+        self.alerts, self.time_zone, self.keeps = alerts, time_zone, keeps
 
     def of(self, task: PageTask, policy: PageSettings, began: Instant) -> Conclusion:
         """Begin the conclusion of one check."""
-        return Conclusion(Occasion(task, policy, began, self.keeps_texts), self.alerts, self.time_zone)
+        return Conclusion(Occasion(task, policy, began, self.keeps), self.alerts, self.time_zone)
 
 
 class Conclusion:
@@ -186,7 +187,9 @@ class Conclusion:
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             # A 304 brings nothing that could be read.
-            learnt=Learnt(known) if received.not_modified else learn(task, received, assessment, judged, known, now),
+            learnt=Learnt(known)
+            if received.not_modified
+            else learn(self._occasion, received, assessment, judged, known, now),
         )
 
     def _report(

@@ -14,7 +14,7 @@ from tocsin.engine.fetcher_link import FetcherLink
 from tocsin.engine.suspects import STRIKES, Suspects
 from tocsin.engine.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
-from tocsin.model import FailureKind, PageTask
+from tocsin.model import FailureKind, PageTask, what_is_kept
 from tocsin.ports.messages import (
     Ask,
     CheckLeg,
@@ -331,7 +331,7 @@ class Fetchers:
             {host: until_s for host, until_s in self._gates.held().items() if owner_of(host, count) == index},
             replaced_s,
             settings.log,
-            keeps_texts=settings.snapshots.per_page > 0,
+            keeps=what_is_kept(settings),
             demo_port=self._demo_port,
             public_url=settings.http.public_url,
         )

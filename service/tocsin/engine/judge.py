@@ -15,7 +15,7 @@ from tocsin.engine.ruling import Ruling, rule_on
 from tocsin.engine.signals import NO_SIGNALS, Followed, follow, has_news
 from tocsin.engine.validators import validators_of
 from tocsin.errors import FetchRefused
-from tocsin.model import CheckOutcome, FailureKind, NewState, VerdictRow
+from tocsin.model import KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow
 from tocsin.spec.topper.compare import Comparison, Outcome
 from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import PageState
@@ -23,7 +23,7 @@ from tocsin.spec.topper.state import PageState
 if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.receive import Received
-    from tocsin.model import AlertDraft, Instant, JsonObject, PageTask, StoredState
+    from tocsin.model import AlertDraft, Instant, JsonObject, Keeps, PageTask, StoredState
     from tocsin.settings import PageSettings
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
@@ -37,13 +37,13 @@ _OUTCOMES: Final = {outcome: CheckOutcome(outcome.value) for outcome in Outcome}
 class Occasion(Struct, frozen=True, gc=False):
     """One check of one page: what was asked, under which settings, and when it began.
 
-    keeps_texts  texts are kept, to show differences
+    keeps  what of pages' contents is kept
     """
 
     task: PageTask
     policy: PageSettings
     began: Instant
-    keeps_texts: bool = True
+    keeps: Keeps = KEEPS_ALL
 
 
 class Judged(Struct, frozen=True):
@@ -158,7 +158,7 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
 
 def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
     said = assessment.directives
-    may_keep = occasion.keeps_texts and said is not None and said.index and said.archive
+    may_keep = occasion.keeps.texts and said is not None and said.index and said.archive
     return follow(
         occasion.task,
         occasion.policy,

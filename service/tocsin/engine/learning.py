@@ -15,7 +15,7 @@ from tocsin.model import NO_ITEMS, CheckOutcome
 
 if TYPE_CHECKING:
     from tocsin.engine.assess import Assessment
-    from tocsin.engine.judge import Judged
+    from tocsin.engine.judge import Judged, Occasion
     from tocsin.engine.receive import Received
     from tocsin.model import CopyLink, Instant, Known, Listing, PageItems, PageTask, Snapshot
 
@@ -31,7 +31,7 @@ class Learnt(Struct, frozen=True, gc=False):
 
 
 def learn(
-    task: PageTask, received: Received, assessment: Assessment, judged: Judged, known: Known | None, now: Instant
+    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, known: Known | None, now: Instant
 ) -> Learnt:
     """Gather what a check learnt of a page that it received anew.
 
@@ -39,10 +39,10 @@ def learn(
     now    when it was received
     """
     listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
-    copies = _copies_of(task, received, judged)
+    copies = _copies_of(occasion.task, received, judged)
     if assessment.directives is None:
         return Learnt(known, None, listing, copies)
-    items = _items_of(task, received, assessment, judged, now)
+    items = _items_of(occasion, received, assessment, judged, now)
     return Learnt(known, _text_of(assessment, judged), listing, copies, items)
 
 
@@ -71,17 +71,17 @@ def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[Copy
 
 
 def _items_of(
-    task: PageTask, received: Received, assessment: Assessment, judged: Judged, now: Instant
+    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, now: Instant
 ) -> PageItems | None:
     """Read a page's microdata at its first check, for its renderings to compare with.
 
-    Later checks leave it alone, but for a page that wants no copy kept any more: what was kept goes.
+    Later checks leave it alone, unless the page or the user wants no copy kept any more: what was kept goes.
     """
-    said = assessment.directives
+    task, said = occasion.task, assessment.directives
     if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return None
     is_first = judged.outcome is CheckOutcome.FIRST
-    if said is not None and not may_keep(said):
+    if not occasion.keeps.items or (said is not None and not may_keep(said)):
         # Also where it said so before: a rendering may have been told otherwise since.
         return None if is_first else NO_ITEMS
     # A page may have come with states from elsewhere, and with nothing else.

@@ -14,7 +14,7 @@ from tocsin.engine.retry import Postponed
 from tocsin.engine.robots import AGENT
 from tocsin.engine.validators import sendable
 from tocsin.errors import FetchRefused, StoreError, TooComplex
-from tocsin.model import FailureKind
+from tocsin.model import NO_ITEMS, FailureKind
 from tocsin.ports import Rendered
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
@@ -44,7 +44,8 @@ class Agreement(Protocol):
 class HttpRenderer:
     """Implements ports.Renderer with a set of requests that sends no validators.
 
-    mark  is told of which page the bytes are worked on, and 0 when that is done
+    mark         is told of which page the bytes are worked on, and 0 when that is done
+    keeps_items  the user lets pages' microdata be kept
     """
 
     kind = "http"
@@ -58,9 +59,10 @@ class HttpRenderer:
         clock: Clock,
         *,
         mark: Callable[[int], None] = lambda _page_id: None,
+        keeps_items: bool = True,
     ) -> None:
         self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
-        self._agreement, self._clock, self._mark = agreement, clock, mark
+        self._agreement, self._clock, self._mark, self._keeps_items = agreement, clock, mark, keeps_items
 
     async def render(self, job: RenderJob, so_far: SetSoFar | None = None) -> Rendered:
         """Receive the page, or the copy chosen for it, completely and process it; one set of requests, or its rest.
@@ -81,8 +83,7 @@ class HttpRenderer:
         try:
             nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
             page = read_whole_page(response.body, content_type, nosniff=nosniff)
-            # A copy elsewhere is no state of the page.
-            items, unread = _items_of(received, page, received_at) if job.copy_url is None else (None, None)
+            items, unread = self._items_of(job, received, page, received_at)
         except TooComplex as exc:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
         finally:
@@ -103,6 +104,14 @@ class HttpRenderer:
             unread=unread,
         )
 
+    def _items_of(
+        self, job: RenderJob, received: Received, page: WholePage, at: Instant
+    ) -> tuple[PageItems | None, str | None]:
+        if job.copy_url is not None:
+            # A copy elsewhere is no state of the page.
+            return None, None
+        return _read_items(received, page, at) if self._keeps_items else (NO_ITEMS, None)
+
     async def _is_wanted(self, page_id: int) -> bool:
         # The slot may have been waited for, and then the host's turn: it is looked up at the last moment.
         try:
@@ -112,7 +121,7 @@ class HttpRenderer:
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
 
 
-def _items_of(received: Received, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
+def _read_items(received: Received, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
     """Read the page's microdata here, where its bytes are; says why, where it cannot be read."""
     response = received.response
     metas = [(meta.name, meta.content) for meta in page.metas]

@@ -44,6 +44,7 @@ from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
 from tocsin.model.figures import SinkFigures, StoreFigures
 from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
+from tocsin.model.keeping import KEEPS_ALL, Keeps, what_is_kept
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -54,6 +55,7 @@ from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, 
 __all__ = [
     "DEMO_GROUP",
     "DEMO_HOST",
+    "KEEPS_ALL",
     "NO_COPY",
     "NO_ITEMS",
     "SHARDS",
@@ -85,6 +87,7 @@ __all__ = [
     "ItemChanges",
     "JobRow",
     "JsonObject",
+    "Keeps",
     "Known",
     "KnownCopy",
     "Listing",
@@ -127,4 +130,5 @@ __all__ = [
     "View",
     "WaitingPage",
     "phase_of",
+    "what_is_kept",
 ]

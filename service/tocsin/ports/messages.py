@@ -7,10 +7,12 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tocsin.events import Happening  # noqa: TC001 - messages are decoded by their types, here and below
-from tocsin.model import (  # noqa: TC001
+from tocsin.model import (
+    KEEPS_ALL,
     CheckResult,
     Instant,
     JsonObject,
+    Keeps,
     PageTask,
     RenderJob,
     Validators,
@@ -65,7 +67,7 @@ class Start(Struct, frozen=True, tag=True):
     replaced_s    when (monotonic) the process ended whose place it takes: any host may have been asked right before;
                   None where there was none
     log           happenings that are less loud than it wants are not sent
-    keeps_texts   pages' texts are kept, to show differences
+    keeps         what of pages' contents is kept
     demo_port     of loopback, kept for the demo site; 0: none
     public_url    under which people reach the service, for the links in events
     """
@@ -80,7 +82,7 @@ class Start(Struct, frozen=True, tag=True):
     holds: dict[str, float]
     replaced_s: float | None
     log: LogSettings
-    keeps_texts: bool = True
+    keeps: Keeps = KEEPS_ALL
     public_url: str = ""
     demo_port: int = 0
 
