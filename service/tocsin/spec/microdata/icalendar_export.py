@@ -9,9 +9,9 @@ from uuid import NAMESPACE_URL, uuid5
 from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import is_valid_geo
-from tocsin.spec.microdata.lines import clean, escape, is_name
+from tocsin.spec.microdata.icalendar_text import Events
+from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
 from tocsin.spec.microdata.recurrence import fit_rule, read_rule
-from tocsin.spec.microdata.to_icalendar import Events
 from tocsin.spec.microdata.vevent import parse_duration
 
 if TYPE_CHECKING:
@@ -76,8 +76,12 @@ class ExportedEvents(Events):
             for name in ("NAME", "X-WR-CALNAME"):
                 sheet.demand(name, escape(title))
 
-    def take(self, event: Item) -> None:
-        """Find when an event is, and its identifier: its own, or one that is the same on every run (IC-13)."""
+    def take(self, event: Item) -> bool:
+        """Find when an event is, and its identifier: its own, or one that is the same on every run (IC-13).
+
+        Returns whether its start is known: without one no calendar may have it, and some refuse all the others, too.
+        Source  RFC 5545, 3.6.1: DTSTART
+        """
         self._budget.look(len(event.properties))
         uid = own = clean(event.id or "") or self._text_of(event, "uid")
         while not uid or len(uid) > _LONGEST or uid in self._told:
@@ -85,13 +89,6 @@ class ExportedEvents(Events):
         self._told.add(uid)
         self._uid = uid
         self._start = _find_start(event)
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether the event's start is known: without one no calendar may have it, and some refuse all the others, too.
-
-        Source  RFC 5545, 3.6.1: DTSTART
-        """
         return self._start is not None
 
     def _find_key(self, event: Item) -> str:
@@ -114,7 +111,7 @@ class ExportedEvents(Events):
     def _write_body(self, event: Item, sheet: Sheet) -> None:
         sheet.demand("UID", escape(self._uid))
         told, start = {"UID"}, self._start or ""
-        for name, each in self._each_line(event):
+        for name, each in each_line(event, self._budget):
             upper = name.upper()
             if each.text is None or not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
                 continue

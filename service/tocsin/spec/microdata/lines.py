@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tocsin.spec.html.microsyntax import SPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from tocsin.spec.microdata.values import Item, Property
 
 MOST_LETTERS: Final = 8 * 2**20
 """So long a file may become, about; what is beyond is left out, and said to be."""
@@ -88,6 +90,27 @@ class Sheet:
     def text(self) -> str:
         """All lines."""
         return "".join(self._lines)
+
+
+def each_line(item: Item, budget: Budget) -> Iterator[tuple[str, Property]]:
+    """Give each name of each property of an item: what may become a line (VC-11), while there is a budget."""
+    for each in item.properties:
+        for name in each.names:
+            if not budget.look():
+                return
+            yield name, each
+
+
+def tell_cut(budget: Budget, what: str, untold: int) -> tuple[str, ...]:
+    """Say what of a file was left out, if its budget did not last.
+
+    what    the file is of: contact, event
+    untold  so many of them were not begun
+    """
+    if not budget.is_spent:
+        return ()
+    more = f", and {untold} {what if untold == 1 else f'{what}s'}" if untold else ""
+    return (f"too much for one file: properties of one {what}{more} are left out",)
 
 
 def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> str:

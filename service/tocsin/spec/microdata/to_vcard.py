@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape
-from tocsin.spec.microdata.values import HCARD, Kind
+from tocsin.spec.microdata.lines import Budget, Written, tell_cut
+from tocsin.spec.microdata.values import HCARD
+from tocsin.spec.microdata.vcard_export import ExportedCards
+from tocsin.spec.microdata.vcard_text import Cards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.spec.microdata.values import Item, Microdata, Property
-
-_DEEPEST: Final = 8
-"""So many cards one within the other are written: with each, all that was escaped within is escaped once more."""
-
-NAME_PARTS: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
-_ADDRESS_PARTS = (
-    ("post-office-box", True),
-    ("extended-address", True),
-    ("street-address", True),
-    ("locality", False),
-    ("region", False),
-    ("postal-code", False),
-    ("country-name", False),
-)
-_PLAIN_TYPE = re.compile("[0-9A-Za-z]*")
+    from tocsin.spec.microdata.values import Item, Microdata
 
 
 def write_cards(data: Microdata, *, profile: str = "export", which: int | None = 1) -> Written:
@@ -38,8 +23,6 @@ def write_cards(data: Microdata, *, profile: str = "export", which: int | None =
              that are only the agents of others
     Source   text 003, vCard: conversion (VC-09 to VC-20)
     """
-    from tocsin.spec.microdata.vcard_export import ExportedCards  # noqa: PLC0415 - which is made of what stands here
-
     cards = find_cards(data)
     budget = Budget()
     chosen = _find_independent(cards, budget) if which is None else cards[max(0, which - 1) : max(0, which)]
@@ -51,121 +34,12 @@ def write_cards(data: Microdata, *, profile: str = "export", which: int | None =
         sheets.append(writer.write(card))
     if not sheets:
         return Written(None)
-    return Written("".join(sheets), _problems(budget, len(chosen) - len(sheets)))
+    return Written("".join(sheets), tell_cut(budget, "contact", len(chosen) - len(sheets)))
 
 
 def find_cards(data: Microdata) -> tuple[Item, ...]:
     """Give the contacts of a page as they are numbered: in tree order, agents too."""
     return tuple(item for item in data.all if HCARD in item.types)
-
-
-class Cards:
-    """Writes the cards of one page to the letter of the text."""
-
-    def __init__(self, data: Microdata, budget: Budget) -> None:
-        self._data = data
-        self._budget = budget
-        self._open: list[Item] = []
-
-    def write(self, card: Item) -> str:
-        """Write one card; what the budget no longer holds is left out, but its frame is whole."""
-        sheet = Sheet(self._budget)
-        self._open.append(card)
-        sheet.frame("BEGIN", "VCARD")
-        sheet.frame("PROFILE", "VCARD")
-        sheet.frame("VERSION", "3.0")
-        self._write_body(card, sheet)
-        sheet.frame("END", "VCARD")
-        self._open.pop()
-        return sheet.text
-
-    def _write_body(self, card: Item, sheet: Sheet) -> None:
-        # A page of unknown address has none to name; every document of the text has one.
-        if self._data.address is not None:
-            sheet.add("SOURCE", escape(self._data.address))
-        if self._data.title is not None:
-            sheet.add("NAME", escape(self._data.title))
-        if card.id is not None:
-            sheet.add("UID", escape(card.id))
-        for name, each in self._each_line(card):
-            if (written := self._write_value(name, each)) is not None:
-                value, parameters = written
-                sheet.add(name, value, parameters)
-
-    def _each_line(self, card: Item) -> Iterator[tuple[str, Property]]:
-        """Give each name of each property (VC-11), while there is a budget."""
-        for each in card.properties:
-            for name in each.names:
-                if not self._budget.look():
-                    return
-                yield name, each
-
-    def _write_value(self, name: str, each: Property) -> tuple[str, list[tuple[str, str]]] | None:
-        """Give the value as it stands in the file, and its parameters; None leaves the line out."""
-        item = each.item
-        if item is None:
-            text = each.text or ""
-            return escape(text, with_semicolons=name != "geo"), self._describe(each, text)
-        if name == "n":
-            return ";".join(self._first(item, part) for part in NAME_PARTS), []
-        if name == "adr":
-            parts = (self._joined(item, part) if many else self._first(item, part) for part, many in _ADDRESS_PARTS)
-            return ";".join(parts), self._type_of(item)
-        if name == "org":
-            units = self._texts(item, "organization-unit")
-            return ";".join((self._first(item, "organization-name"), *units)), []
-        if name == "agent" and HCARD in item.types:
-            nested = self._nest(item)
-            return None if nested is None else (escape(nested), [("VALUE", "VCARD")])
-        return self._first(item, "value"), self._type_of(item)
-
-    def _describe(self, each: Property, text: str) -> list[tuple[str, str]]:
-        if each.kind is Kind.URL:
-            return [("VALUE", "URI")]
-        if each.kind is Kind.TIME and is_valid_date(text):
-            return [("VALUE", "DATE")]
-        if each.kind is Kind.TIME and is_valid_global(text):
-            return [("VALUE", "DATE-TIME")]
-        return []
-
-    def _nest(self, agent: Item) -> str | None:
-        # Deviation: the text's steps do not end where an agent is its own (C-14); that one is left out.
-        if agent in self._open or len(self._open) > _DEEPEST:
-            return None
-        return self.write(agent)
-
-    def _type_of(self, item: Item) -> list[tuple[str, str]]:
-        """Give the first type, where that is a plain word (VC-13, VC-16)."""
-        text = self._first_text(item, "type")
-        return [("TYPE", text)] if text is not None and _PLAIN_TYPE.fullmatch(text) else []
-
-    def _first(self, item: Item, name: str) -> str:
-        return escape(self._first_text(item, name) or "")
-
-    def _joined(self, item: Item, name: str) -> str:
-        return ",".join(self._texts(item, name))
-
-    def _texts(self, item: Item, name: str) -> list[str]:
-        """Give every text of a name, escaped; items are passed over (VC-20)."""
-        found = []
-        for each in self._named(item, name):
-            if each.text is not None:
-                if not self._budget.spend(len(each.text)):
-                    break
-                found.append(escape(each.text))
-        return found
-
-    def _first_text(self, item: Item, name: str) -> str | None:
-        """Give the text of the first property of a name; None where that is an item, or there is none."""
-        first = next(self._named(item, name), None)
-        return None if first is None else first.text
-
-    def _named(self, item: Item, name: str) -> Iterator[Property]:
-        for each in item.properties:
-            if not self._budget.look():
-                return
-            if name in each.names:
-                yield each
 
 
 def _agents_of(card: Item) -> Iterator[Item]:
@@ -192,10 +66,3 @@ def _find_independent(cards: tuple[Item, ...], budget: Budget) -> tuple[Item, ..
                 reached.add(card)
                 waiting.extend(agents.get(card, ()))
     return tuple(card for card in cards if card in chosen)
-
-
-def _problems(budget: Budget, untold: int) -> tuple[str, ...]:
-    if not budget.is_spent:
-        return ()
-    more = f", and {untold} {'contact' if untold == 1 else 'contacts'}" if untold else ""
-    return (f"too much for one file: properties of one contact{more} are left out",)

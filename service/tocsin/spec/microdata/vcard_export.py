@@ -9,9 +9,9 @@ from urllib.parse import unquote
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import is_valid_geo, is_valid_tz
-from tocsin.spec.microdata.lines import clean, escape, is_name
-from tocsin.spec.microdata.to_vcard import NAME_PARTS, Cards
+from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
 from tocsin.spec.microdata.values import Kind
+from tocsin.spec.microdata.vcard_text import NAME_PARTS, Cards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class ExportedCards(Cards):
 
     def _write_body(self, card: Item, sheet: Sheet) -> None:
         told = self._write_head(card, sheet)
-        for name, each in self._each_line(card):
+        for name, each in each_line(card, self._budget):
             upper = name.upper()
             if not is_name(name) or upper in _OURS or upper in told:
                 continue
