@@ -1,9 +1,10 @@
-"""A process aside that is told what to do: `pid` is answered, `die`, `hang` and `print` are done, others come back."""
+"""A process aside that does what it is told: `pid` is answered, `take` takes memory, other work just comes back."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 
 from tocsin.app.aside import main
 
@@ -11,6 +12,10 @@ from tocsin.app.aside import main
 def perform(work: bytes) -> bytes:
     if work == b"die":
         os.kill(os.getpid(), signal.SIGKILL)
+    if work == b"leave":
+        sys.exit(3)
+    if work == b"take":
+        return b"%d" % len(bytes(2**30))
     while work == b"hang":
         pass
     if work == b"print":

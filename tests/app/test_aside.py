@@ -15,10 +15,10 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.fakes import settle
-from tests.server.diary import page
+from tests.server.diary import BODY, page
 from tocsin.adapters.processes.aside import ProcessAside
-from tocsin.errors import ProcessError
-from tocsin.server.extracts import Done, OfPage, Written, perform, read_wanted
+from tocsin.errors import ProcessError, TooComplex
+from tocsin.server.extracts import Done, OfPage, Refused, Written, perform, read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -67,10 +67,44 @@ async def test_what_is_printed_meanwhile_is_no_answer(odd: ProcessAside) -> None
 async def test_work_that_kills_its_process_fails_alone(odd: ProcessAside) -> None:
     before = await odd.do(b"pid")
 
-    with pytest.raises(ProcessError, match="ended"):
+    with pytest.raises(TooComplex, match="signal 9"):
         await odd.do(b"die")
 
     assert await odd.do(b"pid") != before
+
+
+async def test_a_process_that_leaves_by_itself_is_a_fault_of_ours_and_not_of_the_work(odd: ProcessAside) -> None:
+    with pytest.raises(ProcessError, match="status 3"):
+        await odd.do(b"leave")
+
+    assert await odd.do(b"next") == b"next"
+
+
+async def test_nobody_takes_more_than_1_GiB_of_memory(odd: ProcessAside) -> None:
+    with pytest.raises(ProcessError, match="status 1;"):
+        await odd.do(b"take")
+
+    assert await odd.do(b"next") == b"next"
+
+
+async def test_a_page_that_takes_more_memory_than_there_is_for_it_is_too_complex_and_fails_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    large, small = (
+        msgspec.msgpack.encode(OfPage(read_wanted("links", None, None), page(body, at=AT), None))
+        for body in (BODY + b" " * 40_000_000, BODY)
+    )
+    async with ProcessAside("tests.app.small_aside") as aside:
+        refused = msgspec.msgpack.decode(await aside.do(large), type=Done)
+        pid = aside.pid
+        written = msgspec.msgpack.decode(await aside.do(small), type=Done)
+
+        assert aside.pid == pid
+    assert isinstance(refused, Refused)
+    assert (refused.status, refused.type) == (422, "too-complex")
+    assert "memory" in refused.detail
+    assert isinstance(written, Written)
 
 
 async def test_a_process_that_others_ended_while_it_had_nothing_to_do_fails_no_work(odd: ProcessAside) -> None:

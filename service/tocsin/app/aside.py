@@ -7,8 +7,10 @@ Frames come on standard input and go to standard output: of each the length, the
 
 from __future__ import annotations
 
+import resource
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.processes.aside import LENGTH
 from tocsin.adapters.processes.belonging import belong_to
@@ -17,6 +19,10 @@ from tocsin.server.extracts import perform
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
+
+
+MOST_BYTES: Final = 2**30
+"""Of memory: nearly twice of what 10 MB of links take, and pages of more are received only where somebody set that."""
 
 
 def work(asked: BinaryIO, told: BinaryIO, do: Callable[[bytes], bytes]) -> None:
@@ -28,12 +34,22 @@ def work(asked: BinaryIO, told: BinaryIO, do: Callable[[bytes], bytes]) -> None:
         told.flush()
 
 
-def main(do: Callable[[bytes], bytes] = perform) -> None:
+def bound_memory(most_bytes: int) -> None:
+    """Have whatever would take more memory fail with MemoryError; a system that bounds none leaves that to us."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    # A lower limit that others set cannot be raised, and is as good.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, hard))
+
+
+def main(do: Callable[[bytes], bytes] = perform, *, most_bytes: int = MOST_BYTES) -> None:
     """Run with the arguments given.
 
-    do  does a piece of work
+    do          does a piece of work
+    most_bytes  of memory that it may take, with all that is loaded
     """
     belong_to(int(sys.argv[1]))
+    bound_memory(most_bytes)
     told = sys.stdout.buffer
     # Whatever is printed by what we call is no frame, and must not be taken for one.
     sys.stdout = sys.stderr

@@ -11,5 +11,5 @@ class Aside(Protocol):
     async def do(self, work: bytes) -> bytes:
         """Do a piece of work, and give what came of it.
 
-        Raises ProcessError where it took too long, or whoever did it died of it.
+        Raises TooComplex where whoever did it died of it, ProcessError where it took too long or nobody can do it.
         """

@@ -14,10 +14,10 @@ from fastapi import Depends, Request
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page
-from tocsin.errors import ProcessError, StoreError
+from tocsin.errors import ProcessError, StoreError, TooComplex
 from tocsin.events import Happening
 from tocsin.server.access.auditing import audit
-from tocsin.server.extracts import Damaged, Done, OfItems, OfPage, Refused, Told, Written, kept_back
+from tocsin.server.extracts import Damaged, Done, OfItems, OfPage, Refused, Told, Written, kept_back, too_complex
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.receipts import NotReceived, Receipts
@@ -214,11 +214,10 @@ class Extraction:
         """Have work done where it holds up nobody."""
         try:
             return _Outcome(_read_done(await self.parts.aside.do(msgspec.msgpack.encode(work))))
-        except ProcessError as exc:
+        except (TooComplex, ProcessError) as exc:
             values = {"page_id": page.id, "url": page.url, "error": str(exc)}
             self.parts.telemetry.emit(Happening("page.unconverted", "warning", values))
-            mend = "ask for another form; pages that are smaller, or say less, can be converted"
-            refused = Refused(503, "not-converted", "The page could not be converted", str(exc), mend)
+            refused = too_complex(str(exc)) if isinstance(exc, TooComplex) else _not_converted(str(exc))
             return _Outcome(refused, self.parts.clock.monotonic() + FAILED_S)
 
     @contextmanager
@@ -266,6 +265,11 @@ def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> D
 def _problem(refused: Refused, wait_s: float | None = None) -> Problem:
     headers = None if wait_s is None else {"Retry-After": str(max(ceil(wait_s), 1))}
     return Problem(refused.status, refused.type, refused.title, refused.detail, mend=refused.mend, headers=headers)
+
+
+def _not_converted(why: str) -> Refused:
+    mend = "ask for another form; pages that are smaller, or say less, can be converted"
+    return Refused(503, "not-converted", "The page could not be converted", why, mend)
 
 
 def _busy() -> Problem:

@@ -153,7 +153,12 @@ _read = msgspec.msgpack.Decoder(Work).decode
 
 def perform(work: bytes) -> bytes:
     """Do a piece of `Work`; gives what came of it, which is `Done`."""
-    return msgspec.msgpack.encode(_perform(_read(work)))
+    try:
+        return msgspec.msgpack.encode(_perform(_read(work)))
+    except MemoryError:
+        # Told below, where what was made until then has gone.
+        pass
+    return msgspec.msgpack.encode(too_complex("converting it takes more memory than there is for that"))
 
 
 def _perform(work: Work) -> Done:
@@ -168,8 +173,7 @@ def _perform(work: Work) -> Done:
     except DamagedItems as exc:
         return Damaged(str(exc))
     except TooComplex as exc:
-        mend = "no form can be had of it; its author alone can mend that"
-        return Refused(422, "too-complex", "The page cannot be read", _sayable(str(exc)), mend)
+        return too_complex(str(exc))
 
 
 def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
@@ -260,6 +264,12 @@ def _tell(work: Told) -> JsonObject:
             for way in map(FORMATS.__getitem__, ways_out(data))
         ],
     }
+
+
+def too_complex(why: str) -> Refused:
+    """Say that a page is more than can be read."""
+    mend = "ask for another form, which may take less; where none can be had, its author alone can mend that"
+    return Refused(422, "too-complex", "The page cannot be read", _sayable(why), mend)
 
 
 def kept_back(url: str) -> Refused:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.fakes import settle
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tests.server.rig import OnThread
-from tocsin.errors import FetchFailed, LeftAlone, ProcessError, UsageError
+from tocsin.errors import FetchFailed, LeftAlone, ProcessError, TooComplex, UsageError
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS
 from tocsin.server.extraction import FAILED_S, MOST_WAITING
@@ -22,6 +22,7 @@ from tocsin.server.receipts import DOUBTED_S
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
     from tests.server.api.talk import Api
+    from tocsin.errors import TocsinError
 
 
 async def test_articles_without_a_date_keep_theirs_until_the_page_changes(api: Api, desk: Desk) -> None:
@@ -285,14 +286,21 @@ async def test_what_was_extracted_is_in_the_audit_log_only_where_a_request_was_m
 
 
 @pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ProcessError("it took longer than 30 s"), (503, "urn:tocsin:problem:not-converted")),
+        (TooComplex("the process died of it"), (422, "urn:tocsin:problem:too-complex")),
+    ],
+)
 async def test_what_cannot_be_converted_is_refused_and_not_tried_again_at_once(
-    api: Api, monkeypatch: pytest.MonkeyPatch
+    api: Api, monkeypatch: pytest.MonkeyPatch, error: TocsinError, told: tuple[int, str]
 ) -> None:
     tried = []
 
     async def die(_: OnThread, work: bytes) -> bytes:
         tried.append(work)
-        raise ProcessError("the process that did it ended")
+        raise error
 
     monkeypatch.setattr(OnThread, "do", die)
     first = await api.call("GET", f"{AT}/turtle")
@@ -301,7 +309,8 @@ async def test_what_cannot_be_converted_is_refused_and_not_tried_again_at_once(
     await api.rig.clock.advance(FAILED_S - 100)
     await api.call("GET", f"{AT}/turtle")
 
-    assert (first.status_code, first.json()["type"]) == (503, "urn:tocsin:problem:not-converted")
+    assert (first.status_code, first.json()["type"]) == told
+    assert first.json()["detail"] == str(error)
     assert [each.headers["retry-after"] for each in (first, again)] == ["600", "500"]
     assert len(tried) == 2
     assert api.rig.telemetry.names().count("page.unconverted") == 2

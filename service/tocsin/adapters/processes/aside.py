@@ -10,7 +10,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.processes.starting import environment
-from tocsin.errors import ProcessError
+from tocsin.errors import ProcessError, TooComplex
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -64,8 +64,14 @@ class ProcessAside:
                 is_done = True
             except TimeoutError:
                 raise ProcessError(f"it took longer than {self._limit_s:g} s and was ended") from None
-            except (OSError, EOFError) as exc:
-                raise ProcessError(f"the process that did it ended, or could not be started: {exc}") from exc
+            except (ConnectionError, EOFError) as exc:
+                ended = await self._end()
+                if ended < 0:
+                    # Whatever it died of, the next one is likely to die of it, too.
+                    raise TooComplex(f"the process that worked on it died of it (signal {-ended})") from exc
+                raise ProcessError(f"the process that did it ended with status {ended}; the log says more") from exc
+            except OSError as exc:
+                raise ProcessError(f"the process that does it could not be started: {exc}") from exc
             finally:
                 if not is_done:
                     await self._end()
@@ -104,11 +110,14 @@ class ProcessAside:
                 self._process.kill()
             self._process, self._killed = None, self._process
 
-    async def _end(self) -> None:
+    async def _end(self) -> int:
+        """End the process, if there is one; returns its exit status, negative for a signal."""
         self._kill()
-        if self._killed is not None:
-            await self._killed.wait()
-            self._killed = None
+        if self._killed is None:
+            return 0
+        status = await self._killed.wait()
+        self._killed = None
+        return status
 
     def _forget_idle(self) -> None:
         if self._idle is not None:
