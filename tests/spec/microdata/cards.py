@@ -101,12 +101,15 @@ names = st.sampled_from(KNOWN) | st.text(_CHARACTERS, min_size=1, max_size=8)
 
 
 @st.composite
-def pages(draw: st.DrawFn) -> Microdata:
-    """Microdata of any shape: contacts and events that are one another's values, also their own."""
+def pages(draw: st.DrawFn, called: st.SearchStrategy[str] = names) -> Microdata:
+    """Microdata of any shape: contacts and events that are one another's values, also their own.
+
+    called  the names of the properties whose values are no items
+    """
     types = st.sampled_from([HCARD, VEVENT, None, f"{HCARD} {VEVENT}"])
     items = tuple(Item(draw(types), draw(st.none() | texts)) for _ in range(draw(st.integers(1, 4))))
     plain = st.tuples(
-        st.lists(names, min_size=1, max_size=3, unique=True).map(tuple),
+        st.lists(called, min_size=1, max_size=3, unique=True).map(tuple),
         st.sampled_from([Kind.URL, Kind.TIME, Kind.TEXT]),
         texts,
     ).map(lambda parts: Property(*parts))

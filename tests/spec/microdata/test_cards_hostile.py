@@ -58,16 +58,6 @@ def test_every_exported_card_is_read_by_vobject(page: Microdata) -> None:
 
 
 @given(pages())
-def test_the_letter_of_the_text_never_raises(page: Microdata) -> None:
-    for which in (1, 2, None):
-        written = (
-            to_vcard(page, profile="text", which=which) or "",
-            to_icalendar(page, profile="text", which=which) or "",
-        )
-        assert all(text.encode() or text == "" for text in written)
-
-
-@given(pages())
 def test_the_same_page_gives_the_same_file(page: Microdata) -> None:
     assert to_vcard(page, which=None) == to_vcard(page, which=None)
     assert to_icalendar(page) == to_icalendar(page)
