@@ -5,6 +5,7 @@ TocsinError
 │   ├── SettingsError        a key of the configuration
 │   ├── BadUrl               a URL that cannot be watched
 │   ├── NotWatched           a URL that is not on the list
+│   ├── NotAllowed           a page that may not be asked for as things are
 │   ├── HasStates            pages of a table that have states already
 │   └── TableError           a plain-text table that cannot be read
 ├── StoreError               the store cannot be used: exit status 3
@@ -50,6 +51,18 @@ class BadUrl(UsageError):
 
 class NotWatched(UsageError):
     """A URL that is not on the watch list."""
+
+
+class NotAllowed(UsageError):
+    """A page that may not be asked for as things are: somebody has to change that first.
+
+    why       "paused" by its user, or "disallowed" by robots.txt
+    is_asked  requests were made before that was found, as of a page that leads elsewhere
+    """
+
+    def __init__(self, url: str, why: str, detail: str, *, is_asked: bool = False) -> None:
+        super().__init__(f"{url}: {detail}")
+        self.url, self.why, self.is_asked = url, why, is_asked
 
 
 class HasStates(UsageError):

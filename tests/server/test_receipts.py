@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.fakes import ManualClock, settle
-from tocsin.errors import FetchFailed, NotWatched, UsageError
+from tocsin.errors import FetchFailed, FetchRefused, NotAllowed, NotWatched
 from tocsin.model import PageItems
 from tocsin.ports import Rendered
 from tocsin.server.receipts import MOST_TRIED, PAUSE_S, NotReceived, Receipts, Step, Tried, next_step
@@ -184,12 +184,38 @@ async def test_what_was_received_before_a_request_that_failed_is_not_given_for_n
     assert origin.receipts.at_hand(1, SECOND) is None
 
 
-async def test_what_stands_against_a_request_is_none_that_was_made(origin: Origin) -> None:
-    origin.error = UsageError("https://a.example/: the page is paused; resume it first")
-
+async def test_a_page_that_may_not_be_asked_for_is_had_as_soon_as_it_may(origin: Origin) -> None:
+    origin.error = NotAllowed("https://a.example/", "paused", "the page is paused; resume it first")
     refused = await _refusal(origin)
+    origin.error = None
 
-    assert (refused.status, refused.kind, origin.made) == (422, "refused", [])
+    assert (await origin.get()).status == 200
+    assert (refused.status, refused.kind, refused.mend) == (409, "paused", "resume it first")
+    assert "Retry-After" not in refused.headers
+    assert origin.made == [None]
+
+
+async def test_a_page_that_leads_to_where_nobody_may_ask_was_asked_for_itself(origin: Origin) -> None:
+    origin.error = NotAllowed("https://b.example/", "disallowed", "forbidden; mend", is_asked=True)
+    refused = await _refusal(origin)
+    again = await _refusal(origin)
+
+    assert [each.headers["Retry-After"] for each in (refused, again)] == ["60", "60"]
+    assert (refused.kind, origin.asked) == ("disallowed", [1])
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (FetchFailed("https://a.example/", "status", "answered 503", status=503), "status-503"),
+        (FetchRefused("https://a.example/", "status", "answered 410", status=410), "status-410"),
+        (FetchRefused("https://a.example/", "too-large", "it is", status=200), "too-large"),
+    ],
+)
+async def test_why_a_page_was_not_received_is_said_in_a_word(origin: Origin, error: FetchError, word: str) -> None:
+    origin.error = error
+
+    assert (await _refusal(origin)).kind == word
 
 
 async def test_a_page_that_is_watched_no_more_is_not_remembered(origin: Origin) -> None:

@@ -15,7 +15,7 @@ from tocsin.app.once import test_sink
 from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
-from tocsin.errors import LeftAlone, NotWatched, UsageError
+from tocsin.errors import LeftAlone, NotAllowed, NotWatched
 from tocsin.model import AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
 
 if TYPE_CHECKING:
@@ -98,12 +98,13 @@ class RunningService:
         try:
             return await self._engine.renderer.render(job)
         except Disallowed as exc:
-            raise UsageError(f"{exc}; the page's `robots` setting, or its author, can change that") from exc
+            detail = f"forbidden by robots.txt: {exc.rule}; its site can change that, or hosts.rules for its host"
+            raise NotAllowed(exc.url, "disallowed", detail, is_asked=exc.url != page.url) from exc
         except Postponed as exc:
             wait = timedelta(microseconds=max(exc.not_before - self._clock.now(), 0))
             raise LeftAlone(page.url, wait) from exc
         except Withdrawn as exc:
-            raise UsageError(f"{page.url}: the page is paused; resume it first") from exc
+            raise NotAllowed(page.url, "paused", "the page is paused; resume it first") from exc
 
     async def try_sink(self, name: str) -> None:
         """See `ports.Service`."""

@@ -33,7 +33,7 @@ class Service(Protocol):
         """Receive a watched page whole, now, at its host's turn; nothing is stored or compared.
 
         Raises FetchFailed, FetchRefused, NotWatched, LeftAlone where its turn is too far off to be waited for, and
-        UsageError where robots.txt or a pause stands against it.
+        NotAllowed where robots.txt or a pause stands against it.
         """
 
     async def try_sink(self, name: str) -> None:

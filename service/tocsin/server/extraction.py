@@ -14,13 +14,24 @@ from fastapi import Depends, Request
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page
-from tocsin.errors import ProcessError, StoreError, TooComplex
+from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
 from tocsin.events import Happening
+from tocsin.model import CheckOutcome
 from tocsin.server.access.auditing import audit
-from tocsin.server.extracts import Damaged, Done, OfItems, OfPage, Refused, Told, Written, kept_back, too_complex
+from tocsin.server.extracts import (
+    Damaged,
+    Done,
+    OfItems,
+    OfPage,
+    Refused,
+    Told,
+    Written,
+    kept_back,
+    too_complex,
+)
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
-from tocsin.server.receipts import NotReceived, Receipts
+from tocsin.server.receipts import NotReceived, Receipts, not_received
 from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -41,8 +52,8 @@ MOST_BYTES: Final = 8 * 2**20
 FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
 
+PAUSED: Final = "paused"
 SUSPECT: Final = "suspect"
-
 _BUSY_S: Final = 10.0
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
 _read_done = msgspec.msgpack.Decoder(Done).decode
@@ -55,8 +66,7 @@ class Document(Struct, frozen=True):
     name   of the file that it would be
     since  when it was read first as it is, as far as that is known
     at     when the bytes that it is of were received
-    stale  why the page could not be received, in a word, or `suspect`: something else stands in its place; it is of the
-           items that were kept before
+    stale  why it may be behind the page, in a word: the page is not received, or something else stands in its place
     said   what was left out, in words
     empty  where the page has nothing of the kind: what was looked for, and what it has
     """
@@ -99,11 +109,16 @@ class Extraction:
         """Extract what is wanted of a page.
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
-        received. Raises Problem: 404 nothing of the kind, 409 kept back, 422 cannot be read or may not be asked for,
+        received. Raises Problem: 404 nothing of the kind, 409 kept back or not to be asked for, 422 cannot be read,
         502 and 503 not received or not converted.
         """
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
+        document = await self._get(caller, page, wanted)
+        # Nobody looks any more whether it is still like that.
+        return msgspec.structs.replace(document, stale=document.stale or PAUSED) if page.paused else document
+
+    async def _get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
         body = await self.parts.store.page_body(page.id)
         # What is kept of a document that is no page looks like that of a page without items.
@@ -156,6 +171,8 @@ class Extraction:
 
         finding = _finding(page, body)
         received = self._receipts.at_hand(page.id, finding)
+        if received is None and page.paused:
+            raise not_received(NotAllowed(page.url, PAUSED, "the page is paused; resume it first"), None)
         if received is None:
             with self._place():
                 received = await self._receipts.get(page.id, finding, on_made=made)
@@ -164,16 +181,13 @@ class Extraction:
     async def _of_received(self, page: PageRow, wanted: Wanted, received: Rendered, kept: PageItems | None) -> Document:
         public_url = self.parts.service.settings().http.public_url.rstrip("/")
         self_url = f"{public_url}/api/v1/pages/{page.id}/extract/{wanted.form}" if public_url else None
-        may_stand_in = kept is not None and kept.count and not page.not_html
-        watched = page.url if may_stand_in and await self._holds_suspects(page) else None
-        work = OfPage(wanted, received, kept, page.last_changed_at, self_url, watched)
-        mark = (received.received_at, b"" if kept is None else kept.digest, page.last_changed_at, self_url, watched)
+        watched = page.url if not page.not_html and await self._holds_suspects(page) else None
+        is_suspect = (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT
+        work = OfPage(wanted, received, kept, page.last_changed_at, self_url, watched, is_suspect=is_suspect)
+        mark = (received.received_at, b"" if kept is None else kept.digest, *msgspec.structs.astuple(work)[3:])
         document = await self._write(page, wanted, mark, received.received_at, work)
         assert document is not None  # noqa: S101 - only what was kept can be damaged
-        if document.stale is None or kept is None:
-            return document
-        self._receipts.doubt(page.id)
-        return msgspec.structs.replace(document, at=kept.at)
+        return document if document.stale is None or kept is None else msgspec.structs.replace(document, at=kept.at)
 
     async def _holds_suspects(self, page: PageRow) -> bool:
         """Say whether the user has not said to take whatever comes for the page."""
@@ -196,6 +210,8 @@ class Extraction:
                     # Others may have waited for the very same.
                     known = self._known(key) or await self._do(page, work)
             self._outcomes.put(key, known, len(known.found.body) if isinstance(known.found, Written) else 0)
+        if not isinstance(known.found, Damaged) and known.found.is_doubtful:
+            self._receipts.doubt(page.id)
         match known.found:
             case Written() as written:
                 return _document(page, wanted, at, written)

@@ -88,10 +88,11 @@ class OfItems(Struct, frozen=True, tag_field="what", tag=True):
 class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     """A page that was received is to be written.
 
-    kept      its items as they were read last: where they are still the same, they are as old as these say
-    watched   its URL as it is watched, where the kept items serve if something else stands in its place
-    changed   when the page was found changed last: what has no date of its own bears this one, and keeps it
-    self_url  where the document is had; None: not known
+    kept        its items as they were read last: where they are still the same, they are as old as these say
+    changed     when the page was found changed last: what has no date of its own bears this one, and keeps it
+    self_url    where the document is had; None: not known
+    watched     its URL as it is watched, where what stands in its place is not to be taken for it
+    is_suspect  its last check found that something does
     """
 
     wanted: Wanted
@@ -100,6 +101,7 @@ class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     changed: Instant | None = None
     self_url: str | None = None
     watched: str | None = None
+    is_suspect: bool = False
 
 
 class Told(Struct, frozen=True, tag_field="what", tag=True):
@@ -116,10 +118,11 @@ class Told(Struct, frozen=True, tag_field="what", tag=True):
 class Written(Struct, frozen=True, tag_field="what", tag=True):
     """What was extracted.
 
-    since  when it was read first as it is, as far as that is known: equal ones say the same
-    said   what was left out, in words
-    empty  where the page has nothing of the kind: what was looked for, and what it has
-    stale  of the kept items, because something else stands in the page's place
+    since        when it was read first as it is, as far as that is known: equal ones say the same
+    said         what was left out, in words
+    empty        where the page has nothing of the kind: what was looked for, and what it has
+    stale        of the kept items, because something else stands in the page's place
+    is_doubtful  something else seems to stand there, which may be over soon
     """
 
     body: bytes
@@ -127,16 +130,21 @@ class Written(Struct, frozen=True, tag_field="what", tag=True):
     said: tuple[str, ...] = ()
     empty: str = ""
     stale: bool = False
+    is_doubtful: bool = False
 
 
 class Refused(Struct, frozen=True, tag_field="what", tag=True):
-    """Why nothing was, as `Problem` has it."""
+    """Why nothing was, as `Problem` has it.
+
+    is_doubtful  as of `Written`
+    """
 
     status: int
     type: str
     title: str
     detail: str
     mend: str
+    is_doubtful: bool = False
 
 
 class Damaged(Struct, frozen=True, tag_field="what", tag=True):
@@ -188,7 +196,7 @@ def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
     return Wanted(form, way.profile(profile), way.default if item is None else item)
 
 
-def _write_items(wanted: Wanted, kept: PageItems) -> Done:
+def _write_items(wanted: Wanted, kept: PageItems) -> Written | Refused:
     data = unpack(kept.packed)
     if data.address is None:
         # A page without a mark of any item is not even kept with its address; what has no items needs none.
@@ -208,36 +216,47 @@ def _write_page(work: OfPage) -> Done:
         if work.changed is not None and not wanted.is_in_items:
             now = min(now, work.changed)
     found = _extract(work, now)
-    if (found.no_text or not found.found) and (instead := _write_instead(work)) is not None:
+    doubt = None if wanted.is_in_items and found.found and not found.no_text else _find_doubt(work)
+    if doubt is not None and (instead := _write_instead(work, doubt)) is not None:
         return instead
+    done: Written | Refused
     if not found.is_page:
-        return _no_page(page.final_url, found)
-    if found.no_text:
-        return kept_back(page.final_url)
-    return _document(wanted, since, found.document, found)
+        done = _no_page(page.final_url, found)
+    elif found.no_text:
+        done = kept_back(page.final_url)
+    else:
+        done = _document(wanted, since, found.document, found)
+    return msgspec.structs.replace(done, is_doubtful=doubt is not None)
 
 
-def _write_instead(work: OfPage) -> Written | None:
-    """Write kept items where what was received has none, and is something else in the page's place; None elsewhere.
+def _find_doubt(work: OfPage) -> str | None:
+    """Say what it is that stands in a page's place; None where that is the page itself, or is to be taken for it."""
+    page = work.page
+    if work.watched is None:
+        return None
+    whole = parse_whole(page.body, page.content_type, nosniff=is_nosniff(_values(page, "x-content-type-options")))
+    if whole is None:
+        return "what came is no page"
+    found = find_suspicion(whole, status=page.status, url=work.watched, final_url=page.final_url, headers=page.headers)
+    return None if found is None else f"{found.kind}: {found.evidence}"
+
+
+def _write_instead(work: OfPage, doubt: str) -> Written | Refused | None:
+    """Write kept items, if there are any, where something else stands in a page's place; None: what came is given.
 
     Whoever subscribed to a page's events takes a login page's for none, and deletes them all.
     """
-    if work.kept is None or work.watched is None or not _stands_in(work.page, work.watched):
+    if work.kept is not None and work.kept.count:
+        try:
+            done = _write_items(work.wanted, work.kept)
+        except DamagedItems:
+            return None
+        return msgspec.structs.replace(done, stale=True, is_doubtful=True) if isinstance(done, Written) else None
+    if not work.is_suspect:
         return None
-    try:
-        done = _write_items(work.wanted, work.kept)
-    except DamagedItems:
-        return None
-    return msgspec.structs.replace(done, stale=True) if isinstance(done, Written) else None
-
-
-def _stands_in(page: Rendered, watched: str) -> bool:
-    nosniff = is_nosniff(_values(page, "x-content-type-options"))
-    whole = parse_whole(page.body, page.content_type, nosniff=nosniff)
-    return whole is None or (
-        find_suspicion(whole, status=page.status, url=watched, final_url=page.final_url, headers=page.headers)
-        is not None
-    )
+    title, mend = "Something else stands in the page's place", "answer its question, or let it take whatever comes"
+    why = _sayable(f"{work.page.final_url}: {doubt}")
+    return Refused(502, "suspect", title, why, f'{mend} (suspects = "accept")', is_doubtful=True)
 
 
 def _tell(work: Told) -> JsonObject:
@@ -333,7 +352,7 @@ def _has_same_items(page: Rendered, kept: PageItems) -> bool:
     return pack(data).digest == kept.digest
 
 
-def _document(wanted: Wanted, since: Instant, text: str | None, found: Converted | Extract) -> Done:
+def _document(wanted: Wanted, since: Instant, text: str | None, found: Converted | Extract) -> Written | Refused:
     if text is not None:
         return Written(text.encode("utf-8", "replace"), since, tuple(map(_sayable, found.problems)))
     nothing = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))

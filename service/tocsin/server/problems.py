@@ -15,6 +15,7 @@ from tocsin.errors import (
     DeliveryError,
     FetchError,
     LeftAlone,
+    NotAllowed,
     NotWatched,
     StaleClaim,
     StoreError,
@@ -22,6 +23,7 @@ from tocsin.errors import (
     TocsinError,
     UsageError,
 )
+from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,7 +148,13 @@ def _of_ours(exc: TocsinError) -> Problem | None:
         case UsageError():
             # What stands behind the last of them is the mend, as people read it at the end of a line.
             detail, _, mend = str(exc).rpartition("; ")
-            return Problem(422, "refused", "This is refused", detail or mend, mend=mend if detail else _ASK)
+            status, name, title = 422, "refused", "This is refused"
+            if isinstance(exc, NotAllowed):
+                status, name, title = 409, exc.why, "The page may not be asked for"
+            return Problem(status, name, title, detail or mend, mend=mend if detail else _ASK)
+        case FetchError(kind=FailureKind.TOO_COMPLEX):
+            mend = "nothing can be had of it; its author alone can mend that"
+            return Problem(422, "too-complex", "The page cannot be read", str(exc), mend=mend)
         case FetchError():
             return Problem(502, "fetch", "The page could not be received", str(exc), mend=_LATER)
         case LeftAlone():

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from tocsin.errors import FetchError, LeftAlone, NotWatched, UsageError
+from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched
+from tocsin.model import FailureKind
 from tocsin.server.problems import Problem, problem_of
 from tocsin.server.shelf import Shelf
 
@@ -28,7 +29,7 @@ MOST_BYTES: Final = 32 * 2**20
 MOST_TRIED: Final = 10_000
 """Pages whose last request is remembered; it is forgotten when it forbids nothing any more."""
 
-Error: TypeAlias = FetchError | LeftAlone | UsageError
+Error: TypeAlias = FetchError | LeftAlone | NotAllowed
 """Why a page is not received."""
 Finding: TypeAlias = tuple[object, ...]
 """What a page's checks found last, by which it is known whether they found something else since."""
@@ -91,7 +92,7 @@ def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bo
 class Receipts:
     """Receives pages for whoever wants them, and keeps them as long as there is room.
 
-    receive  makes the request, at its host's turn, and raises FetchError, LeftAlone, UsageError or NotWatched
+    receive  makes the request, at its host's turn, and raises FetchError, LeftAlone, NotAllowed or NotWatched
     """
 
     def __init__(
@@ -169,8 +170,12 @@ class Receipts:
         except NotWatched:
             del self._tried[page_id]
             raise
-        except (FetchError, LeftAlone, UsageError) as exc:
-            asked = None if isinstance(exc, UsageError) else exc.retry_after
+        except (FetchError, LeftAlone, NotAllowed) as exc:
+            if isinstance(exc, NotAllowed) and not exc.is_asked:
+                # Nobody was asked: whoever allows it now has it at once.
+                del self._tried[page_id]
+                raise not_received(exc, None) from exc
+            asked = None if isinstance(exc, NotAllowed) else exc.retry_after
             pause_s = PAUSE_S if asked is None else min(max(PAUSE_S, asked.total_seconds()), LONGEST_PAUSE_S)
             if isinstance(exc, FetchError) and on_made is not None:
                 await on_made(exc)
@@ -200,10 +205,11 @@ def _bare(error: Error) -> Error:
     return error.with_traceback(None)
 
 
-def not_received(error: Error | None, wait_s: float) -> NotReceived:
+def not_received(error: Error | None, wait_s: float | None) -> NotReceived:
     """Say that a page cannot be had, and when to ask again.
 
-    error  why; None: it was asked for, and what came is not there any more
+    error   why; None: it was asked for, and what came is not there any more
+    wait_s  None: nobody knows
     """
     if error is None:
         problem = Problem(
@@ -214,8 +220,13 @@ def not_received(error: Error | None, wait_s: float) -> NotReceived:
             mend="ask again as late as Retry-After says",
         )
         return NotReceived("asked-already", problem, wait_s)
-    if isinstance(error, FetchError):
-        return NotReceived(error.kind, problem_of(error), wait_s)
-    if isinstance(error, LeftAlone):
-        return NotReceived("left-alone", problem_of(error), wait_s)
-    return NotReceived("refused", problem_of(error), None)
+    return NotReceived(_in_a_word(error), problem_of(error), wait_s)
+
+
+def _in_a_word(error: Error) -> str:
+    match error:
+        case NotAllowed():
+            return error.why
+        case LeftAlone():
+            return "left-alone"
+    return f"{error.kind}-{error.status}" if error.kind == FailureKind.STATUS and error.status else error.kind

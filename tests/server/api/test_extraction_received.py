@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from tests.fakes import settle
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tests.server.rig import OnThread
-from tocsin.errors import FetchFailed, LeftAlone, ProcessError, TooComplex, UsageError
+from tocsin.errors import FetchFailed, FetchRefused, LeftAlone, NotAllowed, ProcessError, TooComplex
 from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS
+from tocsin.model import NO_ITEMS, CheckOutcome
 from tocsin.server.extraction import FAILED_S, MOST_WAITING
 from tocsin.server.receipts import DOUBTED_S
 
@@ -117,12 +117,70 @@ async def test_a_page_that_cannot_be_received_gives_what_was_kept_and_says_so(ap
     assert (answer.headers["tocsin-stale"], answer.headers["tocsin-received"]) == ("timeout", kept_at)
 
 
-async def test_a_page_that_may_not_be_asked_for_gives_what_was_kept(api: Api, desk: Desk) -> None:
+async def test_a_page_that_robots_may_not_ask_for_gives_what_was_kept(api: Api, desk: Desk) -> None:
     await keep(api, desk, found_in="another digest")
-    api.rig.service.failing[1] = UsageError(f"{URL}: the page is paused; resume it first")
+    api.rig.service.failing[1] = NotAllowed(URL, "disallowed", "forbidden by robots.txt: /; its site can change that")
 
-    assert (await got(api, "vcard")).headers["tocsin-stale"] == "refused"
-    assert (await api.refused("GET", f"{AT}/turtle"))["status"] == 422
+    assert (await got(api, "vcard")).headers["tocsin-stale"] == "disallowed"
+    for path in (f"{AT}/turtle", f"{AT}?as=links"):
+        problem = await api.refused("GET", path)
+        assert (problem["status"], problem["type"]) == (409, "urn:tocsin:problem:disallowed")
+        assert (problem["detail"], problem["mend"]) == (
+            f"{URL}: forbidden by robots.txt: /",
+            "its site can change that",
+        )
+
+
+@pytest.mark.parametrize("found_in", ["digest 0", "another digest"])
+async def test_of_a_paused_page_nobody_looks_whether_what_was_kept_is_still_so(
+    api: Api, desk: Desk, found_in: str
+) -> None:
+    await keep(api, desk, found_in=found_in)
+    await desk.edit(1, paused=True)
+
+    answer, refused = await got(api, "ical"), await api.refused("GET", f"{AT}/turtle")
+
+    assert ("Jazz" in answer.text, answer.headers["tocsin-stale"]) == (True, "paused")
+    assert (refused["status"], refused["type"]) == (409, "urn:tocsin:problem:paused")
+    assert (refused["detail"], refused["mend"]) == (f"{URL}: the page is paused", "resume it first")
+    assert api.rig.service.asked == []
+
+
+async def test_whoever_resumes_a_page_has_it_at_once(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    await desk.edit(1, paused=True)
+    await api.refused("GET", f"{AT}/turtle")
+    await desk.edit(1, paused=False)
+
+    assert "tocsin-stale" not in (await got(api, "ical")).headers
+    assert (await got(api, "turtle")).status_code == 200
+
+
+async def test_a_page_that_was_received_before_its_pause_is_given_with_a_word_on_that(api: Api, desk: Desk) -> None:
+    await got(api, "turtle")
+    await desk.edit(1, paused=True)
+
+    assert (await got(api, "atom")).headers["tocsin-stale"] == "paused"
+
+
+async def test_a_page_that_is_gone_says_so_and_gives_what_was_kept(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.failing[1] = FetchRefused(URL, "status", "answered 410", status=410)
+
+    answer, problem = await got(api, "ical"), await api.refused("GET", f"{AT}/atom")
+
+    assert ("Jazz" in answer.text, answer.headers["tocsin-stale"]) == (True, "status-410")
+    assert (problem["status"], problem["detail"]) == (502, f"{URL}: status: answered 410")
+
+
+async def test_a_page_too_complex_to_be_received_is_refused_as_one_that_was(api: Api, desk: Desk) -> None:
+    await keep(api, desk, found_in="another digest")
+    api.rig.service.failing[1] = FetchRefused(URL, "too-complex", "nested 513 deep")
+
+    answer, problem = await got(api, "ical"), await api.refused("GET", f"{AT}/turtle")
+
+    assert answer.headers["tocsin-stale"] == "too-complex"
+    assert (problem["status"], problem["type"]) == (422, "urn:tocsin:problem:too-complex")
 
 
 async def test_a_page_whose_host_is_to_be_left_alone_gives_what_was_kept_or_says_when_to_ask_again(
@@ -175,6 +233,35 @@ async def test_a_page_comes_back_from_behind_its_login_within_ten_minutes(api: A
 
     assert ("Blues" in back.text, "tocsin-stale" in back.headers) == (True, False)
     assert api.rig.service.asked == [1, 1]
+
+
+@pytest.mark.parametrize("form", ["turtle", "atom", "ical"])
+async def test_of_what_its_check_took_for_a_login_no_document_is_made_where_nothing_is_kept(
+    api: Api, desk: Desk, form: str
+) -> None:
+    found = desk.result(await desk.task(URL), "1")
+    report = replace(found.report, outcome=CheckOutcome.SUSPECT)
+    await desk.store.commit(desk.claim, [replace(found, report=report, suspected=True)])
+    api.rig.service.pages[1] = page(LOGIN % b"", at=api.rig.clock.now())
+    refused = await api.refused("GET", f"{AT}/{form}")
+    await api.rig.clock.advance(DOUBTED_S)
+    api.rig.service.pages[1] = page(at=api.rig.clock.now())
+
+    assert (await got(api, form)).status_code == 200
+    assert (refused["status"], refused["type"]) == (502, "urn:tocsin:problem:suspect")
+    assert refused["detail"].startswith(f"{URL}: login: ")
+
+
+async def test_a_login_that_no_check_has_seen_is_no_feed_for_longer_than_ten_minutes(api: Api, desk: Desk) -> None:
+    await desk.check(URL, "1")
+    api.rig.service.pages[1] = page(LOGIN % b"", at=api.rig.clock.now())
+    before = await got(api, "turtle")
+    await api.rig.clock.advance(DOUBTED_S)
+    api.rig.service.pages[1] = page(at=api.rig.clock.now())
+
+    after = await got(api, "turtle")
+
+    assert ("Log in" in before.text, "A diary" in after.text) == (True, True)
 
 
 async def test_a_week_without_events_is_an_empty_calendar_and_no_suspect(api: Api, desk: Desk) -> None:
