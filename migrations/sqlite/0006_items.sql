@@ -23,6 +23,13 @@ create table item_changes (
 ) strict;
 create index item_changes_of_page on item_changes (page_id, id);
 
+-- That the latest state of a page has a topper element is a column of its own, and bit 128 of pages.flags means nothing
+-- any more: each check writes the flags, and with them it wrote the index anew.
+alter table pages add column declares integer not null default 0;
+drop index pages_declaring;
+update pages set declares = 1, flags = flags & ~128 where flags & 128;
+create index pages_declaring on pages (group_id) where declares = 1;
+
 drop trigger pages_gone;
 create trigger pages_gone after delete on pages begin
   delete from states where id = old.state_id;

@@ -106,7 +106,7 @@ BREAKS: dict[str, str] = {
     "bytes_counted": "update pages set saved_bytes = -1 where id = 1",
     "groups_counted": "update groups set pages = 77",
     "questions_counted": "update questions set pages = 77",
-    "pages_declaring": "update pages set flags = flags & ~128",
+    "pages_declaring": "update pages set declares = 1 - declares",
     "marks_of_alerts": "delete from alert_marks",
     "items_of_pages": "insert into items values (99, 0, 0, 1, 0, null, x'00', x'00')",
     "items_bounded": "insert into items values (1, 0, 0, 1001, 0, null, x'00', x'00')",

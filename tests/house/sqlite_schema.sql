@@ -194,7 +194,7 @@ CREATE TABLE "pages" (
   rule_id          integer,                      -- the rule in force that applies to it
   room             blob                          -- zeros until the first state: what that writes then finds its place
                                                  -- in the leaf, where leaves that split stay a third empty for ever
-) strict;
+, declares integer not null default 0) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,
   host_id        integer not null references hosts (id),
@@ -370,7 +370,7 @@ CREATE INDEX pages_asked on pages (group_id) where question_id is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
 CREATE INDEX pages_changed on pages (group_id, last_changed_at) where last_changed_at is not null;
-CREATE INDEX pages_declaring on pages (group_id) where flags & 128;
+CREATE INDEX pages_declaring on pages (group_id) where declares = 1;
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
 CREATE INDEX pages_in_trouble on pages (group_id) where outcome between 5 and 8;
 CREATE INDEX pages_new on pages (group_id) where outcome is null;

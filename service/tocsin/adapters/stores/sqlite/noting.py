@@ -14,16 +14,13 @@ from tocsin.adapters.stores.sqlite.codec import to_json_or_null
 from tocsin.adapters.stores.sqlite.items import is_bare
 from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_outcome, pack_report, pack_why, ruled_of
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.states import declares
 from tocsin.adapters.stores.sqlite.tasks import (
     BARE,
-    DECLARING,
     DISALLOWED,
     LEARNT,
     NOFOLLOW,
     NOINDEX,
     NOT_HTML,
-    OWED,
     SUSPECTED,
 )
 from tocsin.model import CheckOutcome
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
 
 SQL = queries("work")
 _UNCHANGED = CheckOutcome.UNCHANGED.value
-# Bits of a page that no check takes back; that it declares anything, only a state does.
-_KEPT = OWED | LEARNT | BARE
-_KEPT_WITHOUT_STATE = _KEPT | DECLARING
 _CHANGES = frozenset({"minor", "major"})
 
 _SAME = pack_outcome(_UNCHANGED)
@@ -95,7 +89,7 @@ def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
 
 def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None, attempts: str | None) -> Row:
     """What every check writes but its page's id, where the schedule may be another one than it asked for."""
-    report, state = result.report, result.state
+    report = result.report
     return (
         next_at,
         _why(next_why) if next_why is not None else None,
@@ -104,8 +98,7 @@ def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None
         pack_report(report),
         pack_outcome(report.outcome),
         result.conditional_run,
-        _KEPT_WITHOUT_STATE if state is None else _KEPT,
-        flags_of(result) if state is None else flags_of(result) | declares(state.fields),
+        flags_of(result),
         report.saved_bytes,
         result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
         attempts,

@@ -20,6 +20,7 @@ from tocsin.adapters.stores.sqlite.renders import want_render
 from tocsin.adapters.stores.sqlite.requests import note_reports
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.states import SQL as STATES
+from tocsin.adapters.stores.sqlite.states import declares
 from tocsin.adapters.stores.sqlite.storms import Storms, may_be_shared
 from tocsin.adapters.stores.sqlite.tasks import OWED
 from tocsin.model import CheckOutcome
@@ -223,7 +224,7 @@ def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState
         page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
         page.state_id = state_id
         opened.append((state_id, page.id, page.stored_at, write_fields(state.fields)))
-        shown.append((*row, *state_row(state, page.stored_at), state_id, page.id))
+        shown.append((*row, *state_row(state, page.stored_at), declares(state.fields), state_id, page.id))
     db.executemany(STATES["open_runs"], opened)
     db.executemany(STATES["close_runs"], closed)
     db.executemany(SQL["note_new"], shown)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tocsin.adapters.stores.sqlite.codec import read_fields, write_fields
 from tocsin.adapters.stores.sqlite.packing import pack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.tasks import DECLARING
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
 SQL = queries("states")
 
 
-def declares(fields: FieldValues) -> int:
-    """Give the bit of a page whose state has a topper element (T53): the last three of the twelve fields."""
+def declares(fields: FieldValues) -> bool:
+    """Tell whether a state has a topper element (T53): the last three of the twelve fields."""
     _, _, _, _, _, _, _, _, _, topper, major, minor = fields
-    return 0 if topper is None and major is None and minor is None else DECLARING
+    return topper is not None or major is not None or minor is not None
 
 
 def is_declaring(packed: bytes) -> bool:
     """Tell whether a state as it is kept has one."""
-    return bool(declares(read_fields(packed)))
+    return declares(read_fields(packed))
 
 
 def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:

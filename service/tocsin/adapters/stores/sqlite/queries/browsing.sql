@@ -14,7 +14,7 @@ indexed by pages_asked where p.group_id = :group and p.question_id is not null
 indexed by pages_new where p.group_id = :group and p.outcome is null
 
 -- name: in_declaring
-indexed by pages_declaring where p.group_id = :group and p.flags & 128
+indexed by pages_declaring where p.group_id = :group and p.declares = 1
 
 -- name: in_paused
 indexed by pages_paused where p.group_id = :group and p.paused = 1

@@ -177,10 +177,10 @@ select g.name, g.pages from groups g where g.pages <> (select count(*) from page
 select q.id, q.pages from questions q where q.pages <> (select count(*) from pages p where p.question_id = q.id);
 
 -- name: pages_declaring
-select id, flags from (
-  select p.id, p.flags, fields_json(s.fields) as shown from pages p left join states s on s.id = p.state_id
+select id, declares from (
+  select p.id, p.declares, fields_json(s.fields) as shown from pages p left join states s on s.id = p.state_id
 )
-where (flags & 128 <> 0) <> (shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null);
+where declares <> (shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null);
 
 -- name: marks_of_alerts
 select a.position, a.id from alerts a where not exists (select 1 from alert_marks m where m.position = a.position)

@@ -20,7 +20,7 @@ update states set last_at = ?, storings = ? where id = ?;
 -- name: show_run
 update pages set state_id = :state, stored_at = :at, storings = 1, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest, room = null,
-  flags = (flags & ~128) | :declares
+  declares = :declares
 where id = :page;
 
 -- name: run_on

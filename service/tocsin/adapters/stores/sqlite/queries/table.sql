@@ -35,7 +35,7 @@ delete from states indexed by states_before where page_id = :page and last_at is
 -- name: show_last
 update pages set text = :text, state_id = (select max(s.id) from states s indexed by states_before where s.page_id = pages.id and s.last_at is not null), storings = 1,
   stored_at = :at, etag = null, last_modified = null, validators_hop = null, body_digest = null,
-  room = null, flags = (flags & ~128) | :declares
+  room = null, declares = :declares
 where id = :page;
 
 -- name: open_last

@@ -86,14 +86,14 @@ select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.rule
 from pages p left join rules r on r.id = p.rule_id
 where p.id in (select value from json_each(:ids));
 
--- What every check writes, in the order of `noting`.
+-- What every check writes, in the order of `noting`. Of the bits it takes back none of 4, 64 and 256.
 -- name: noted
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = coalesce(?, last_set_at), last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & ?) | ?, saved_bytes = saved_bytes + ?
+  conditional_run = ?, flags = (flags & 324) | ?, saved_bytes = saved_bytes + ?
 
 -- name: noted_same
 next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?, outcome = ?,
-  conditional_run = ?, flags = (flags & 452) | ?, saved_bytes = saved_bytes + ?, attempts = null,
+  conditional_run = ?, flags = (flags & 324) | ?, saved_bytes = saved_bytes + ?, attempts = null,
   stored_at = ?, storings = storings + 1
 
 -- name: origin
@@ -117,7 +117,7 @@ where id = ?;
 -- A check that stored a new state.
 -- name: note_new
 update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?,
-  stored_at = ?, storings = 1, {origin}, state_id = ?, room = null
+  stored_at = ?, storings = 1, {origin}, declares = ?, state_id = ?, room = null
 where id = ?;
 
 -- A check that found all as it knew it, and was given the same answer.
