@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.spec.microdata.cards import KNOWN, NOW, PRODUCT, components_of, pages, parts_of, read, to_icalendar, to_vcard
-from tocsin.spec.microdata.lines import MOST_LETTERS
+from tests.spec.microdata.cards import (
+    KNOWN,
+    NOW,
+    PRODUCT,
+    components_of,
+    pages,
+    parts_of,
+    read,
+    texts,
+    to_icalendar,
+    to_vcard,
+)
+from tocsin.spec.microdata.lines import MOST_LETTERS, clean
 from tocsin.spec.microdata.to_icalendar import write_calendar
 from tocsin.spec.microdata.to_vcard import find_cards, write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.vcard_text import NAME_PARTS
 
 
 @given(pages())
@@ -61,6 +75,52 @@ def test_every_exported_card_is_read_by_vobject(page: Microdata) -> None:
 def test_the_same_page_gives_the_same_file(page: Microdata) -> None:
     assert to_vcard(page, which=None) == to_vcard(page, which=None)
     assert to_icalendar(page) == to_icalendar(page)
+
+
+@given(st.lists(texts, max_size=4), st.tuples(texts, texts, texts, texts))
+def test_every_text_of_a_card_is_read_as_the_page_has_it(notes: list[str], parts: tuple[str, ...]) -> None:
+    name, address = (
+        Item(None, None, tuple(text(called, value) for called, value in zip(names, parts, strict=True)))
+        for names in (NAME_PARTS[1:], ("street-address", "street-address", "locality", "region"))
+    )
+    holding = (Property(("n",), Kind.ITEM, name), Property(("adr",), Kind.ITEM, address))
+    card = Item(HCARD, None, (text("fn", "Ann"), *(text("note", note) for note in notes), *holding))
+
+    (found,) = components_of(to_vcard(page_of(card)) or "")
+
+    assert [note.value for note in found.contents.get("note", [])] == list(filter(None, map(shown, notes)))
+    first, second, third, fourth = map(shown, parts)
+    if any(map(shown, parts)):
+        assert (
+            vars(found.n.value).items()
+            >= {
+                "family": "",
+                "given": first,
+                "additional": second,
+                "prefix": third,
+                "suffix": fourth,
+            }.items()
+        )
+        street = [first, second] if first and second else first or second
+        assert (found.adr.value.street, found.adr.value.city, found.adr.value.region) == (street, third, fourth)
+
+
+@given(st.lists(texts, max_size=4))
+def test_every_text_of_an_event_is_read_as_the_page_has_it(comments: list[str]) -> None:
+    event = Item(VEVENT, None, (START, *(text("comment", comment) for comment in comments)))
+    written = to_icalendar(page_of(event)) or ""
+
+    found = parts_of(written)[1].get("COMMENT", [])
+    (by_another,) = components_of(written)
+
+    expected = list(filter(None, map(shown, comments)))
+    assert [str(one) for one in (found if isinstance(found, list) else [found])] == expected
+    assert [one.value for one in by_another.vevent.contents.get("comment", [])] == expected
+
+
+def shown(value: str) -> str:
+    """What a reader shows of a text, all line ends as one."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", re.sub("\r\n?", "\n", clean(value)))
 
 
 def text(name: str, value: str) -> Property:
