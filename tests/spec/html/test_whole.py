@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
+from tocsin.spec.html.blocks import read_blocks
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.whole import Whole, check_selector, parse_whole, to_html
 
@@ -39,7 +40,6 @@ def test_title_and_metas_are_those_of_the_page_not_of_its_templates() -> None:
 
     assert whole.title == "A page"
     assert [(meta.name, meta.content) for meta in whole.metas] == [("b", "c")]
-    assert whole.has_templates
 
 
 def test_selected_elements_are_not_those_of_templates() -> None:
@@ -47,6 +47,14 @@ def test_selected_elements_are_not_those_of_templates() -> None:
 
     assert [node.text for node in whole.select(".x")] == ["yes"]
     assert [node.text for node in whole.elements("p")] == ["yes"]
+
+
+def test_what_templates_hold_is_no_text_of_the_page() -> None:
+    cell = "<table><tr><td><p>5{}</p></td><td>x</td></tr></table>"
+    held = "<template>no<template>neither</template><script>let a</script></template>"
+
+    assert read_blocks(parsed(cell.format(held))).texts == read_blocks(parsed(cell.format(""))).texts
+    assert parsed(cell.format(held)).text_digest() == parsed(cell.format("")).text_digest()
 
 
 def test_scripts_are_found_by_their_type() -> None:

@@ -66,6 +66,7 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
     ("DT-02", "<del datetime=2008-02-30>x</del>", "<del datetime=2008-02-29>x</del><ins>y</ins>"),
     ("DT-06", "<time datetime=soon>x</time>", "<time datetime=08:20>x</time>"),
     ("DT-06", "<time>soon</time>", "<time>\xa02026-11-21 </time>"),
+    ("DT-06", "<time>soon</time>", "<time>2026-11-21<template>or so</template></time>"),
     ("ENUM-02", "<meta http-equiv=' refresh ' content=3>", "<meta http-equiv=REFRESH content=3>"),
     ("ENUM-02", "<link rel=preload href=x crossorigin=true>", "<link rel=preload href=x crossorigin=ANONYMOUS>"),
     ("NUM-03", "<time pubdate=true datetime=2026-11-21>", "<time pubdate=PUBDATE datetime=2026-11-21>"),

@@ -27,13 +27,13 @@ from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.search import count, holds_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
 __all__ = [
     "Meta",
     "Reading",
     "WholePage",
-    "outside_templates",
+    "empty_templates",
     "read_metas",
     "read_title",
     "read_whole",
@@ -186,10 +186,8 @@ def _parse(text: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]
     document = turbohtml.parse(text, positions=False)
     if document.find("selectedcontent") is not None:
         return _parse_without_copies(text, with_title=with_title)
-    found: Iterable[turbohtml.Element] = document.find_all("meta")
-    if document.find("template") is not None:
-        found = outside_templates(found)
-    metas = tuple([to_meta(node.attr) for node in found])
+    empty_templates(document)
+    metas = tuple([to_meta(node.attr) for node in document.find_all("meta")])
     return _title_of(document) if with_title else None, metas
 
 
@@ -202,8 +200,7 @@ def _parse_without_copies(text: str, *, with_title: bool) -> tuple[str | None, t
 
 
 def _title_of(document: turbohtml.Document) -> str | None:
-    titles = (node for node in document.find_all("title") if node.namespace == _HTML)
-    title = next(outside_templates(titles), None)
+    title = next((node for node in document.find_all("title") if node.namespace is _HTML), None)
     return (fold_space(title.text) or None) if title is not None else None
 
 
@@ -218,19 +215,8 @@ def to_meta(get: Callable[[str], str | None]) -> Meta:
     )
 
 
-def outside_templates(nodes: Iterable[turbohtml.Element]) -> Iterator[turbohtml.Element]:
-    """Leave out the elements that are template content; each element above them is looked at once."""
-    known: dict[turbohtml.Node, bool] = {}
-    for node in nodes:
-        path: list[turbohtml.Node] = []
-        above = node.parent
-        while above is not None and above not in known:
-            path.append(above)
-            if isinstance(above, turbohtml.Element) and above.tag == "template" and above.namespace == _HTML:
-                known[above] = True
-            else:
-                above = above.parent
-        is_inside = above is not None and known[above]
-        known.update(dict.fromkeys(path, is_inside))
-        if not is_inside:
-            yield node
+def empty_templates(document: turbohtml.Document) -> None:
+    """Take out what templates hold: it is in none of the page's elements, text and IDs, but the parser counts it in."""
+    for template in reversed(document.find_all("template")):
+        if template.namespace is _HTML:
+            template.clear()

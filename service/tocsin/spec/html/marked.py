@@ -12,6 +12,7 @@ import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
+from tocsin.spec.html.document import empty_templates
 from tocsin.spec.html.encoding import find_encoding
 from tocsin.spec.html.lineage import AnyLineage, NoLineage, find_lineage
 from tocsin.spec.html.microsyntax import split_tokens
@@ -105,10 +106,7 @@ def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False)
 
 def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, ...] = ()) -> MarkedPage:
     """Find the marks of a parsed page; they are the parser's own nodes. Its templates are emptied."""
-    # What they hold is in none of the page's text, IDs and elements, but the parser counts it in.
-    for template in reversed(document.find_all("template")):
-        if _is_html(template):
-            template.clear()
+    empty_templates(document)
     has_foreign = any(document.find(tag) is not None for tag in _FOREIGN)
     referring = document.select("[itemref]")
     found = _find_marks(document, f"{_MARKED},{_OF_XML}" if has_foreign else _MARKED, referring)

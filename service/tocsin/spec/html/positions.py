@@ -7,7 +7,7 @@ from itertools import islice
 import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
-from tocsin.spec.html.document import outside_templates, to_meta
+from tocsin.spec.html.document import empty_templates, to_meta
 from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
 
 
@@ -18,7 +18,7 @@ def read_layout(text: str) -> Layout:
     """
     document = parse_with_places(text)
     metas = []
-    for node in outside_templates(document.find_all("meta")):
+    for node in document.find_all("meta"):
         location = node.source_location
         if location is None:
             continue
@@ -38,7 +38,7 @@ def read_places(text: str) -> Places:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    found = map(to_placed, outside_templates(filter(_is_checked, parse_with_places(text).iter_elements())))
+    found = map(to_placed, filter(_is_checked, parse_with_places(text).iter_elements()))
     return Places(tuple([element for element in found if element is not None]))
 
 
@@ -64,14 +64,16 @@ def _is_checked(node: turbohtml.Element) -> bool:
 
 
 def parse_with_places(text: str) -> turbohtml.Document:
-    """Parse a page so that each element knows where it stands in the text.
+    """Parse a page so that each element knows where it stands in the text; templates hold nothing.
 
     Raises TooComplex for a page that no parser may be given.
     """
     # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
     even = text.replace("\r\n", " \n").replace("\r", "\n")
     refuse_too_complex(even.encode(), even.count("<"))
-    return turbohtml.parse(even, source_locations=True)
+    document = turbohtml.parse(even, source_locations=True)
+    empty_templates(document)
+    return document
 
 
 def _text_of(node: turbohtml.Element) -> str | None:

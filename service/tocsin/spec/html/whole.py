@@ -16,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.document import outside_templates, to_meta
+from tocsin.spec.html.document import empty_templates, to_meta
 from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.page import Kind, find_kind
@@ -70,11 +70,6 @@ class Whole:
         self.kind, self.encoding, self.document = kind, encoding, document
 
     @cached_property
-    def has_templates(self) -> bool:
-        """Whether some of its elements are in none of its text: the content of templates."""
-        return self.document.find("template") is not None
-
-    @cached_property
     def metas(self) -> tuple[Meta, ...]:
         """Its meta elements, in tree order."""
         return tuple([to_meta(node.attr) for node in self.elements("meta")])
@@ -87,15 +82,14 @@ class Whole:
     def elements(self, *tags: str) -> Sequence[Node]:
         """Give the elements of these names in tree order, without those of templates."""
         # The parser keeps lists by name, so that asking for one costs less than a walk.
-        found = self.document.find_all(tags[0]) if len(tags) == 1 else self.document.iter_elements(tags)
-        return self._outside(found)
+        return self.document.find_all(tags[0]) if len(tags) == 1 else list(self.document.iter_elements(tags))
 
     def select(self, selector: str) -> Sequence[Node]:
         """Give the elements that a CSS selector matches, in tree order, without those of templates.
 
         Raises ValueError where it is no selector.
         """
-        return self._outside(self.document.select(selector))
+        return self.document.select(selector)
 
     def text_digest(self) -> int:
         """Name all text of the page but that of scripts and styles, 63 bits; 0 where that cannot be told apart.
@@ -120,9 +114,6 @@ class Whole:
         for node in self.elements("script"):
             if (node.attr("type") or "").strip().lower() == type_:
                 yield node.text
-
-    def _outside(self, nodes: Any) -> Sequence[Node]:
-        return list(outside_templates(nodes)) if self.has_templates else list(nodes)
 
 
 def parse_whole(
@@ -154,7 +145,9 @@ def parse_whole(
     refuse_too_complex(markup, tags)
     if kind is Kind.XHTML:
         text = to_html(text)
-    return Whole(kind, encoding, turbohtml.parse(text, positions=False))
+    document = turbohtml.parse(text, positions=False)
+    empty_templates(document)
+    return Whole(kind, encoding, document)
 
 
 def to_html(text: str) -> str:
