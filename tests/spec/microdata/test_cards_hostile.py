@@ -195,6 +195,26 @@ def test_parts_that_share_very_much_end() -> None:
     assert problems
 
 
+@pytest.mark.parametrize("name", ["tel", "adr"])
+def test_ways_that_share_one_very_long_type_end(name: str) -> None:
+    way = Item(None, None, (text("type", "x" * 1_000_000), text("value", "1")))
+    card = Item(HCARD, None, (Property((name,), Kind.ITEM, way),) * 1000)
+
+    for profile in ("text", "export"):
+        written, problems = write_cards(page_of(card), profile=profile)
+        assert len(written or "") < 1.2 * MOST_LETTERS
+        assert problems
+
+
+def test_times_that_share_what_is_no_date_end() -> None:
+    shared = (Property(("dtstart",), Kind.TIME, "9" * 1_000_000),)
+    events = [Item(VEVENT, None, shared) for _ in range(1000)]
+
+    _, problems = write_calendar(page_of(*events), profile="text", now=NOW, product=PRODUCT)
+
+    assert problems == ("too much for one file: properties of one event, and 991 events are left out",)
+
+
 @pytest.mark.parametrize("name", ["org", "bday", "geo", "fn", "tel", "n"])
 def test_contacts_that_share_one_very_long_text_end(name: str) -> None:
     shared = (text(name, " x" * 500_000),)

@@ -52,3 +52,5 @@ class Events:
                 sheet.add(name, text.translate(_STRIPPED), [("VALUE", "DATE")])
             elif is_valid_global(text):
                 sheet.add(name, text.translate(_STRIPPED), [("VALUE", "DATE-TIME")])
+            else:
+                self._budget.spend(len(text))

@@ -14,7 +14,7 @@ from tocsin.spec.microdata.values import Kind
 from tocsin.spec.microdata.vcard_text import NAME_PARTS, Cards
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.spec.microdata.lines import Sheet
     from tocsin.spec.microdata.values import Item, Property
@@ -49,13 +49,9 @@ class ExportedCards(Cards):
             sheet.add(name, *written)
         # Both are demanded by RFC 2426, 3.1; vobject refuses a card without FN, others show it without any name.
         if "FN" not in told:
-            self._add_inferred(sheet, "FN", escape(self._infer_formatted(card)))
+            sheet.demand("FN", escape(self._infer_formatted(card)))
         if "N" not in told:
-            self._add_inferred(sheet, "N", self._infer_name(card))
-
-    def _add_inferred(self, sheet: Sheet, name: str, value: str) -> None:
-        self._budget.spend(len(value))
-        sheet.frame(name, value)
+            sheet.demand("N", self._infer_name(card))
 
     def _write_head(self, card: Item, sheet: Sheet) -> set[str]:
         """Write whence the card is, and its identifier; give the names that stand for good."""
@@ -103,17 +99,10 @@ class ExportedCards(Cards):
 
     def _first_text(self, item: Item, name: str) -> str | None:
         text = super()._first_text(item, name)
-        return None if text is None or not self._budget.spend(len(text)) else clean(text)
+        return None if text is None else clean(text)
 
-    def _texts(self, item: Item, name: str) -> list[str]:
-        return [escape(text) for text in self._cleaned(item, name) if text]
-
-    def _cleaned(self, item: Item, name: str) -> list[str]:
-        return [
-            clean(each.text)
-            for each in self._named(item, name)
-            if each.text is not None and self._budget.spend(len(each.text))
-        ]
+    def _each_text(self, item: Item, name: str) -> Iterator[str]:
+        return filter(None, map(clean, super()._each_text(item, name)))
 
     def _type_of(self, item: Item) -> list[tuple[str, str]]:
         return [pair for pair in super()._type_of(item) if pair[1]]

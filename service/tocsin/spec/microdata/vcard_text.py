@@ -76,7 +76,7 @@ class Cards:
             parts = (self._joined(item, part) if many else self._first(item, part) for part, many in _ADDRESS_PARTS)
             return ";".join(parts), self._type_of(item)
         if name == "org":
-            units = self._texts(item, "organization-unit")
+            units = map(escape, self._each_text(item, "organization-unit"))
             return ";".join((self._first(item, "organization-name"), *units)), []
         if name == "agent" and HCARD in item.types:
             nested = self._nest(item)
@@ -107,22 +107,21 @@ class Cards:
         return escape(self._first_text(item, name) or "")
 
     def _joined(self, item: Item, name: str) -> str:
-        return ",".join(self._texts(item, name))
+        return ",".join(map(escape, self._each_text(item, name)))
 
-    def _texts(self, item: Item, name: str) -> list[str]:
-        """Give every text of a name, escaped; items are passed over (VC-20)."""
-        found = []
+    def _each_text(self, item: Item, name: str) -> Iterator[str]:
+        """Give every text of a name; items are passed over (VC-20)."""
         for each in self._named(item, name):
             if each.text is not None:
                 if not self._budget.spend(len(each.text)):
-                    break
-                found.append(escape(each.text))
-        return found
+                    return
+                yield each.text
 
     def _first_text(self, item: Item, name: str) -> str | None:
         """Give the text of the first property of a name; None where that is an item, or there is none."""
         first = next(self._named(item, name), None)
-        return None if first is None else first.text
+        text = None if first is None else first.text
+        return text if text is not None and self._budget.spend(len(text)) else None
 
     def _named(self, item: Item, name: str) -> Iterator[Property]:
         for each in item.properties:
