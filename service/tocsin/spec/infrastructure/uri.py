@@ -19,6 +19,9 @@ UCSCHAR = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
 IPRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
 """Letters that the query of an IRI may hold besides."""
 
+_NO_IRI = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -125,6 +128,19 @@ def remove_dot_segments(path: str) -> str:
     if start < len(segments) and segments[-1] in (".", ".."):
         output.append("/")
     return "".join(output)
+
+
+def percent(found: re.Match[str]) -> str:
+    """Write what was found as the octets of its UTF-8, %-escaped; half of a surrogate pair as a replacement character.
+
+    This is how HTML hands on a surrogate that is alone, so that a URL is the same whoever writes it.
+    """
+    return "".join(f"%{octet:02X}" for octet in _SURROGATE.sub("\ufffd", found[0]).encode())
+
+
+def to_iri(url: str) -> str:
+    """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
+    return _NO_IRI.sub(percent, url)
 
 
 def _merge(path: str, base: Reference) -> str:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tocsin.spec.infrastructure.uri import percent
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -103,12 +105,6 @@ def to_literal(text: str, language: str | None = None) -> Literal:
     if language is not None and (len(language) > _LONGEST_LANGUAGE or not _LANGUAGE.fullmatch(language)):
         language = None
     return Literal(_NO_TEXT.sub("\ufffd", text), language)
-
-
-def percent(match: re.Match[str]) -> str:
-    """Write a letter that was found as the octets of its UTF-8; half of a surrogate pair as a replacement character."""
-    letter = match[0]
-    return "%EF%BF%BD" if "\ud800" <= letter <= "\udfff" else "".join(f"%{octet:02X}" for octet in letter.encode())
 
 
 class Statements:

@@ -13,7 +13,7 @@ from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
 from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED
+from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED, percent, to_iri
 from tocsin.spec.microdata.articles import find_articles, find_heading, latest, read_article
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
-_NO_IRI: Final = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
 _RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
 _LONGEST_ID: Final = 2000
@@ -198,9 +197,9 @@ class _Writer:
         """
         fragment = article.element.get("id")
         if article.permalink is not None:
-            found = _to_iri(article.permalink)
+            found = to_iri(article.permalink)
         elif fragment and len(fragment) <= _LONGEST_ID:
-            found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(_percent, fragment)}"
+            found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(percent, fragment)}"
         else:
             return self._generated_id(number)
         if found in self.ids:
@@ -244,12 +243,12 @@ class _Writer:
             ):
                 url = self.bases.resolve(link, href)
                 if url is not None and not _RUNS.match(url):
-                    return _to_iri(url)
+                    return to_iri(url)
         return None
 
 
 def _link(relation: str, href: str, media_type: str | None = None) -> str:
-    return f'<link rel="{relation}"{_attribute("type", media_type)}{_attribute("href", _to_iri(href))}/>\n'
+    return f'<link rel="{relation}"{_attribute("type", media_type)}{_attribute("href", to_iri(href))}/>\n'
 
 
 def _attribute(name: str, value: str | None) -> str:
@@ -258,15 +257,6 @@ def _attribute(name: str, value: str | None) -> str:
 
 def _texts(nodes: Iterable[Element | str]) -> Iterator[str]:
     return (node if isinstance(node, str) else node.text() for node in nodes)
-
-
-def _to_iri(url: str) -> str:
-    """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
-    return _NO_IRI.sub(_percent, url)
-
-
-def _percent(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
 
 
 def _to_rfc3339(moment: datetime) -> str:
