@@ -100,7 +100,7 @@ def test_items_that_do_not_differ_are_as_many_of_each(before: Microdata, latest:
 @given(pages(), pages())
 def test_MD_19_previous_and_latest_are_whole_lists_of_values(before: Microdata, latest: Microdata) -> None:
     """Each is all that an item of its side has for the name, so that it can be set from what is told."""
-    sides = [{_values(one, name) for one in side.all for name in _names(one)} | {()} for side in (before, latest)]
+    sides = [{(), *[each for one in side.all for each in _all_values(one)]} for side in (before, latest)]
 
     for change in compare_items(before, latest).changes:
         if change.property is not None:
@@ -110,8 +110,9 @@ def test_MD_19_previous_and_latest_are_whole_lists_of_values(before: Microdata, 
             assert begin + end <= min(len(change.previous), len(change.latest))
 
 
-def _values(one: Item, name: str) -> tuple[Value, ...]:
-    return tuple(each.value for each in one.named(name))
+def _all_values(one: Item) -> list[tuple[Value | None, ...]]:
+    """The values of each name of an item, its type, and its global id."""
+    return [(one.type,), (one.id,), *[tuple(each.value for each in one.named(name)) for name in _names(one)]]
 
 
 def _names(one: Item) -> set[str]:

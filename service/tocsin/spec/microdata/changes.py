@@ -11,7 +11,7 @@ from tocsin.spec.microdata.sameness import Sameness
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.spec.microdata.matching import Pair
     from tocsin.spec.microdata.values import Microdata, Value
@@ -44,7 +44,7 @@ class Change:
     position  its number among the top-level items of its type, from 1
     within    the names that lead from it to the item whose property changed; () for its own
     path      the item that each of these names leads to
-    property  the name whose values differ; None for an item that was added or removed
+    property  the name whose values differ, or `itemtype` or `itemid`; None for an item that was added or removed
     previous  all values of the name that it had, in order, and
     latest    has
     alike     so many values are the same at the beginning of both, and so many at the end
@@ -84,12 +84,11 @@ class Changes:
 def compare_items(before: Microdata, latest: Microdata) -> Changes:
     """Say how the latest items of a page differ from those before.
 
-    Items are the same ones by type and global id; else, within a type, first those that are equal, then those of the
-    same label, then in order (see `matching`). Neither the order of items nor that of names is a difference; the order
-    of the values of a name is. Where the values of a name differ only within items that stand in the same place and
-    have the same type and id, those items are compared property by property; else all values of the name are told,
-    items among them whole. Where a side has not all of the page's items, what only it lacks at its end is no
-    difference.
+    Which item was which, `matching` says. Neither the order of items nor that of names is a difference, nor is white
+    space; the order of the values of a name is. Where the values of a name differ only within items that stand in the
+    same place, and have the same type and no different ids, those items are compared property by property; else all
+    values of the name are told, items among them whole. Another type is told as `itemtype`, and a global id that came
+    or went as `itemid`. Where a side has not all of the page's items, what only it lacks at its end is no difference.
     """
     sameness = Sameness()
     matches = match_items(before, latest, sameness)
@@ -132,6 +131,8 @@ class _Comparing:
         waiting = deque([(pair.before, pair.latest, (), ())])
         while waiting and not self.is_exhausted:
             was, now, within, path = waiting.popleft()
+            head = pair.latest, pair.position, within
+            found += [Change("changed", *head, *each, path=path) for each in _identities(was, now)]
             before, latest = self.sameness.values(was), self.sameness.values(now)
             for name in sorted(before.keys() | latest.keys()):
                 previous, current = before.get(name, ()), latest.get(name, ())
@@ -139,15 +140,14 @@ class _Comparing:
                 lost, new = previous[begin : len(previous) - end], current[begin : len(current) - end]
                 if not (lost or new) or (pair.lacks_some_before and not lost) or (pair.lacks_some_latest and not new):
                     continue
-                inner = _inner_pairs(lost, new) if len(within) < _DEEPEST else None
+                inner = self._inner_pairs(lost, new) if len(within) < _DEEPEST else None
                 if inner is not None:
                     for place, two in enumerate(inner, begin + 1):
                         if self._reaches(*two):
                             step = Step(two[1], place if len(current) > 1 else None)
                             waiting.append((*two, (*within, name), (*path, step)))
                     continue
-                head = pair.latest, pair.position, within, name
-                found.append(Change("changed", *head, tuple(previous), tuple(current), (begin, end), path))
+                found.append(Change("changed", *head, name, tuple(previous), tuple(current), (begin, end), path))
         self.told += len(found)
         return found
 
@@ -169,14 +169,31 @@ class _Comparing:
         self.reached.add((was, now))
         return True
 
-
-def _inner_pairs(was: Sequence[Value], now: Sequence[Value]) -> list[tuple[Item, Item]] | None:
-    """Pair the values of two lists; None where they differ in more than what is within their items."""
-    if len(was) != len(now):
-        return None
-    pairs: list[tuple[Item, Item]] = []
-    for one, other in zip(was, now, strict=True):
-        if not (isinstance(one, Item) and isinstance(other, Item) and one.types == other.types and one.id == other.id):
+    def _inner_pairs(self, was: Sequence[Value], now: Sequence[Value]) -> list[tuple[Item, Item]] | None:
+        """Pair the values of two lists; None where they differ in more than what is within their items."""
+        if len(was) != len(now):
             return None
-        pairs.append((one, other))
-    return pairs
+        pairs: list[tuple[Item, Item]] = []
+        for one, other in zip(was, now, strict=True):
+            if not (isinstance(one, Item) and isinstance(other, Item) and self._may_be_one(one, other)):
+                return None
+            pairs.append((one, other))
+        return pairs
+
+    def _may_be_one(self, was: Item, now: Item) -> bool:
+        """Say whether two items that stand in one place may be the same one."""
+        if was.id != now.id and None not in (was.id, now.id):
+            return False
+        return was.types == now.types or self.sameness.contents.is_same(was, now)
+
+
+def _identities(was: Item, now: Item) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Give what else than properties differs in two items, by the attributes that say it."""
+    if was.types != now.types:
+        yield "itemtype", _one_or_none(was.type), _one_or_none(now.type)
+    if was.id != now.id:
+        yield "itemid", _one_or_none(was.id), _one_or_none(now.id)
+
+
+def _one_or_none(text: str | None) -> tuple[str, ...]:
+    return () if text is None else (text,)

@@ -1,15 +1,16 @@
-"""Which item of a page was which before: by type and global id, then by what it is, then by its place."""
+"""Which item of a page was which before: by global id, then by type and by what it says, then by type and place."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import split_tokens
+from tocsin.spec.microdata.likeness import Side, find_alike
 from tocsin.spec.microdata.packing import SHORTENED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
     from tocsin.spec.microdata.sameness import Sameness, Values
     from tocsin.spec.microdata.values import Item, Microdata
@@ -70,27 +71,38 @@ def _label_in(values: Values) -> str | None:
 
 
 def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Matches:
-    """Match the top-level items of two readings: those of one type and global id, or of one type without any.
+    """Match the top-level items of two readings.
 
-    Of several such ones first those that are equal, so that an item that is put in above the others is one that was
-    added; then those of the same label; then the others in order. Takes as long as there are items, and no longer.
+    Those that are equal come first, so that one that is put in above the others is added; then those of one global id.
+    Items without any are the same ones if their type and their label is, which no other one has; else if they have
+    distinctive properties in common, see `likeness`; else by type and position: in order, between the same ones of
+    their type, so that the last one of a list is not the one that went from its top. Who got or lost a global id, or
+    is of another type now, is known by its label and by all that it says.
     """
-    matching = _Matching(before, latest)
+    matching = _Matching(before, latest, sameness)
+    contents = sameness.contents
     matching.match(lambda one: sameness.number(one.item))
-    matching.match(lambda one: _labelled(one.item, sameness))
+    matching.match(_only(with_id=True, key=matching.label_key))
+    matching.match(_only(with_id=True, key=_key))
+    matching.match(_only(with_id=True, key=lambda one: one.item.id))
+    matching.match(_only(with_id=False, key=matching.name_key))
+    for key in (lambda one: contents.number(one.item) if matching.label(one) else None, matching.name_key):
+        matching.match(_only(with_id=False, key=key), key)
+        matching.match(key, _only(with_id=False, key=key))
+    matching.match_alike()
     matching.forget_the_end()
-    matching.match(lambda one: _key(one.item))
+    matching.match_neighbours()
     matching.forget_the_end()
     return matching.matches()
 
 
-def _key(item: Item) -> Hashable:
-    return item.types, item.id
+def _key(one: Placed) -> Hashable:
+    return one.item.types, one.item.id
 
 
-def _labelled(item: Item, sameness: Sameness) -> Hashable | None:
-    label = _label_in(sameness.values(item))
-    return (_key(item), label) if label is not None else None
+def _only(key: _Key, *, with_id: bool) -> _Key:
+    """Limit a key to items that have a global id, or to those that have none."""
+    return lambda one: key(one) if (one.item.id is not None) is with_id else None
 
 
 def _placed(data: Microdata) -> list[Placed]:
@@ -107,30 +119,88 @@ def _lacks_some(data: Microdata) -> bool:
     return data.is_cut and any(said != SHORTENED for said in data.problems)
 
 
+def _next_to(placed: Iterable[Placed], known: Mapping[int, int]) -> dict[int, Hashable]:
+    """Give for each item, by its place, its type and the last one of it that is known; `known` numbers them."""
+    last: dict[Hashable, int] = {}
+    found: dict[int, Hashable] = {}
+    for one in placed:
+        found[one.place] = one.item.types, last.get(one.item.types)
+        if one.place in known:
+            last[one.item.types] = known[one.place]
+    return found
+
+
 class _Matching:
     """The items of two readings that nobody has matched yet, and the pairs so far."""
 
-    def __init__(self, before: Microdata, latest: Microdata) -> None:
-        self._before, self._latest = _placed(before), _placed(latest)
+    def __init__(self, before: Microdata, latest: Microdata, sameness: Sameness) -> None:
+        self._sameness = sameness
+        self._all = self._before, self._latest = _placed(before), _placed(latest)
         self._lacks = _lacks_some(before), _lacks_some(latest)
-        self._ends = len(self._before) - 1, len(self._latest) - 1
         self._pairs: list[tuple[Placed, Placed]] = []
+        self._repeated: Collection[Hashable] | None = None
 
-    def match(self, key: Callable[[Placed], Hashable | None]) -> None:
+    def match(self, key: _Key, key_of_latest: _Key | None = None) -> None:
         """Match those of the same key, in order; those without one are left."""
+        if not (self._before and self._latest):
+            return
         waiting: dict[Hashable, deque[Placed]] = {}
         for one in self._before:
             waiting.setdefault(key(one), deque()).append(one)
         waiting.pop(None, None)
-        left: list[Placed] = []
-        for other in self._latest:
-            if same := waiting.get(key(other)):
-                self._pairs.append((same.popleft(), other))
-            else:
-                left.append(other)
-        matched = {one.place for one, _ in self._pairs}
-        self._before = [one for one in self._before if one.place not in matched]
-        self._latest = left
+        key_of_latest = key_of_latest or key
+        self._take(
+            [(same.popleft(), other) for other in self._latest if (same := waiting.get(key_of_latest(other)))],
+        )
+
+    def match_alike(self) -> None:
+        """Match those that have distinctive properties in common."""
+        if self._before and self._latest:
+            sides = Side(self._all[0], self._before), Side(self._all[1], self._latest)
+            self._take(find_alike(*sides, self._sameness))
+
+    def match_neighbours(self) -> None:
+        """Match those without a global id that stand behind the same one of their type, or before it, in order."""
+        was = {one.place: other.place for one, other in self._pairs}
+        now = {other.place: other.place for _, other in self._pairs}
+        for step in (1, -1):
+            self._match_in_order(_next_to(self._all[0][::step], was), _next_to(self._all[1][::step], now))
+
+    def _match_in_order(self, was: Mapping[int, Hashable], now: Mapping[int, Hashable]) -> None:
+        """Match those of the same place, of the same label first."""
+
+        def of(places: Mapping[int, Hashable], label: Callable[[Placed], str | None]) -> _Key:
+            return _only(lambda one: (places[one.place], label(one)), with_id=False)
+
+        for label in (self.label, lambda _one: None):
+            self.match(of(was, label), of(now, label))
+
+    def label(self, one: Placed) -> str | None:
+        """Give the label of an item."""
+        return _label_in(self._sameness.values(one.item))
+
+    def label_key(self, one: Placed) -> Hashable | None:
+        """Tell an item by type, global id and label."""
+        label = self.label(one)
+        return (one.item.types, one.item.id, label) if label is not None else None
+
+    def name_key(self, one: Placed) -> Hashable | None:
+        """Tell an item by type and label, where no other one has them."""
+        label = self.label(one)
+        key = one.item.types, label
+        return key if label is not None and key not in self._names_of_many() else None
+
+    def _names_of_many(self) -> Collection[Hashable]:
+        if self._repeated is None:
+            counts = [Counter((one.item.types, self.label(one)) for one in side) for side in self._all]
+            self._repeated = {name for count in counts for name, times in count.items() if times > 1}
+        return self._repeated
+
+    def _take(self, pairs: Sequence[tuple[Placed, Placed]]) -> None:
+        self._pairs += pairs
+        was, now = {one.place for one, _ in pairs}, {other.place for _, other in pairs}
+        self._before = [one for one in self._before if one.place not in was]
+        self._latest = [other for other in self._latest if other.place not in now]
 
     def forget_the_end(self) -> None:
         """Leave out what is behind all matches where the other side has not all of its items: it may be there still."""
@@ -145,15 +215,22 @@ class _Matching:
 
     def matches(self) -> Matches:
         """Give what was found."""
+        ends = [len(side) - 1 for side in self._all]
         pairs = [
             Pair(
                 one.item,
                 other.item,
                 other.place,
                 other.position,
-                self._lacks[0] and one.place == self._ends[0],
-                self._lacks[1] and other.place == self._ends[1],
+                self._lacks[0] and one.place == ends[0],
+                self._lacks[1] and other.place == ends[1],
             )
             for one, other in self._pairs
         ]
         return Matches(pairs, self._latest, self._before)
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    _Key: TypeAlias = Callable[[Placed], Hashable | None]

@@ -11,20 +11,27 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Value
 
+    Said: TypeAlias = Mapping[str, Hashable]
     Values: TypeAlias = Mapping[str, Sequence[Value]]
 
 
 class Sameness:
     """Numbers items, of several pages too, so that the same ones have the same number.
 
-    Each item is looked at once, however many lead to it. Where one leads back to one that it is a part of, that one
-    counts there by its texts alone; so two items that are the same can have two numbers, but only in such circles.
+    with_identity  their types and global ids count; else only what they say, and what those within them say
+
+    Texts are the same if people see the same: how much white space is between words is no difference. Each item is
+    looked at once, however many lead to it. Where one leads back to one that it is a part of, that one counts there by
+    its texts alone; so two items that are the same can have two numbers, but only in such circles.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_identity: bool = True) -> None:
+        self._with_identity = with_identity
+        self._contents: Sameness | None = None
         self._numbers: dict[Item, int] = {}
         self._known: dict[Hashable, int] = {}
         self._values: dict[Item, Values] = {}
+        self._said: dict[Item, Said] = {}
 
     def values(self, item: Item) -> Values:
         """Give the values of each name of an item, in tree order; the names in that of the alphabet."""
@@ -37,6 +44,18 @@ class Sameness:
             known = self._values[item] = {name: found[name] for name in sorted(found)}
         return known
 
+    @property
+    def contents(self) -> Sameness:
+        """The same, of what items say alone."""
+        if self._contents is None:
+            self._contents = Sameness(with_identity=False)
+        return self._contents
+
+    def said(self, item: Item) -> Said:
+        """Give for each name of an item what stands for its values: the same for the same ones."""
+        self.number(item)
+        return self._said[item]
+
     def number(self, item: Item) -> int:
         """Give an item its number."""
         if item not in self._numbers:
@@ -47,7 +66,7 @@ class Sameness:
         """Say whether two values are: two equal texts, or two items that are the same."""
         if isinstance(one, Item):
             return isinstance(other, Item) and self.number(one) == self.number(other)
-        return one == other
+        return one == other or (not isinstance(other, Item) and one.split() == other.split())
 
     def _number_all(self, start: Item) -> None:
         """Number an item and all that it leads to, the innermost first."""
@@ -64,19 +83,25 @@ class Sameness:
                 self._numbers[item] = self._number(item)
 
     def _number(self, item: Item) -> int:
-        values = [(name, *map(self._key, values)) for name, values in self.values(item).items()]
-        return self._intern((item.types, item.id, *values))
+        said = self._said[item] = {
+            name: tuple([self._key(value) if isinstance(value, Item) else " ".join(value.split()) for value in values])
+            for name, values in self.values(item).items()
+        }
+        return self._intern((*self._identity(item), *said.items()))
 
-    def _key(self, value: Value) -> Hashable:
-        if not isinstance(value, Item):
-            return value
-        number = self._numbers.get(value)
-        return (self._number_alone(value), "above") if number is None else number
+    def _key(self, item: Item) -> Hashable:
+        number = self._numbers.get(item)
+        return (self._number_alone(item), "above") if number is None else number
 
     def _number_alone(self, item: Item) -> int:
-        values = self.values(item).items()
-        texts = [(name, *[value for value in each if not isinstance(value, Item)]) for name, each in values]
-        return self._intern((item.types, item.id, *texts))
+        texts = [
+            (name, *[" ".join(value.split()) for value in values if not isinstance(value, Item)])
+            for name, values in self.values(item).items()
+        ]
+        return self._intern((*self._identity(item), *texts))
+
+    def _identity(self, item: Item) -> tuple[Hashable, ...]:
+        return (item.types, item.id) if self._with_identity else ()
 
     def _intern(self, key: Hashable) -> int:
         return self._known.setdefault(key, len(self._known))
