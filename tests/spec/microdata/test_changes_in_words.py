@@ -49,6 +49,28 @@ def test_items_that_came_and_went_are_told_with_their_short_type() -> None:
     assert told(came, went) == ['added: vevent "Jazz"', "removed: hcard 2"]
 
 
+@pytest.mark.parametrize("name", ["dtstart", "startDate"])
+def test_events_that_came_and_went_are_told_with_their_day(name: str) -> None:
+    """Those of one name are not told apart by it."""
+    jazz = {"type": VEVENT, "properties": {name: ["2009-05-05"]}}
+
+    assert told(change("added", latest=jazz), change("removed", label=None, previous=jazz)) == [
+        'added: vevent "Jazz" (2009-05-05)',
+        "removed: vevent 2 (2009-05-05)",
+    ]
+
+
+def test_of_a_list_of_items_those_that_differ_are_said() -> None:
+    def of(label: str, day: str) -> dict[str, Any]:
+        return {"type": VEVENT, "properties": {"summary": [label], "dtstart": [day]}}
+
+    before, latest = [of("Mass", "1"), of("Jazz", "2")], [of("Mass", "1"), of("Jazz", "3"), of("Opera", "4")]
+
+    assert told(change(label="Season", property="event", previous=before, latest=latest)) == [
+        'event of "Season": vevent "Jazz" (2) → vevent "Jazz" (3), vevent "Opera" (4) (beside 1 more)'
+    ]
+
+
 def test_a_property_of_an_item_within_others_is_told_from_the_inside_outwards() -> None:
     moved = change(within=["location", "geo"], property="latitude", previous=["1"], latest=["2"])
 
@@ -135,8 +157,14 @@ def test_what_is_said_of_one_change_stays_on_one_line() -> None:
     assert told(change(property="a\nb", previous=["c\r\n\td"], latest=["e"])) == ['a b of "Jazz": c d → e']
 
 
-def test_a_cut_list_says_how_many_items_differ_in_all() -> None:
-    assert told(cut=True) == ["not all is shown: 1 added, 1,200 changed in all"]
+def test_a_cut_list_says_how_many_items_differ_at_least() -> None:
+    assert told(cut=True) == ["not all is shown: at least 1 added, 1,200 changed"]
+
+
+def test_where_only_what_is_not_kept_may_differ_that_is_said() -> None:
+    nothing: dict[str, Any] = {"added": 0, "removed": 0, "changed": 0, "cut": True, "changes": []}
+
+    assert list(tell_changes(nothing)) == ["not all is shown: more may differ"]
 
 
 def test_numbers_of_items_are_told_in_words() -> None:
@@ -181,7 +209,7 @@ OBEYED = "\x1b\x07\u202e\x00\x9b\ud800\u2066\ufeff"
 
 
 def test_nothing_that_a_page_says_is_obeyed_by_a_terminal_or_turns_the_text_around() -> None:
-    nested = {"type": f"v{OBEYED}", "properties": {"name": [f"n{OBEYED}"]}}
+    nested = {"type": f"v{OBEYED}", "properties": {"name": [f"n{OBEYED}"], "dtstart": [f"d{OBEYED}"]}}
     moved = change(
         property=f"p{OBEYED}",
         label=f"l{OBEYED}",
@@ -195,8 +223,8 @@ def test_nothing_that_a_page_says_is_obeyed_by_a_terminal_or_turns_the_text_arou
 
     assert [letter for line in lines for letter in line if letter in OBEYED] == []
     made = "\N{REPLACEMENT CHARACTER}" * len(OBEYED)
-    assert lines[0] == f'p{made} of w{made} of "l{made}": b{made} → a{made}, v{made} "n{made}"'
-    assert lines[1] == f"added: k{made} 2"
+    assert lines[0] == f'p{made} of w{made} of "l{made}": b{made} → a{made}, v{made} "n{made}" (d{made})'
+    assert lines[1] == f"added: k{made} 2 (d{made})"
 
 
 def test_what_was_too_long_for_its_event_is_told_by_its_length() -> None:

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
+_COUNTED: Final = ("added", "removed", "changed")
 _LISTS: Final = (list, tuple)
+_DAYS: Final = ("dtstart", "startDate")
+"""Names of properties that tell one of several events of one name from the others."""
+
 # Controls, halves of letters, and what turns the direction of the text that follows.
 _UNSAFE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -31,12 +35,14 @@ def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
     for change in items["changes"]:
         yield _tell(change)
     if items["cut"]:
-        yield f"not all is shown: {count_changes(items)} in all"
+        # The page may have more than is kept of it, and so may its differences.
+        known = any(items[word] for word in _COUNTED)
+        yield f"not all is shown: {f'at least {count_changes(items)}' if known else 'more may differ'}"
 
 
 def count_changes(items: Mapping[str, Any]) -> str:
     """Say how many items differ: `1 added, 2 changed`."""
-    counts = {word: items[word] for word in ("added", "removed", "changed")}
+    counts = {word: items[word] for word in _COUNTED}
     return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "none"
 
 
@@ -49,7 +55,7 @@ def short_type(type_: str | None) -> str:
 def _tell(change: Mapping[str, Any]) -> str:
     item, previous, latest = change["item"], change["previous"], change["latest"]
     if change["property"] is None:
-        return f"{change['change']}: {_known_as(item, with_type=True)}"
+        return f"{change['change']}: {_known_as(item, with_type=True)}{_day(previous or latest)}"
     subject = _place(change)
     previous, latest, beside = _what_differs(previous or (), latest or ())
     beside_those = f" (beside {beside:,} more)" if beside else ""
@@ -83,11 +89,15 @@ def _place(change: Mapping[str, Any]) -> str:
 
 
 def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
-    """Leave out of long lists what both begin and end with; says also how many values that are."""
-    if not (isinstance(previous, _LISTS) and isinstance(latest, _LISTS)):
+    """Leave out of lists that are long, or of items, what both begin and end with; says also how many values that are.
+
+    An item that is the same and one that is not may be known by the same words.
+    """
+    if not (isinstance(previous, _LISTS) and isinstance(latest, _LISTS)) or previous == latest:
         return previous, latest, 0
     most = min(len(previous), len(latest))
-    if max(len(previous), len(latest)) <= _MOST_VALUES or previous == latest:
+    is_of_items = any(isinstance(value, dict) for value in (*previous, *latest))
+    if max(len(previous), len(latest)) <= _MOST_VALUES and not is_of_items:
         return previous, latest, 0
     begin = next((place for place in range(most) if previous[place] != latest[place]), most)
     most -= begin
@@ -116,12 +126,21 @@ def _value(value: Any) -> str:
     """Show a text, or an item by its type and what people know it by."""
     if not isinstance(value, dict) or "length" in value:
         return _cut(_said(value)) or '""'
-    said = value.get("properties") or {}
-    lists = [said[name] for name in LABELS if isinstance(said, dict) and isinstance(said.get(name), list)]
-    named = (text for texts in lists for text in texts if isinstance(text, str))
-    label = _cut(next(named, ""))
-    kind = short_type(_said(value.get("type")))
-    return f'{kind} "{label}"' if label else kind
+    label, kind = _cut(_text_of(value, LABELS)), short_type(_said(value.get("type")))
+    return f'{kind} "{label}"{_day(value)}' if label else f"{kind}{_day(value)}"
+
+
+def _day(item: Any) -> str:
+    """Say when an event is, behind its name."""
+    day = _cut(_text_of(item, _DAYS))
+    return f" ({day})" if day else ""
+
+
+def _text_of(item: Any, names: Sequence[str]) -> str:
+    """Give the first text of an item, as the event shows it, that has one of these names; "" without any."""
+    said = item.get("properties") if isinstance(item, dict) else None
+    lists = [said[name] for name in names if isinstance(said, dict) and isinstance(said.get(name), list)]
+    return next((text for texts in lists for text in texts if isinstance(text, str)), "")
 
 
 def _said(value: Any) -> str:
