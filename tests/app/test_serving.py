@@ -17,7 +17,7 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app import assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
-from tocsin.errors import FetchError, LeftAlone, NotWatched, SettingsError, UsageError
+from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched, SettingsError
 from tocsin.model import NewPage
 from tocsin.settings import (
     HostSettings,
@@ -107,19 +107,33 @@ async def test_a_page_that_robots_txt_forbids_is_not_asked_for(tmp_path: Path) -
         origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /a", headers={"Content-Type": "text/plain"})
         page_id = await made.watch(origin.url("/a"))
 
-        with pytest.raises(UsageError, match="robots"):
+        with pytest.raises(NotAllowed, match=r"/a: forbidden by robots\.txt: line 2: .*; its site") as said:
             await made.service.receive(page_id)
 
+        assert (said.value.why, said.value.is_asked) == ("disallowed", False)
         assert not origin.asked("/a")
+
+
+async def test_a_page_that_leads_to_what_robots_txt_forbids_was_asked_for(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /a", headers={"Content-Type": "text/plain"})
+        origin.pages["/from"] = Page("", status=302, headers={"Location": "/a"})
+        page_id = await made.watch(origin.url("/from"))
+
+        with pytest.raises(NotAllowed, match="/a: forbidden") as said:
+            await made.service.receive(page_id)
+
+        assert said.value.is_asked
 
 
 async def test_a_paused_page_is_not_asked_for(tmp_path: Path) -> None:
     async with Origin() as origin, running(tmp_path) as made:
         page_id = await made.watch(origin.url("/a"), is_paused=True)
 
-        with pytest.raises(UsageError, match="paused"):
+        with pytest.raises(NotAllowed, match="resume it first") as said:
             await made.service.receive(page_id)
 
+        assert said.value.why == "paused"
         assert not origin.asked("/a")
 
 
