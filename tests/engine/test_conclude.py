@@ -275,9 +275,10 @@ def test_a_page_that_declares_nothing_says_so() -> None:
 
 
 def test_T21_a_check_within_the_gap_is_skipped() -> None:
-    result = conclude(task()).skipped()
+    result = conclude(task(last_set_at=START - SECOND), min_gap=timedelta(minutes=5)).skipped()
 
     assert result.report.outcome == "skipped"
+    assert result.report.next_try == START - SECOND + 300 * SECOND + 1
     assert result.set_at is None
 
 

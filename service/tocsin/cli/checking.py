@@ -137,12 +137,13 @@ def print_report(report: CheckReport) -> None:
         details.append(f"signals: {', '.join(report.signals)}")
     if report.error:
         details.append(f"{report.error[0]}: {report.error[1]}")
-    if report.next_try:
+    if report.next_try and outcome is not CheckOutcome.SKIPPED:
         details.append(f"next try: {show_time(report.next_try)}")
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
     if outcome is CheckOutcome.SKIPPED:
-        details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}")
+        until = f"; it may be from {show_time(report.next_try)} on" if report.next_try else ""
+        details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}{until}")
     elif report.problem:
         details.append(f"problem: {report.problem}")
     if outcome in _MEANING:

@@ -73,9 +73,8 @@ class Conclusion:
 
     def skipped(self) -> CheckResult:
         """The page's last set was a moment ago: no request is made (T21)."""
-        report = CheckReport(
-            self._task.url, CheckOutcome.SKIPPED, problem=f"checked within {show_span(self._policy.min_gap)}"
-        )
+        problem = f"checked within {show_span(self._policy.min_gap)}"
+        report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=problem, next_try=self._gap_ends_at())
         return self._result(report, self._next_without_request(), keeps_rule=True)
 
     def disallowed(self, refusal: Disallowed) -> CheckResult:
@@ -252,13 +251,17 @@ class Conclusion:
 
     def _next_without_request(self) -> tuple[Instant, str]:
         """When a page is due that no request was made for: an `again` still stands, as soon as it may be (T21, T60)."""
-        task, instruction = self._task, self._task.instruction
+        instruction = self._task.instruction
         if instruction is None or instruction.kind != "again":
             return self._next()
-        earliest = self._began
-        if task.last_set_at is not None and task.last_set_at <= self._began:
-            earliest = max(earliest, task.last_set_at + round(self._policy.min_gap.total_seconds() * 1_000_000) + 1)
-        return max(earliest, instruction.at or 0), "held: again as soon as it may be"
+        return max(self._gap_ends_at(), instruction.at or 0), "held: again as soon as it may be"
+
+    def _gap_ends_at(self) -> Instant:
+        """When requests may be made for the page again (T21)."""
+        last = self._task.last_set_at
+        if last is None or last > self._began:
+            return self._began
+        return max(self._began, last + round(self._policy.min_gap.total_seconds() * 1_000_000) + 1)
 
     def _result(
         self,

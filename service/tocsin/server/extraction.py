@@ -145,7 +145,9 @@ class Extraction:
 
     async def items(self, page: PageRow) -> bytes:
         """Give the items that are kept of a page, as `KeptItems` in JSON. Raises Problem, StoreError."""
-        told = Told(page.id, await self.parts.store.latest_items(page.id), no_text=page.noindex)
+        kept, keeps = await self.parts.store.items_before(page.id), self.parts.service.settings().items.keep
+        why = None if kept is not None and kept.count else _why_none(page, is_read=kept is not None, keeps=keeps)
+        told = Told(page.id, kept, page.noindex, why)
         with self._place():
             outcome = await self._do(page, told)
         match outcome.found:
@@ -262,6 +264,22 @@ Extracting = Annotated[Extraction, Depends(extraction)]
 def _finding(page: PageRow, body: bytes) -> Finding:
     """Name what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
     return (body,) if body else (b"", page.last_received_at)
+
+
+def _why_none(page: PageRow, *, is_read: bool, keeps: bool) -> str:
+    """Say why no items are kept of a page."""
+    if page.noindex:
+        return "the page asks not to be indexed (noindex): none of its data is kept or given away"
+    if not keeps:
+        return "the service keeps none (items.keep = false); they can be had of the page as it is"
+    if page.not_html:
+        return "what was received last is neither HTML nor XHTML"
+    if is_read:
+        return "the page has none"
+    if page.last_received_at is None:
+        return "the page was not received yet"
+    asks = "the page asks that no copy is kept (noarchive), or none was read yet: that is done when it changes next"
+    return f"{asks}; they can be had of the page as it is"
 
 
 def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> Document:

@@ -107,12 +107,14 @@ class OfPage(Struct, frozen=True, tag_field="what", tag=True):
 class Told(Struct, frozen=True, tag_field="what", tag=True):
     """Kept items are to be told, as `KeptItems` in JSON.
 
-    no_text  none are kept, because the page is not to be indexed
+    no_text  the page is not to be indexed
+    why      there are none, in words; None: there are some
     """
 
     page_id: int
     kept: PageItems | None
     no_text: bool
+    why: str | None
 
 
 class Written(Struct, frozen=True, tag_field="what", tag=True):
@@ -260,9 +262,9 @@ def _write_instead(work: OfPage, doubt: str) -> Written | Refused | None:
 
 
 def _tell(work: Told) -> JsonObject:
-    kept, nothing = work.kept, {"at": None, "since": None, "count": 0, "cut": False, "no_text": work.no_text}
+    kept, told = work.kept, {"no_text": work.no_text, "why": work.why}
     if kept is None:
-        return {**nothing, "items": [], "formats": []}
+        return {"at": None, "since": None, "count": 0, "cut": False, **told, "items": [], "formats": []}
     data = unpack(kept.packed)
     found = to_object(data)
     return {
@@ -270,7 +272,7 @@ def _tell(work: Told) -> JsonObject:
         "since": to_rfc3339(kept.first_at),
         "count": kept.count,
         "cut": kept.is_cut or bool(found.get("cut")),
-        "no_text": work.no_text,
+        **told,
         "items": found["items"],
         "formats": [
             {

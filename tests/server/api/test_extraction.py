@@ -10,11 +10,13 @@ import feedparser  # type: ignore[import-untyped]  # has no types
 import icalendar
 import pytest
 import vobject  # type: ignore[import-untyped]  # has no types
+from msgspec.structs import replace
 
-from tests.server.diary import AT, BODY, QUIET, got, keep, page
+from tests.server.diary import AT, BODY, QUIET, URL, got, keep, page
 from tocsin.events import to_rfc3339
-from tocsin.model import Scope
+from tocsin.model import NO_ITEMS, Scope
 from tocsin.server.api.extraction import POLICY, Way
+from tocsin.settings import ItemSettings
 from tocsin.spec.extract import Form
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -217,6 +219,7 @@ async def test_kept_items_are_told_with_the_formats_that_they_can_be_had_in(api:
     told = await api.get("/pages/1/items")
 
     assert (told["count"], told["cut"], told["no_text"], told["at"]) == (3, False, False, to_rfc3339(desk.now))
+    assert told["why"] is None
     assert [item["type"].rpartition("/")[2] for item in told["items"]] == ["hcalendar#vevent", "hcard", "hcard"]
     assert told["items"][1]["properties"] == {"fn": ["Ann Lee"]}
     urls = {way["form"]: way["url"] for way in told["formats"]}
@@ -224,11 +227,44 @@ async def test_kept_items_are_told_with_the_formats_that_they_can_be_had_in(api:
     assert (await api.call("GET", urls["ical"].removeprefix("/api/v1"))).status_code == 200
 
 
-@pytest.mark.usefixtures("desk")
 async def test_a_page_of_which_no_items_are_kept_has_none(api: Api) -> None:
+    await api.add(URL)
+
     told = await api.get("/pages/1/items")
 
     assert (told["at"], told["count"], told["items"], told["formats"]) == (None, 0, [], [])
+    assert told["why"] == "the page was not received yet"
+
+
+async def test_of_a_page_that_is_not_to_be_archived_it_is_said_why_no_items_are_kept(api: Api, desk: Desk) -> None:
+    await desk.check(URL, "0", items=NO_ITEMS)
+
+    told = await api.get("/pages/1/items")
+
+    assert "noarchive" in told["why"]
+    assert told["why"].endswith("can be had of the page as it is")
+    assert "Jazz" in (await got(api, "ical")).text
+
+
+async def test_a_page_that_has_none_says_when_that_was_read(api: Api, desk: Desk) -> None:
+    await keep(api, desk, QUIET)
+
+    told = await api.get("/pages/1/items")
+
+    assert (told["at"], told["count"], told["why"]) == (to_rfc3339(desk.now), 0, "the page has none")
+
+
+async def test_what_is_no_page_has_no_items_to_be_kept(api: Api, desk: Desk) -> None:
+    await desk.check(URL, "0", not_html=True)
+
+    assert "neither HTML nor XHTML" in (await api.get("/pages/1/items"))["why"]
+
+
+async def test_a_service_that_keeps_no_items_says_so(api: Api, desk: Desk) -> None:
+    await desk.check(URL, "0", items=NO_ITEMS)
+    api.rig.service.settings_ = replace(api.rig.service.settings_, items=ItemSettings(keep=False))
+
+    assert "items.keep" in (await api.get("/pages/1/items"))["why"]
 
 
 async def test_a_page_by_itself_says_that_items_of_it_are_kept(api: Api, desk: Desk) -> None:

@@ -300,7 +300,9 @@ async def test_of_a_page_known_not_to_be_indexed_nothing_is_even_asked_for(api: 
 
     assert (await api.refused("GET", f"{AT}/ical"))["type"] == "urn:tocsin:problem:kept-back"
     assert api.rig.service.asked == []
-    assert (await api.get("/pages/1/items"))["no_text"] is True
+    told = await api.get("/pages/1/items")
+    assert (told["no_text"], told["at"]) == (True, None)
+    assert "noindex" in told["why"]
 
 
 @pytest.mark.parametrize("form", ["ical", "microdata"])

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
+from tests.server.diary import URL
 from tests.server.serving import furnish
-from tocsin.model import Scope
+from tocsin.events import to_rfc3339
+from tocsin.model import CheckOutcome, CheckReport, Scope
+from tocsin.server.api import bulk
 
 if TYPE_CHECKING:
+    from tests.contract.desk import Desk
     from tests.server.api.talk import Api
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
@@ -234,4 +239,32 @@ async def test_a_page_is_checked_now_and_its_progress_told(api: Api) -> None:
     assert answer.status_code == 202
     check = await api.get(answer.headers["location"].removeprefix("/api/v1"))
     assert (check["done"], check["total"], check["is_over"]) == (0, 2, False)
+    assert (check["skipped"], check["skipped_until"]) == (0, None)
     assert await api.get(f"/checks/{check['id']}/reports") == {"items": []}
+
+
+async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Api, desk: Desk) -> None:
+    (second,) = await desk.watch(A)
+    check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})
+    skipped, found = await desk.task(URL), desk.result(await desk.task(A), "1")
+    until = desk.now + 1_000_000
+    report = CheckReport(URL, CheckOutcome.SKIPPED, problem="checked within 10s", next_try=until)
+    results = [replace(desk.result(skipped), state=None, verdict=None, report=report), found]
+    request_id = int(check["id"])
+    await desk.store.commit(desk.claim, [replace(each, request_id=request_id) for each in results])
+
+    told = await api.get(f"/checks/{check['id']}")
+
+    assert (told["is_over"], told["done"], told["skipped"]) == (True, 2, 1)
+    assert told["skipped_until"] == to_rfc3339(until)
+
+
+async def test_of_more_checks_than_can_be_counted_it_is_not_said_how_many_were_skipped(
+    api: Api, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "MOST_COUNTED", 1)
+    (second,) = await desk.watch(A)
+
+    check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})
+
+    assert (check["skipped"], check["skipped_until"]) == (None, None)

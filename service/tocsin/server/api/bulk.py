@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import Query, Response
 from pydantic import ConfigDict, Field
 
-from tocsin.model import PageQuery, View
+from tocsin.model import CheckOutcome, PageQuery, View
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act, Meant, check_pages, read_deed, start_deed
 from tocsin.server.api.given import NumberInPath, Once, UlidInPath, make_router, number, numbers, problems
-from tocsin.server.api.schemas.common import Id, Job, Model, job_of
+from tocsin.server.api.schemas.common import Id, Job, Model, job_of, time_or_none
 from tocsin.server.api.schemas.pages import Bulk, Check, CheckReport, CheckReports, Chosen
 from tocsin.server.api.shapes import report_of
 from tocsin.server.decisions import cancel_job, demand_page, missing
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 router = make_router("bulk")
 checks = make_router("pages")
 job_routes = make_router("jobs")
+
+MOST_COUNTED: Final = 1000
+"""Of more reports than these it is not counted what they say each time that somebody looks how checks go on."""
 
 _KINDS: dict[str, DeedKind] = {
     "pause": "pause",
@@ -90,8 +93,8 @@ class After(Model):
 async def check_page(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> Check:
     """Check a page now, at its host's turn; what it comes to is told as that of any other check.
 
-    A page that was received within its `min_gap` is not asked for again: the report's outcome is `skipped`, and its
-    problem says why.
+    A page that was received within its `min_gap` is not asked for again: `skipped` counts it, `skipped_until` says when
+    it may be, and its report has the outcome `skipped`, and why in `problem`.
     """
     page = await demand_page(parts, number(page_id))
     return await _asked(parts, await check_pages(parts, Act(jobs, caller), [page.id]), response)
@@ -127,8 +130,20 @@ async def _asked(parts: Parts, check_id: int, response: Response) -> Check:
 
 async def _progress(parts: Parts, check_id: int) -> Check:
     done, total = await parts.store.request_progress(check_id)
+    skipped, until = 0 if total <= MOST_COUNTED else None, 0
+    if done and skipped is not None:
+        for _, report in await parts.store.request_reports(check_id, after=0):
+            if report.outcome == CheckOutcome.SKIPPED:
+                skipped, until = skipped + 1, max(until, report.next_try or 0)
     # A request for nothing is over; one that is not there, or was forgotten, looks the same.
-    return Check(id=str(check_id), done=done, total=total, is_over=done >= total)
+    return Check(
+        id=str(check_id),
+        done=done,
+        total=total,
+        is_over=done >= total,
+        skipped=skipped,
+        skipped_until=time_or_none(until or None),
+    )
 
 
 # Jobs -------------------------------------------------------------------------------------------------------------

@@ -153,9 +153,9 @@ async def extract_document(
 async def list_items(_: Reading, parts: Given, extraction: Extracting, page_id: NumberInPath) -> Response:
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 
-    At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived. `at` is null
-    where none are kept, and no formats are named then; of a page that is not to be archived they can be had all the
-    same, of the page as it is received for whoever asks.
+    At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived: `why` says it.
+    `at` is null where none were read to be kept, and no formats are named then; of a page that is not to be archived
+    they can be had all the same, of the page as it is received for whoever asks.
     """
     page = await demand_page(parts, number(page_id))
     return Response(await extraction.items(page), media_type=JSON)

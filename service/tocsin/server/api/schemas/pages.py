@@ -167,12 +167,32 @@ class Emptying(Model):
 class Check(Model):
     """Checks that were asked for."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "7", "done": 1, "total": 3, "is_over": False}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": "7",
+                    "done": 2,
+                    "total": 3,
+                    "is_over": False,
+                    "skipped": 1,
+                    "skipped_until": "2026-03-04T05:06:07.890001Z",
+                }
+            ]
+        }
+    )
 
     id: Id
     done: Annotated[int, Field(ge=0)]
     total: Annotated[int, Field(ge=0, description="fewer than were asked for where some are paused, or asked for anew")]
     is_over: bool
+    skipped: Annotated[
+        int | None,
+        Field(ge=0, description="of these so many were not asked for, as reports say; null: too many to be counted"),
+    ]
+    skipped_until: Annotated[
+        Time | None, Field(description="all that were skipped for their `min_gap` may be asked for from then on")
+    ]
 
 
 class CheckReport(Model):
@@ -240,6 +260,7 @@ class KeptItems(Model):
                     "count": 1,
                     "cut": False,
                     "no_text": False,
+                    "why": None,
                     "items": [
                         {
                             "type": "http://microformats.org/profile/hcalendar#vevent",
@@ -265,6 +286,7 @@ class KeptItems(Model):
     count: Annotated[int, Field(ge=0, description="of the items that are kept, those within others too")]
     cut: Annotated[bool, Field(description="the page has more than is kept and shown")]
     no_text: Annotated[bool, Field(description="none is kept: the page is not to be indexed")]
+    why: Annotated[str | None, Field(description="why none are kept, in words; null where some are")]
     items: Annotated[list[Json], Field(description="the top-level items; `type` is a string, as written")]
     formats: Annotated[list[WayOut], Field(description="in which they can be taken away")]
 
