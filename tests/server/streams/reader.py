@@ -152,6 +152,7 @@ async def reading(
     *,
     last_id: str | None = None,
     token: str = "",
+    cookie: str = "",
     **options: Any,
 ) -> AsyncIterator[Reader]:
     """Ask for /events; the connection is cut at the end."""
@@ -160,6 +161,7 @@ async def reading(
         head = [f"GET /events{query} HTTP/1.1", "Host: localhost"]
         head += [f"Last-Event-ID: {last_id}"] if last_id is not None else []
         head += [f"Authorization: Bearer {token}"] if token else []
+        head += [f"Cookie: tocsin={cookie}"] if cookie else []
         outgoing.write("\r\n".join([*head, "", ""]).encode())
         async with asyncio.timeout(PATIENCE_S):
             said = (await incoming.readuntil(b"\r\n\r\n")).decode().split("\r\n")

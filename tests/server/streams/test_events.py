@@ -12,6 +12,7 @@ import pytest
 
 from tests.fakes import settle
 from tests.server.streams.reader import PATIENCE_S, Reader, reading
+from tests.server.test_access_sessions import csrf_of, logged_in
 from tocsin.errors import StoreError
 from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
 from tocsin.model import Scope
@@ -205,6 +206,34 @@ async def test_a_stream_ends_when_its_token_is_revoked(desk: Desk) -> None:
         assert await reader.ended() == []
 
 
+async def test_a_stream_ends_when_its_reader_logs_out(desk: Desk) -> None:
+    async with (
+        logged_in(desk.rig, Scope.READ) as browser,
+        reading(desk.address, cookie=browser.cookies["tocsin"]) as reader,
+    ):
+        await followed(reader)
+        form = {"csrf": await csrf_of(desk.rig, browser)}
+        answer = await browser.post("/logout", data=form)
+        await settle()
+        await desk.clock.advance(events.HEARTBEAT_S)
+        desk.service.ring()
+
+        assert (await reader.ended(), answer.status_code) == ([], 303)
+
+
+async def test_a_stream_goes_on_while_its_reader_is_logged_in(desk: Desk) -> None:
+    async with (
+        logged_in(desk.rig, Scope.READ) as browser,
+        reading(desk.address, cookie=browser.cookies["tocsin"]) as reader,
+    ):
+        await followed(reader)
+        await settle()
+        await desk.clock.advance(events.HEARTBEAT_S)
+        desk.service.ring()
+
+        await reader.comment()
+
+
 async def test_a_stream_of_before_the_first_token_ends_with_it(desk: Desk) -> None:
     async with reading(desk.address) as reader:
         await followed(reader)
@@ -304,6 +333,9 @@ async def test_a_reader_that_takes_nothing_for_long_is_given_up(desk: Desk, monk
 async def test_a_store_that_cannot_be_read_ends_the_stream_and_it_is_taken_up_later(desk: Desk) -> None:
     async with reading(desk.address) as reader:
         await followed(reader)
+        # What was read before it breaks is told: no look is under way then.
+        await desk.publish("before")
+        assert (await reader.event()).json["id"] == "before"
         tail: Tail = desk.rig.app.state.streams.tail
 
         class Broken:
@@ -316,7 +348,7 @@ async def test_a_store_that_cannot_be_read_ends_the_stream_and_it_is_taken_up_la
         assert await reader.ended() == []
     tail._store = desk.store
     assert "stream.failed" in desk.rig.telemetry.names()
-    async with reading(desk.address, last_id="0") as reader:
+    async with reading(desk.address, last_id=reader.last_id) as reader:
         assert (await reader.event()).json["id"] == "a"
 
 

@@ -27,6 +27,7 @@ class Caller(Struct, frozen=True):
     who       the token's name; "local" where no token was ever made
     token_id  None for "local"
     csrf      what the forms made for them must carry; empty for whoever has none
+    session   the digest of its secret; empty for whoever has none
     """
 
     who: str
@@ -34,6 +35,7 @@ class Caller(Struct, frozen=True):
     token_id: int | None = None
     csrf: str = ""
     via: Via = Via.BEARER
+    session: bytes = b""
 
     def may(self, wanted: Scope) -> bool:
         """Say whether they may do what asks for this scope."""

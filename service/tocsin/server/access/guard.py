@@ -72,10 +72,11 @@ class Doorkeeper:
             return await self._by_header(header, sender)
         secret = session_cookie(request, self._parts.service.settings().http)
         if secret is not None:
-            session = await self._parts.store.session_of(digest_of(secret), self._parts.clock.now())
+            digest = digest_of(secret)
+            session = await self._parts.store.session_of(digest, self._parts.clock.now())
             if session is not None:
                 token = session.token
-                return Caller(token.name, token.scope, token.id, session.csrf, Via.SESSION)
+                return Caller(token.name, token.scope, token.id, session.csrf, Via.SESSION, digest)
         return None
 
     async def by_token(self, token: str, sender: Sender, via: Via) -> Caller:

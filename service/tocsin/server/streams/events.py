@@ -51,7 +51,7 @@ router = APIRouter(tags=["streams"], include_in_schema=False)
 
 
 class Gone(Exception):
-    """A reader's token was revoked meanwhile, or is past its time."""
+    """A reader has logged out meanwhile, or their token was revoked, or is past its time."""
 
 
 class Wanted(Struct, frozen=True):
@@ -81,10 +81,12 @@ class Streams:
         self.parts = parts
 
     async def is_let_in(self, caller: Caller) -> bool:
-        """Say whether a caller would still be let in: a token may be revoked while its stream goes on."""
+        """Say whether a caller would still be let in: they may log out, or lose their token, while a stream goes on."""
+        now = self.parts.clock.now()
         if caller.token_id is None:
             return not await self.parts.store.has_tokens()
-        now = self.parts.clock.now()
+        if caller.session:
+            return await self.parts.store.session_of(caller.session, now) is not None
         return any(token.id == caller.token_id and token.is_in_force(now) for token in await self.parts.store.tokens())
 
 
