@@ -21,11 +21,11 @@ from tests.spec.microdata.cards import (
     to_icalendar,
     to_vcard,
 )
+from tocsin.spec.microdata.hcard import NAME_PARTS
 from tocsin.spec.microdata.lines import MOST_LETTERS, clean
 from tocsin.spec.microdata.to_icalendar import write_calendar
 from tocsin.spec.microdata.to_vcard import find_cards, write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
-from tocsin.spec.microdata.vcard_text import NAME_PARTS
 
 
 @given(pages())

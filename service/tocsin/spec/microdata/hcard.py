@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Item, Property
     from tocsin.spec.microdata.vocabulary import Check
 
+NAME_PARTS: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
+"""Of a name, as vCard orders them (VC-12)."""
+ADDRESS_LISTS: Final = ("post-office-box", "extended-address", "street-address")
+"""Parts of an address of which there may be many, as vCard orders them (VC-13)."""
+ADDRESS_PARTS: Final = ("locality", "region", "postal-code", "country-name")
+"""Those behind them, of which there is one each."""
 CLASSES: Final = ("public", "private", "confidential")
 NO_POSITION: Final = "is no position; write latitude and longitude, such as 34.052339;-118.410623"
 NO_MOMENT: Final = "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"
@@ -22,11 +28,7 @@ NO_MOMENT: Final = "is no date and time with a zone; write such as 2026-11-21T08
 _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")
 _A_CONTACT = "a contact"
-_NAME: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
-_ADDRESS: Final = (
-    *("type", "post-office-box", "extended-address", "street-address"),
-    *("locality", "region", "postal-code", "country-name"),
-)
+_ADDRESS: Final = ("type", *ADDRESS_LISTS, *ADDRESS_PARTS)
 _ADDRESS_TYPES: Final = ("dom", "intl", "postal", "parcel", "home", "work", "pref")
 _TYPES: Final = {
     "adr": _ADDRESS_TYPES,
@@ -86,13 +88,15 @@ def _check_text(each: Property, name: str) -> Iterator[Fault]:
 
 def _check_name(each: Property, _: str) -> Iterator[Fault]:
     if each.item is None:
-        problem = f"n is an item of the parts of a name; write itemscope, and within it such as itemprop={_NAME[0]}"
+        problem = (
+            f"n is an item of the parts of a name; write itemscope, and within it such as itemprop={NAME_PARTS[0]}"
+        )
         yield Fault(each, "VC-01", None, problem)
         return
-    yield from find_unknown(each.item, _NAME, "VC-02", "a name")
+    yield from find_unknown(each.item, NAME_PARTS, "VC-02", "a name")
     for part in each.item.properties:
         for name in part.names:
-            if name in _NAME:
+            if name in NAME_PARTS:
                 yield from must_be_text(part, "VC-02", name)
 
 
@@ -102,7 +106,7 @@ def _check_address(each: Property, _: str) -> Iterator[Fault]:
         yield Fault(each, "VC-03", None, problem)
         return
     yield from find_unknown(each.item, _ADDRESS, "VC-03", "an address")
-    yield from find_repeated(each.item, _ADDRESS[4:], "VC-03", "an address")
+    yield from find_repeated(each.item, ADDRESS_PARTS, "VC-03", "an address")
     for part in each.item.properties:
         for name in part.names:
             if name in _ADDRESS:

@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.hcard import is_valid_geo, is_valid_tz
+from tocsin.spec.microdata.hcard import NAME_PARTS, is_valid_geo, is_valid_tz
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
 from tocsin.spec.microdata.values import Kind
-from tocsin.spec.microdata.vcard_text import NAME_PARTS, Cards
+from tocsin.spec.microdata.vcard_text import Cards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
+from tocsin.spec.microdata.hcard import ADDRESS_LISTS, ADDRESS_PARTS, NAME_PARTS
 from tocsin.spec.microdata.lines import Sheet, each_line, escape
 from tocsin.spec.microdata.values import HCARD, Kind
 
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 8
 """So many cards one within the other are written: with each, all that was escaped within is escaped once more."""
 
-NAME_PARTS: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
-_ADDRESS_PARTS = (
-    ("post-office-box", True),
-    ("extended-address", True),
-    ("street-address", True),
-    ("locality", False),
-    ("region", False),
-    ("postal-code", False),
-    ("country-name", False),
-)
 _PLAIN_TYPE = re.compile("[0-9A-Za-z]*")
 
 
@@ -73,8 +64,9 @@ class Cards:
         if name == "n":
             return ";".join(self._first(item, part) for part in NAME_PARTS), []
         if name == "adr":
-            parts = (self._joined(item, part) if many else self._first(item, part) for part, many in _ADDRESS_PARTS)
-            return ";".join(parts), self._type_of(item)
+            lists = (",".join(map(escape, self._each_text(item, part))) for part in ADDRESS_LISTS)
+            parts = (self._first(item, part) for part in ADDRESS_PARTS)
+            return ";".join((*lists, *parts)), self._type_of(item)
         if name == "org":
             units = map(escape, self._each_text(item, "organization-unit"))
             return ";".join((self._first(item, "organization-name"), *units)), []
@@ -105,9 +97,6 @@ class Cards:
 
     def _first(self, item: Item, name: str) -> str:
         return escape(self._first_text(item, name) or "")
-
-    def _joined(self, item: Item, name: str) -> str:
-        return ",".join(map(escape, self._each_text(item, name)))
 
     def _each_text(self, item: Item, name: str) -> Iterator[str]:
         """Give every text of a name; items are passed over (VC-20)."""
