@@ -11,7 +11,7 @@ from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import is_valid_geo
 from tocsin.spec.microdata.icalendar_text import Events
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
-from tocsin.spec.microdata.recurrence import fit_rule, read_rule
+from tocsin.spec.microdata.recurrence import fit_rule, is_day, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ _NUMBER = re.compile("0*+([0-9]{1,9})")
 _NO_URI = re.compile(r"[^!#-\[\]-~]")
 _ENDS: Final = {"DTEND": "DURATION", "DURATION": "DTEND"}
 """Of these an event has one."""
-_DATE_LETTERS = 8
 _LONGEST = 1000
 """So much of a text is read as a date, or to tell an event by it; so long an identifier may be."""
 _LONGEST_S: Final = 100 * 366 * 86_400
@@ -64,7 +63,7 @@ class ExportedEvents(Events):
         self._alike: dict[str, int] = {}
         self._told: set[str] = set()
         self._uid = ""
-        self._start: str | None = None
+        self._start = ""
 
     def name_calendar(self, sheet: Sheet) -> None:
         """Call the calendar by the page's title, where it has one: programs show that beside a subscription.
@@ -89,7 +88,7 @@ class ExportedEvents(Events):
         self._told.add(uid)
         self._uid = uid
         self._start = _find_start(event)
-        return self._start is not None
+        return bool(self._start)
 
     def _find_key(self, event: Item) -> str:
         """Give what makes an event that one, as far as the page tells: its URL, else its summary.
@@ -110,7 +109,7 @@ class ExportedEvents(Events):
 
     def _write_body(self, event: Item, sheet: Sheet) -> None:
         sheet.demand("UID", escape(self._uid))
-        told, start = {"UID"}, self._start or ""
+        told, start = {"UID"}, self._start
         for name, each in each_line(event, self._budget):
             upper = name.upper()
             if each.text is None or not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
@@ -123,8 +122,8 @@ class ExportedEvents(Events):
             if upper in _ONCE:
                 told.add(upper)
             (sheet.demand if upper == "DTSTART" else sheet.add)(upper, *written)
-        if "DTSTART" not in told and (begin := _annotate(start)) is not None:
-            sheet.demand("DTSTART", *begin)
+        if "DTSTART" not in told:
+            sheet.demand("DTSTART", *_annotate(start))
 
 
 def export_datetime(text: str) -> str | None:
@@ -135,7 +134,7 @@ def export_datetime(text: str) -> str | None:
     """
     if is_valid_date(text):
         basic = text.replace("-", "")
-        return basic if len(basic) == _DATE_LETTERS else None
+        return basic if is_day(basic) else None
     moment = parse_datetime(text)
     if moment is None:
         return None
@@ -158,14 +157,10 @@ def export_time(text: str) -> str | None:
     return None if as_utc is None else as_utc.removesuffix("Z")
 
 
-def _find_start(event: Item) -> str | None:
+def _find_start(event: Item) -> str:
     texts = ((each.text or "")[:_LONGEST] for each in event.properties if "DTSTART" in map(str.upper, each.names))
     starts = (export_time(clean(text)) for text in texts)
-    return next(filter(None, starts), None)
-
-
-def _is_date(basic: str) -> bool:
-    return len(basic) == _DATE_LETTERS
+    return next(filter(None, starts), "")
 
 
 def _write_text(text: str, name: str) -> Line | None:
@@ -174,15 +169,16 @@ def _write_text(text: str, name: str) -> Line | None:
     return (escape(text), []) if text else None
 
 
-def _annotate(basic: str | None) -> Line | None:
-    return None if basic is None else (basic, [("VALUE", "DATE" if _is_date(basic) else "DATE-TIME")])
+def _annotate(basic: str) -> Line:
+    return basic, [("VALUE", "DATE" if is_day(basic) else "DATE-TIME")]
 
 
 def _write_when(text: str, _: str) -> Line | None:
-    return _annotate(export_time(text))
+    basic = export_time(text)
+    return None if basic is None else _annotate(basic)
 
 
-def _write_start(_: str, start: str) -> Line | None:
+def _write_start(_: str, start: str) -> Line:
     return _annotate(start)  # the first that is a date; it was read before
 
 
@@ -196,7 +192,7 @@ def _write_end(text: str, start: str) -> Line | None:
 
 def _write_moment(text: str, _: str) -> Line | None:
     basic = export_datetime(text)
-    return None if basic is None or _is_date(basic) else (basic, [("VALUE", "DATE-TIME")])
+    return None if basic is None or is_day(basic) else (basic, [("VALUE", "DATE-TIME")])
 
 
 def _write_more_dates(text: str, start: str) -> Line | None:
@@ -218,7 +214,7 @@ def _lasts(text: str) -> bool:
 
 def _write_duration(text: str, start: str) -> Line | None:
     # An event of whole days lasts whole days.
-    return (text, []) if _lasts(text) and not (_is_date(start) and "T" in text) else None
+    return (text, []) if _lasts(text) and not (is_day(start) and "T" in text) else None
 
 
 def _write_rule(text: str, start: str) -> Line | None:

@@ -64,6 +64,11 @@ def read_rule(text: str) -> str | None:
     return rule
 
 
+def is_day(basic: str) -> bool:
+    """Say whether a date or time as iCalendar writes them is a day: 20090505, and not 20090505T190000Z."""
+    return len(basic) == _DATE_LETTERS
+
+
 def fit_rule(rule: str, start: str) -> str | None:
     """Give a rule as it may stand beside the start of its event; None for one that no calendar is to be given.
 
@@ -73,7 +78,7 @@ def fit_rule(rule: str, start: str) -> str | None:
     Deviation: events of every minute or second are none that people go to, and programs hang on reckoning them.
     """
     parts = dict(part.split("=") for part in rule.split(";"))
-    of_days, frequency = len(start) == _DATE_LETTERS, parts["FREQ"]
+    of_days, frequency = is_day(start), parts["FREQ"]
     if frequency in _TOO_OFTEN or (of_days and frequency == "HOURLY"):
         return None
     if any(name in parts and frequency not in among for name, among in _ONLY_IN.items()):
@@ -91,7 +96,7 @@ def fit_rule(rule: str, start: str) -> str | None:
 
 
 def _fit_until(until: str, start: str) -> str:
-    if len(start) == _DATE_LETTERS:
+    if is_day(start):
         return until[:_DATE_LETTERS]
     date, _, time = until.partition("T")
     return f"{date}T{time.removesuffix('Z') or '235959'}{'Z' if start.endswith('Z') else ''}"
