@@ -31,7 +31,7 @@ INTERIM = (
     refused("101 without being asked", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n"
            b"Connection: Upgrade\r\n\r\n" + FINAL),
     refused("101 and silence", then_hold(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-           b"Connection: Upgrade\r\n\r\n"), total_s=1.0, phase_s=0.3),
+           b"Connection: Upgrade\r\n\r\n")),
     broken("100 with a body", CONTINUE[:-2] + b"Content-Length: 5\r\n\r\nhello" + FINAL),
     broken("100 in another protocol", b"ICY 100 Continue\r\n\r\n" + FINAL),
 )  # fmt: skip

@@ -51,9 +51,7 @@ NOWHERE = (
     Behaviour("redirects with a NUL in its Location", redirect(b"/moved\0"), fails("protocol")),
     Behaviour("redirects to where nobody listens", redirect(b"http://127.0.0.1:1/"), fails("connect")),
     Behaviour("redirects to a name that does not exist", redirect(b"http://no-such-name.invalid/"), fails("dns")),
-    Behaviour(
-        "redirects to TLS on a plain port", redirect(b"https://127.0.0.1:@PORT@/moved"), fails("tls"), phase_s=0.5
-    ),
+    Behaviour("redirects to TLS on a plain port", redirect(b"https://127.0.0.1:@PORT@/moved"), fails("tls"), tls_s=0.5),
 )
 
 PRIVATE = (

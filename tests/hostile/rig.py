@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import msgspec
 
 from tests.fakes import RecordingTelemetry
+from tests.hostile.behaviour import PLENTY_S
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
@@ -153,7 +154,11 @@ def limits(behaviour: Behaviour) -> FetchSettings:
     phase = timedelta(seconds=behaviour.phase_s)
     return FetchSettings(
         deadlines=Deadlines(
-            dns=phase, connect=phase, tls=phase, first_byte=phase, total=timedelta(seconds=behaviour.total_s)
+            dns=phase,
+            connect=timedelta(seconds=PLENTY_S),
+            tls=timedelta(seconds=behaviour.tls_s),
+            first_byte=phase,
+            total=timedelta(seconds=behaviour.total_s),
         ),
         max_body=behaviour.max_body,
         max_wire=behaviour.max_wire,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.hostile.behaviour import DISALLOWED, KIBI, MEBI, UNCHANGED, Answer, Behaviour, fails, reads
+from tests.hostile.behaviour import DISALLOWED, KIBI, MEBI, PLENTY_S, UNCHANGED, Answer, Behaviour, fails, reads
 from tests.hostile.wording import (
     CHANGED_PAGE,
     CHUNKED,
@@ -40,7 +40,7 @@ def closed_by(name: str, robots: Answer) -> Behaviour:
     return Behaviour(f"robots.txt {name}", WELL, DISALLOWED, robots=robots)
 
 
-def failed(name: str, robots: Answer, kind: str, *, total_s: float = 8.0, phase_s: float = 5.0) -> Behaviour:
+def failed(name: str, robots: Answer, kind: str, *, total_s: float = PLENTY_S, phase_s: float = PLENTY_S) -> Behaviour:
     """What robots.txt could not be had for, the page could not either."""
     return Behaviour(f"robots.txt {name}", WELL, fails(kind), robots=robots, total_s=total_s, phase_s=phase_s)
 

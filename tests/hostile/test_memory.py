@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from tests.hostile.behaviour import KIBI, MEBI, UNCHANGED, Behaviour
+from tests.hostile.behaviour import KIBI, MEBI, PLENTY_S, UNCHANGED, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind, watch_memory
 from tests.hostile.meeting import GRACE_S
 from tests.hostile.rig import Rig, limits
@@ -66,7 +66,8 @@ def untidied() -> Iterator[None]:
     ],
 )
 async def test_the_body_of_a_page_that_failed_is_let_go_of_at_once(page: Answer, kind: str, tmp_path: Path) -> None:
-    behaviour = Behaviour("fails", page, UNCHANGED, total_s=1.0, max_body=MEBI, max_wire=MEBI)
+    total_s = 1.0 if kind == "timeout" else PLENTY_S
+    behaviour = Behaviour("fails", page, UNCHANGED, total_s=total_s, max_body=MEBI, max_wire=MEBI)
     async with Rig.at(tmp_path) as rig, Site(behaviour) as site:
         await rig.watch(site.url)
         await site.misbehave()

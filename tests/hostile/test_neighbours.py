@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from tests.hostile.behaviour import KIBI, UNCHANGED, Behaviour
+from tests.hostile.behaviour import KIBI, PLENTY_S, UNCHANGED, Behaviour
 from tests.hostile.interim_table import INTERIM
 from tests.hostile.leaks import leaving_nothing_behind, watch_memory
 from tests.hostile.meeting import GRACE_S
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PLENTY = 50
 HEALTHY = 10
 PAGES = ("/page", "/b", "/c")
-WELL = Behaviour("well", GOOD, UNCHANGED, paths={"/b": GOOD, "/c": GOOD}, keep=True, total_s=3.0, phase_s=1.5)
+WELL = Behaviour("well", GOOD, UNCHANGED, paths={"/b": GOOD, "/c": GOOD}, keep=True, total_s=5.0, phase_s=3.0)
 CAPS = 2 * 256 * KIBI
 SPARE_BYTES = 16 * 2**20
 
@@ -71,7 +71,7 @@ async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(tmp
 
 
 async def test_a_check_that_is_interrupted_lets_go_of_all_who_hang(tmp_path: Path) -> None:
-    hangs = Behaviour("hangs", hang, UNCHANGED, robots=hang, total_s=60.0, phase_s=60.0)
+    hangs = Behaviour("hangs", hang, UNCHANGED, robots=hang, total_s=PLENTY_S, phase_s=PLENTY_S)
     async with leaving_nothing_behind(), Rig.at(tmp_path) as rig, AsyncExitStack() as sites:
         hanging = [await sites.enter_async_context(Site(hangs, host=f"127.0.1.{number}")) for number in range(1, 21)]
         await rig.watch(*(site.url for site in hanging))
@@ -79,7 +79,7 @@ async def test_a_check_that_is_interrupted_lets_go_of_all_who_hang(tmp_path: Pat
             await site.misbehave()
         stopping = asyncio.Event()
 
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(GRACE_S), asyncio.TaskGroup() as group:
             checking = group.create_task(rig.check(stopping, fetch=limits(hangs)))
             for site in hanging:
                 await site.was_asked.wait()

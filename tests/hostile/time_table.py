@@ -29,7 +29,6 @@ LENGTH = b"Content-Length: 100000\r\n\r\n"
 LATE = fails("timeout")
 
 late = partial(Behaviour, ends=LATE, total_s=0.8, phase_s=0.3)
-calm = partial(Behaviour, total_s=5.0, phase_s=3.0)
 
 TIME = (
     late("never answers", hang),
@@ -39,7 +38,7 @@ TIME = (
     late("never ends its header", then_hold(HEAD)),
     late("never ends a header line", then_hold(HEAD + b"X: y")),
     late("sends empty lines and no status", drip(b"", b"\r\n")),
-    late("sends spaces and no status", drip(b"", b" "), ends=fails("protocol")),
+    Behaviour("sends spaces and no status", drip(b"", b" "), fails("protocol")),
     late("says HTTP and no more", then_hold(b"HTTP/1.1")),
     late("never begins its body", then_hold(HEAD + LENGTH)),
     late("never begins its chunks", then_hold(HEAD + CHUNKED + END)),
@@ -59,11 +58,11 @@ TIME = (
     late("hangs behind a redirection", redirect(b"/moved"), paths={"/moved": hang}),
     late("is slow at each of many hops", redirect(b"/1"),
          paths={f"/{hop}": after(0.15, redirect(b"/%d" % (hop + 1))) for hop in range(1, 11)}),
-    calm("holds a whole answer open", then_hold(answer()), UNCHANGED),
-    calm("holds whole chunks open", then_hold(HEAD + CHUNKED + END + b"0\r\n\r\n"), fails("empty")),
-    calm("is slow within its deadlines", after(0.1, answer(CHANGED_PAGE)), reads(created="2026-02-02")),
-    calm("drips the body of an error", drip(status(b"404 Not Found", b"X: y", body=b"x" * 9000)[:-8000]),
+    Behaviour("holds a whole answer open", then_hold(answer()), UNCHANGED),
+    Behaviour("holds whole chunks open", then_hold(HEAD + CHUNKED + END + b"0\r\n\r\n"), fails("empty")),
+    Behaviour("is slow within its deadlines", after(0.1, answer(CHANGED_PAGE)), reads(created="2026-02-02")),
+    Behaviour("drips the body of an error", drip(status(b"404 Not Found", b"X: y", body=b"x" * 9000)[:-8000]),
          fails("status", 404)),
-    calm("drips the body of a redirection", drip(redirect(b"/moved").replace(b"th: 0", b"th: 9999")), UNCHANGED,
+    Behaviour("drips the body of a redirection", drip(redirect(b"/moved").replace(b"th: 0", b"th: 9999")), UNCHANGED,
          paths={"/moved": answer()}),
 )  # fmt: skip

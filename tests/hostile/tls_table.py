@@ -6,7 +6,7 @@ import ssl
 import warnings
 from functools import partial
 
-from tests.hostile.behaviour import UNCHANGED, Behaviour, fails, reads
+from tests.hostile.behaviour import PLENTY_S, UNCHANGED, Behaviour, fails, reads
 from tests.hostile.certificates import server_tls
 from tests.hostile.wording import (
     CHANGED_PAGE,
@@ -23,7 +23,7 @@ from tests.hostile.wording import (
 )
 from tests.origin import Talk, cut, hang, reset
 
-refused = partial(Behaviour, page=answer(CHANGED_PAGE), ends=fails("tls"), phase_s=1.0)
+refused = partial(Behaviour, page=answer(CHANGED_PAGE), ends=fails("tls"))
 
 
 def shown(name: str) -> Behaviour:
@@ -31,9 +31,9 @@ def shown(name: str) -> Behaviour:
     return refused(f"TLS: {name}", tls=partial(server_tls, name))
 
 
-def plainly(name: str, greeting: Talk | None, *, phase_s: float = 1.0) -> Behaviour:
+def plainly(name: str, greeting: Talk | None, *, tls_s: float = PLENTY_S) -> Behaviour:
     """A server that begins without TLS."""
-    return refused(f"TLS: {name}", tls=nothing, greeting=greeting, phase_s=phase_s)
+    return refused(f"TLS: {name}", tls=nothing, greeting=greeting, tls_s=tls_s)
 
 
 def nothing() -> None:
@@ -75,16 +75,16 @@ TLS = (
     refused("TLS: 1.1", tls=partial(old, 1)),
     refused("TLS: wants a certificate of ours", tls=demanding),
     plainly("plain HTTP on its port", then_hold(answer(CHANGED_PAGE))),
-    plainly("plain HTTP once it was spoken to", None, phase_s=0.3),
-    plainly("silence", hang, phase_s=0.3),
+    plainly("plain HTTP once it was spoken to", None, tls_s=0.3),
+    plainly("silence", hang, tls_s=0.3),
     plainly("closes at once", cut),
     plainly("resets at once", reset),
     plainly("bytes without meaning", then_hold(bytes(range(256)) * 8)),
     plainly("bytes without meaning, for ever", flood(b"", bytes(range(256)) * 8)),
     plainly("an alert", then_hold(b"\x15\x03\x03\x00\x02\x02\x28")),
     plainly("an alert for ever, as a warning", flood(b"", b"\x15\x03\x03\x00\x02\x01\x5a")),
-    plainly("half a record", then_hold(b"\x16\x03\x03\x40\x00\x02"), phase_s=0.3),
-    plainly("a record that drips", drip(b"\x16\x03\x03\x40\x00", b"\x02"), phase_s=0.3),
+    plainly("half a record", then_hold(b"\x16\x03\x03\x40\x00\x02"), tls_s=0.3),
+    plainly("a record that drips", drip(b"\x16\x03\x03\x40\x00", b"\x02"), tls_s=0.3),
     plainly("reset in the handshake", then_reset(b"\x16\x03\x03\x40\x00\x02")),
     Behaviour("TLS: as it should be", answer(CHANGED_PAGE), reads(created="2026-02-02"), tls=good),
     Behaviour("TLS: cut off in the body", OK + TYPE + b"Content-Length: 999\r\n\r\nhello", fails("protocol"), tls=good),
@@ -98,7 +98,7 @@ TLS = (
     Behaviour("TLS: ends with a farewell, the length unknown", unframed(CHANGED_PAGE),
               reads(created="2026-02-02"), tls=good),
     Behaviour("TLS: hangs in the body", then_hold(OK + TYPE + b"Content-Length: 999\r\n\r\nhello"), fails("timeout"),
-              tls=good, total_s=0.8, phase_s=0.5),
+              tls=good, total_s=0.8),
     Behaviour("TLS: never answers", hang, fails("timeout"), tls=good, total_s=0.8, phase_s=0.3),
     Behaviour("TLS: redirects to plain HTTP on its port", redirect(b"http://127.0.0.1:@PORT@/moved"),
               fails("protocol"), tls=good),
