@@ -32,7 +32,8 @@ _TOKEN: Final = re.compile(
     r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Za-z_+/-]{20,}=*|[0-9A-Za-z]{8,})"
     r"(?![0-9A-Za-z])"
 )
-_FIGURED: Final = re.compile(r"[0-9A-Za-z_+/=.,:'-]*\d[0-9A-Za-z_+/=.,:'-]*|\s+")
+# What is no white space, and stands in no word that holds a figure; each letter is looked at once.
+_FIGURELESS: Final = re.compile(r"([A-Za-z_+/=.,:'-]++(?!\d)|[^\d\s0-9A-Za-z_+/=.,:'-]++)|[\d0-9A-Za-z_+/=.,:'-]++")
 _HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _TURN: Final = re.compile(r"(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)")
 _LONG_WORD: Final = re.compile(r"[A-Za-z]{5}")
@@ -100,7 +101,7 @@ def _is_token(word: str) -> bool:
 
 def to_steady(text: str) -> bytes:
     """Give what names the place of a short line: its letters without the words that hold a figure."""
-    return _FIGURED.sub("", text).encode("utf-8", "replace")
+    return "".join(_FIGURELESS.findall(text)).encode("utf-8", "replace")
 
 
 def settle(text: str, *, is_item: bool = False) -> str:
