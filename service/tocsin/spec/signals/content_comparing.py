@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-from tocsin.spec.signals.content_fingerprint import CELL, FIGURES, HEADING, ITEM, ORDERED, SHORT, Fingerprint, unpack
+from tocsin.spec.signals.content_fingerprint import CELL, FIGURES, HEADING, ITEM, SHORT, Fingerprint, to_block, unpack
 from tocsin.spec.signals.values import GONE, ContentChange, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from tocsin.spec.signals.content_fingerprint import Block
+    from tocsin.spec.signals.content_fingerprint import Block, Row
     from tocsin.spec.signals.values import Content
 
 _EXCERPT: Final = 200
@@ -38,11 +38,11 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     if isinstance(old, str) or isinstance(new, str):
         why = old if isinstance(old, str) else new
         return ContentChange(is_change=False, noise=(f"the content before cannot be compared: {why}",))
-    gone = _without(old.blocks, new.blocks)
-    come = _without(new.blocks, old.blocks)
+    gone, come = _differences(old, new)
     places, noise = _beside(old, new, latest.beside)
-    lines = latest.text.split("\n")
-    known = {block: index for index, block in enumerate(new.blocks)}
+    lines = latest.text.split("\n") if come or gone else []
+    digests = {block.digest for block in (*gone, *come)}
+    known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
     masks = {block.place for block in gone if block.flags & FIGURES} & {
         block.place for block in come if block.flags & FIGURES
     }
@@ -56,13 +56,13 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
         noise += [places[key_of(place)] for place in is_muted if key_of(place) in places]
         gone = [block for block in gone if block.place not in is_muted]
         come = [block for block in come if block.place not in is_muted]
-    is_moved = not gone and not come and _order(old) != _order(new)
+    is_moved = not gone and not come and old.order != new.order
     if old.level != new.level and (not gone or not come):
         # Only how much of the page counts has changed.
         gone, come = [], []
         is_moved = False
     is_rest = old.rest != new.rest
-    letters = sum(block.letters for block in old.blocks) + sum(block.letters for block in new.blocks)
+    letters = old.letters + new.letters
     share = 0.0
     if gone or come:
         share = min(1.0, _differing(gone, come) / max(letters, 1))
@@ -73,7 +73,7 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     return ContentChange(
         is_change=bool(gone or come or is_moved or is_rest),
         share=share or (1 / max(letters, 1) if is_moved or is_rest else 0.0),
-        blocks=len(new.blocks),
+        blocks=len(new.rows),
         added=len(come),
         removed=len(gone),
         places=tuple([Place(key, what) for key, what in places.items()][:_MOST_PLACES]),
@@ -83,30 +83,40 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     )
 
 
-def _without(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
-    """Give the blocks that the others do not have, or have less often."""
-    left = Counter([block.digest for block in others])
+def _differences(old: Fingerprint, new: Fingerprint) -> tuple[list[Block], list[Block]]:
+    """Give the blocks that are gone and those that are new: that the other one does not have, or has less often."""
+    before, after = (Counter([row[0] for row in each.rows]) for each in (old, new))
+    return _without(old.rows, before, after), _without(new.rows, after, before)
+
+
+def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Block]:
+    """Give the blocks that others do not have, or have less often, counted by their digests."""
+    left = {digest: others.get(digest, 0) for digest, times in own.items() if times > others.get(digest, 0)}
     found = []
-    for block in blocks:
-        if left[block.digest] > 0:
-            left[block.digest] -= 1
-        else:
-            found.append(block)
+    for row in rows if left else ():
+        more = left.get(row[0])
+        if more:
+            left[row[0]] = more - 1
+        elif more is not None:
+            found.append(to_block(row))
     return found
 
 
 def _beside(old: Fingerprint, new: Fingerprint, bits: Sequence[str]) -> tuple[dict[int, str], list[str]]:
     """Name what differs of the blocks that do not count."""
+    if old.pairs == new.pairs:
+        return {}, []
     places: dict[int, str] = {}
-    before = {(block.digest, block.place) for block in old.beside}
-    after = {(block.digest, block.place) for block in new.beside}
-    for index, block in enumerate(new.beside):
-        if (block.digest, block.place) not in before:
+    before, after = old.beside, new.beside
+    known = {block[:2] for block in before}
+    for index, block in enumerate(after):
+        if block[:2] not in known:
             bit = bits[index] if index < len(bits) else ""
             name = "counter or date" if block.flags & SHORT else "beside the content"
             places.setdefault(key_of(block.place), f"{name}: “{bit}”")
-    for block in old.beside:
-        if (block.digest, block.place) not in after:
+    known = {block[:2] for block in after}
+    for block in before:
+        if block[:2] not in known:
             places.setdefault(key_of(block.place), f"beside the content{GONE}")
     return places, list(places.values())
 
@@ -120,10 +130,6 @@ def _what(block: Block, bit: str) -> str:
     elif block.flags & ITEM:
         name = "list item"
     return f"{name}: “{bit}”" if bit else f"{name}{GONE}"
-
-
-def _order(fingerprint: Fingerprint) -> list[int]:
-    return [block.digest for block in fingerprint.blocks if block.flags & ORDERED]
 
 
 def _differing(gone: Sequence[Block], come: Sequence[Block]) -> float:
@@ -160,11 +166,11 @@ def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
     read = unpack(fingerprint)
     if isinstance(read, str):
         return xxh3_64_intdigest(fingerprint) >> 1
-    blocks = read.blocks
     if muted:
-        blocks = [block for block in blocks if not block.place or key_of(block.place) not in muted]
-    named = [block.digest.to_bytes(4, "little") for block in blocks]
-    ordered = [block.digest.to_bytes(4, "little") for block in blocks if block.flags & ORDERED]
+        places = [(row, to_block(row).place) for row in read.rows]
+        read = read._replace(rows=[row for row, place in places if not place or key_of(place) not in muted])
+    named = [row[0].to_bytes(4, "little") for row in read.rows]
+    ordered = [digest.to_bytes(4, "little") for digest in read.order]
     return xxh3_64_intdigest(b"".join(sorted(named)) + b"|" + b"".join(ordered), read.rest) >> 1
 
 
@@ -173,7 +179,5 @@ def resemblance(a: bytes, b: bytes) -> float:
     old, new = unpack(a), unpack(b)
     if isinstance(old, str) or isinstance(new, str):
         return float(a == b)
-    letters = sum(block.letters for block in old.blocks) + sum(block.letters for block in new.blocks)
-    if not letters:
-        return 1.0
-    return 1 - min(1.0, _differing(_without(old.blocks, new.blocks), _without(new.blocks, old.blocks)) / letters)
+    letters = old.letters + new.letters
+    return 1 - min(1.0, _differing(*_differences(old, new)) / letters) if letters else 1.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from xxhash import xxh3_64_intdigest
 
@@ -43,6 +43,8 @@ _LENGTHS: Final = tuple(round(1.045**code) for code in range(256))
 _CODES: Final[dict[int, int]] = {}
 _FLAGS: Final = 24
 _PLACES: Final = (1 << _FLAGS) - 1
+_IN_ORDER: Final = ORDERED << _FLAGS
+_IS_SKETCHED: Final = SKETCHED << _FLAGS
 
 
 class Block(NamedTuple):
@@ -53,6 +55,10 @@ class Block(NamedTuple):
     flags: int
     letters: int
     sentences: bytes = b""
+
+
+Row: TypeAlias = tuple[int, int, int, bytes]
+"""A block as it is packed, for few are ever looked at: its digest, its place below its flags, letters, sentences."""
 
 
 class Beside(NamedTuple):
@@ -67,13 +73,35 @@ class Fingerprint(NamedTuple):
     """What a fingerprint holds.
 
     level   how much of the page counted, see `content_reading`
+    rows    its blocks that count, see `to_block`
+    pairs   what stands beside them, see `beside`
     rest    the digest of the blocks for which there was no room; 0 if there are none
     """
 
     level: int
-    blocks: list[Block]
-    beside: list[Beside]
+    rows: list[Row]
+    pairs: list[tuple[int, int]]
     rest: int
+
+    @property
+    def blocks(self) -> list[Block]:
+        """Its blocks that count."""
+        return [to_block(row) for row in self.rows]
+
+    @property
+    def beside(self) -> list[Beside]:
+        """Its blocks that do not count."""
+        return [Beside(digest, told & _PLACES, told >> _FLAGS) for digest, told in self.pairs]
+
+    @property
+    def letters(self) -> int:
+        """How many letters all of them have."""
+        return sum([letters for _, _, letters, _ in self.rows])
+
+    @property
+    def order(self) -> list[int]:
+        """The digests of those whose order matters."""
+        return [digest for digest, told, _, _ in self.rows if told & _IN_ORDER]
 
 
 def pack(
@@ -106,26 +134,30 @@ def unpack(fingerprint: bytes) -> Fingerprint | str:
         return "it is not a fingerprint of this version"
     _, level, count, beside_count, rest = _HEAD.unpack_from(fingerprint)
     place = _HEAD.size
-    blocks: list[Block] = []
-    new, read, size = tuple.__new__, _BLOCK.unpack_from, _BLOCK.size  # names and calls would take half of the time
+    rows: list[Row] = []
+    read, size = _BLOCK.unpack_from, _BLOCK.size  # names and calls would take half of the time
     try:
         for _ in range(count):
-            digest, second, code = read(fingerprint, place)
+            digest, told, code = read(fingerprint, place)
             place += size
-            flags = second >> _FLAGS
             sentences = b""
-            if flags & SKETCHED:
+            if told & _IS_SKETCHED:
                 end = place + 1 + fingerprint[place]
                 sentences = fingerprint[place + 1 : end]
                 place = end
-            blocks.append(new(Block, (digest, second & _PLACES, flags & ~SKETCHED, _LENGTHS[code], sentences)))
-        pairs = [_BESIDE.unpack_from(fingerprint, place + index * _BESIDE.size) for index in range(beside_count)]
+            rows.append((digest, told, _LENGTHS[code], sentences))
     except (struct.error, IndexError):
         return "it is cut off"
-    if place + beside_count * _BESIDE.size != len(fingerprint):
-        return "it is not as long as it says"
-    beside = [new(Beside, (digest, second & _PLACES, second >> _FLAGS)) for digest, second in pairs]
-    return Fingerprint(level, blocks, beside, rest)
+    missing = place + beside_count * _BESIDE.size - len(fingerprint)
+    if missing:
+        return "it is cut off" if missing > 0 else "it is not as long as it says"
+    return Fingerprint(level, rows, list(_BESIDE.iter_unpack(memoryview(fingerprint)[place:])), rest)
+
+
+def to_block(row: Row) -> Block:
+    """Read what a block is."""
+    digest, told, letters, sentences = row
+    return Block(digest, told & _PLACES, told >> _FLAGS & ~SKETCHED, letters, sentences)
 
 
 def _code(letters: int) -> int:
