@@ -291,6 +291,18 @@ async def test_items_that_differ_in_nothing_that_is_data_are_told_of_nothing() -
     assert await compare(before, found) == Compared(found)
 
 
+async def test_of_more_than_is_kept_it_is_told_that_more_may_differ() -> None:
+    def of(number: int) -> PageItems:
+        packed = pack(page(item(name="a", description=f"{'x' * 300_000}{number}")))
+        return PageItems(START, packed.digest, packed.packed, packed.count, packed.is_cut)
+
+    changes = (await compare(of(1), of(2))).changes
+
+    assert changes is not None
+    assert (changes["cut"], changes["changed"], changes["changes"]) == (True, 0, [])
+    assert (await compare(of(1), of(1))).changes is None
+
+
 async def test_damaged_items_cost_what_differs_and_not_the_alert() -> None:
     telemetry = RecordingTelemetry()
     damaged = msgspec.structs.replace(LATER, digest=b"other", packed=LATER.packed[:-2])

@@ -13,7 +13,7 @@ class PageItems(Struct, frozen=True, gc=False):
     """A page's microdata as it was when the page was read whole.
 
     at        when the page was received; of equal items the last time
-    digest    of `packed`: equal items have the same
+    digest    equal items have the same; of all that the page had, also where not all is kept
     packed    as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
     count     of its items, those within others too
     is_cut    there were more than are kept

@@ -11,6 +11,7 @@ from hypothesis import given
 from tests.spec.microdata.making import item, page, pages
 from tocsin.spec.microdata.changes import compare_items
 from tocsin.spec.microdata.changes_in_events import MOST_BYTES, MOST_CHANGES, show_changes
+from tocsin.spec.microdata.packing import CUT, SHORTENED
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 if TYPE_CHECKING:
@@ -81,6 +82,21 @@ def test_of_an_item_within_others_it_is_told_which_it_is() -> None:
 
 def test_where_nothing_differs_there_is_nothing_to_tell() -> None:
     assert tell(page(item(name="a")), page(item(name="a"))) is None
+
+
+@pytest.mark.parametrize("cut", [(CUT,), (SHORTENED,)])
+def test_where_only_what_is_not_kept_may_differ_that_is_told(cut: tuple[str, ...]) -> None:
+    data = page(item(name="a"), cut=cut)
+
+    for before, latest in [(data, page(item(name="a"))), (page(item(name="a")), data)]:
+        assert tell(before, latest) == {
+            "since": SINCE,
+            "added": 0,
+            "removed": 0,
+            "changed": 0,
+            "cut": True,
+            "changes": [],
+        }
 
 
 def test_of_more_than_a_hundred_changes_the_first_are_told_and_it_says_so() -> None:

@@ -139,8 +139,26 @@ def test_what_was_cut_stays_cut_however_often_it_is_packed() -> None:
 
     once = pack(data)
 
-    assert pack(unpack(once.packed)) == once
+    again = pack(unpack(once.packed))
+    assert (again.packed, again.count, again.is_cut) == (once.packed, once.count, True)
     assert once.is_cut
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (page(item(name=f"{'x' * 99_999}y")), page(item(name="x" * 100_000))),
+        (page(*[item(name="x")] * MOST_ITEMS, item(name="y")), page(*[item(name="x")] * MOST_ITEMS, item(name="z"))),
+        (page(*[item(a="x" * 9_000) for _ in range(50)]), page(*[item(a="x" * 9_000) for _ in range(51)])),
+        (page(*[item()] * MOST_ITEMS, item("t")), page(*[item()] * MOST_ITEMS, item("u"))),
+        (page(*[item()] * MOST_ITEMS, item("t", "urn:1")), page(*[item()] * MOST_ITEMS, item("t", "urn:2"))),
+        (page(item(name="\ud800" * 20_000)), page(item(name="\ud801" * 20_000))),
+    ],
+    ids=["value", "item", "room", "type", "id", "surrogates"],
+)
+def test_what_differs_in_what_is_not_kept_has_another_digest(one: Microdata, other: Microdata) -> None:
+    assert pack(one).digest != pack(other).digest
+    assert pack(one).digest == pack(one).digest
 
 
 def test_what_was_left_out_when_the_page_was_read_is_said_too() -> None:

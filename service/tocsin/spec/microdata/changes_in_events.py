@@ -46,14 +46,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 def show_changes(changes: Changes, *, since: str) -> _Object | None:
-    """Show changes as `items` in an event does; None where nothing differs.
+    """Show changes as `items` in an event does; None where nothing differs, nor may.
 
     since  when the items compared with were read
     At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON. Of a property that has more than 20 values,
     or more of them than there is room for, those are left out that are the same at the beginning of both lists and at
     their end. `cut` says that something is not shown.
     """
-    if not changes:
+    if not (changes or changes.is_cut):
         return None
     shown: list[_Object] = []
     room, is_cut = MOST_BYTES - _OVERHEAD, changes.is_cut or len(changes.changes) > MOST_CHANGES

@@ -20,6 +20,8 @@ from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.spec.microdata.values import Value
+
 MOST_ITEMS: Final = 1_000
 """Of a page; those within others count, too."""
 
@@ -57,7 +59,7 @@ _read = msgspec.json.Decoder(_Flat).decode
 class Packed:
     """Microdata, ready to be kept.
 
-    digest  16 bytes: equal microdata has the same
+    digest  16 bytes: equal microdata has the same; of all that was read, also of what is not kept
     count   of the items that are kept, those within others too
     is_cut  there was more than is kept, or than was read
     """
@@ -76,7 +78,8 @@ def pack(data: Microdata) -> Packed:
     packing = _Packing(room=MOST_BYTES - _FRAME)
     flat = packing.flatten(data)
     text = _encode(flat)
-    digest = sha256(text).digest()[:_DIGEST_BYTES]
+    whole = _whole(data) if packing.is_cut or packing.is_shortened else text
+    digest = sha256(whole).digest()[:_DIGEST_BYTES]
     return Packed(_VERSION + isal_zlib.compress(text, _LEVEL), digest, len(flat[3]), flat[5])
 
 
@@ -177,6 +180,17 @@ class _Packing:
         if len(text) > most:
             self.is_shortened, text = True, f"{text[: most - 1]}…"
         return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _whole(data: Microdata) -> bytes:
+    """Write all that items say, so that they can be told from others; nobody reads it."""
+    numbers: dict[Value, int] = {item: number for number, item in enumerate(data.all)}
+    said: list[object] = [numbers[top] for top in data.items]
+    for item in data.all:
+        said += item.type, item.id, len(item.properties)
+        for each in item.properties:
+            said += each.names, numbers.get(each.value, each.value)
+    return repr(said).encode("utf-8", "surrogatepass")
 
 
 def _from_the_top(data: Microdata) -> list[Item]:
