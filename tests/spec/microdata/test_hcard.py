@@ -14,6 +14,56 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata
 
 
+NAMED = "<b itemprop=fn>A</b><b itemprop=n itemscope><i itemprop=given-name>A</i></b>"
+
+
+def faults(html: str) -> list[str]:
+    """The rules that a contact with a name and these properties breaks."""
+    return [
+        fault.rule for fault in find_card_faults(read(f"<div itemscope itemtype={HCARD}>{NAMED}{html}</div>").all[0])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "rule"),
+    [
+        ("nickname mailer title role categories note sort-string", "VC-01"),
+        ("tel email label", "VC-05"),
+        ("org", "VC-14"),
+    ],
+)
+def test_what_the_vocabulary_has_as_text_is_no_url(names: str, rule: str) -> None:
+    for name in names.split():
+        assert faults(f"<b itemprop={name}>x</b>") == []
+        assert faults(f"<a itemprop={name} href=x>x</a>") == [rule]
+
+
+@pytest.mark.parametrize(("names", "rule"), [("photo logo sound url", "VC-08"), ("impp", "VC-05")])
+def test_what_the_vocabulary_has_as_a_url_is_no_text(names: str, rule: str) -> None:
+    for name in names.split():
+        assert faults(f"<a itemprop={name} href=x>x</a>") == []
+        assert faults(f"<b itemprop={name}>x</b>") == [rule]
+
+
+@pytest.mark.parametrize(
+    ("names", "types"),
+    [
+        ("adr label", "dom intl postal parcel home work pref"),
+        ("tel", "home msg work voice fax cell video pager bbs modem car isdn pcs pref"),
+        ("email", "internet x400 pref"),
+        ("impp", "personal business home work mobile pref"),
+    ],
+)
+def test_VC04_every_type_of_the_text_is_one(names: str, types: str) -> None:
+    written = "".join(f"<i itemprop=type>{one}</i>" for one in types.split())
+    for name in names.split():
+        value = (
+            "" if name == "adr" else "<a itemprop=value href=x>x</a>" if name == "impp" else "<i itemprop=value>1</i>"
+        )
+        assert faults(f"<b itemprop={name} itemscope>{written}{value}</b>") == []
+        assert faults(f"<b itemprop={name} itemscope><i itemprop=type>X400</i>{value}</b>") == ["VC-04"]
+
+
 @pytest.mark.parametrize("text", ["+00:00", "-23:59", "+01:30"])
 def test_VC06_a_time_zone_has_sign_hours_and_minutes(text: str) -> None:
     assert is_valid_tz(text)

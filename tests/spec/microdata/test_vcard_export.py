@@ -115,7 +115,10 @@ def test_values_are_written_as_readers_expect_them(html: str, line: str) -> None
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("bday", "May"), ("bday", "12009-01-02"), ("rev", "soon"), ("geo", "1,2"), ("photo", "me.png"), ("url", "site")],
+    [
+        *(("bday", "May"), ("bday", "12009-01-02"), ("geo", "1,2"), ("photo", "me.png"), ("url", "site")),
+        *(("rev", "soon"), ("rev", "2008-07-20 21:00Z"), ("rev", "12008-07-20T21:00Z")),
+    ],
 )
 def test_values_that_the_format_does_not_allow_are_left_out(name: str, value: str) -> None:
     assert lines(f"<p itemprop={name}>{value}</p>") == []

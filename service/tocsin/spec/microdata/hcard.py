@@ -10,7 +10,7 @@ from tocsin.spec.microdata.values import HCARD
 from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be, must_be_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tocsin.spec.microdata.values import Item, Property
     from tocsin.spec.microdata.vocabulary import Check
@@ -29,6 +29,7 @@ _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")
 _A_CONTACT = "a contact"
 _ADDRESS: Final = ("type", *ADDRESS_LISTS, *ADDRESS_PARTS)
+_ORGANISATION: Final = ("organization-name", "organization-unit")
 _ADDRESS_TYPES: Final = ("dom", "intl", "postal", "parcel", "home", "work", "pref")
 _TYPES: Final = {
     "adr": _ADDRESS_TYPES,
@@ -93,11 +94,16 @@ def _check_name(each: Property, _: str) -> Iterator[Fault]:
         )
         yield Fault(each, "VC-01", None, problem)
         return
-    yield from find_unknown(each.item, NAME_PARTS, "VC-02", "a name")
-    for part in each.item.properties:
+    yield from _check_parts(each.item, NAME_PARTS, "VC-02", "a name")
+
+
+def _check_parts(item: Item, names: Collection[str], rule: str, what: str) -> Iterator[Fault]:
+    """Judge an item of which each part is a text."""
+    yield from find_unknown(item, names, rule, what)
+    for part in item.properties:
         for name in part.names:
-            if name in NAME_PARTS:
-                yield from must_be_text(part, "VC-02", name)
+            if name in names:
+                yield from must_be_text(part, rule, name)
 
 
 def _check_address(each: Property, _: str) -> Iterator[Fault]:
@@ -105,12 +111,8 @@ def _check_address(each: Property, _: str) -> Iterator[Fault]:
         problem = "adr is an item of the parts of an address; write itemscope, or itemprop=label for an address as text"
         yield Fault(each, "VC-03", None, problem)
         return
-    yield from find_unknown(each.item, _ADDRESS, "VC-03", "an address")
     yield from find_repeated(each.item, ADDRESS_PARTS, "VC-03", "an address")
-    for part in each.item.properties:
-        for name in part.names:
-            if name in _ADDRESS:
-                yield from must_be_text(part, "VC-03", name)
+    yield from _check_parts(each.item, _ADDRESS, "VC-03", "an address")
     yield from _find_wrong_types(each.item, "adr")
 
 
@@ -156,16 +158,11 @@ def _check_organisation(each: Property, _: str) -> Iterator[Fault]:
     if each.item is None:
         yield from must_be_text(each, "VC-14", "org")
         return
-    names = ("organization-name", "organization-unit")
     count = len(each.item.named("organization-name"))
     if count != 1:
         problem = f"org as an item has one organization-name, and this has {count}; write one"
         yield Fault(each, "VC-14", None, problem)
-    yield from find_unknown(each.item, names, "VC-14", "an organisation")
-    for part in each.item.properties:
-        for name in part.names:
-            if name in names:
-                yield from must_be_text(part, "VC-14", name)
+    yield from _check_parts(each.item, _ORGANISATION, "VC-14", "an organisation")
 
 
 def _check_agent(each: Property, _: str) -> Iterator[Fault]:
