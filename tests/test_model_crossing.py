@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -43,6 +44,12 @@ _JSON = st.recursive(
 def _any_of(kind: Any) -> st.SearchStrategy[Any]:
     """Values of a type as msgspec knows it."""
     return _MAKERS[type(kind)](kind)
+
+
+@cache
+def _messages(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
+    """Values of a type, put together once: that takes longer than to make one up."""
+    return _any_of(inspect.type_info(kind))
 
 
 def _any_number(kind: inspect.IntType) -> st.SearchStrategy[int]:
@@ -86,7 +93,7 @@ _MAKERS: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_whatever_crosses_between_processes_arrives_as_it_was(kind: type[msgspec.Struct], data: st.DataObject) -> None:
-    sent = data.draw(_any_of(inspect.type_info(kind)))
+    sent = data.draw(_messages(kind))
 
     arrived = msgspec.msgpack.decode(msgspec.msgpack.encode(sent), type=kind)
 
