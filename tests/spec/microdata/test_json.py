@@ -84,6 +84,15 @@ def test_CI08_items_that_double_at_each_step_are_cut_and_that_is_said(monkeypatc
     assert json.loads(text)["cut"] is True
 
 
+def test_CI08_long_names_are_counted_as_often_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MOST_LETTERS", 200_000)
+    doubling = "".join(f"<p itemscope id=a{i} itemprop='x y' itemref=a{i + 1}></p>" for i in range(6))
+
+    found = to_object(read(f"<p itemscope itemref=a0></p>{doubling}<i id=a6 itemprop={'n' * 10_000}>z</i>"))
+
+    assert found["cut"] is True
+
+
 def test_CI08_items_that_share_many_others_are_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "MOST_LETTERS", 100_000)
     blocks = "".join(f"<div id=b{i}>{f'<p itemscope itemprop=x itemref=b{i + 1}></p>' * 10}</div>" for i in range(30))

@@ -204,6 +204,14 @@ def test_C14_items_that_hold_each_other_are_stated_once() -> None:
     )
 
 
+def test_C14_items_without_types_that_hold_each_other_are_gone_into_once_on_the_way() -> None:
+    assert_states(
+        f"<p {BOAT} itemref=b><p id=b itemprop=tender itemscope itemref=c><p id=c itemprop=tows itemscope itemref=b>",
+        "<> md:item [ a <https://ships.example/boat>; boat:tender _:b ] ."
+        " _:b boat:tender%20tows _:c . _:c boat:tender%20tows%20tender _:b .",
+    )
+
+
 def test_relative_urls_are_resolved_by_the_pages_base_or_the_one_given() -> None:
     html = "<base href=/b/><a rel=next href=x></a><p itemscope itemid=y>"
 

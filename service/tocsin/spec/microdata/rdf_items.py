@@ -77,6 +77,8 @@ class Items:
 
         Shared items keep their node and get predicates for each context (RDF-14); none is gone into twice on one way
         down (C-14), nor a second time in the same context, since that would state the same.
+        Deviation: where items without types hold each other, what the first way to one could not go into is not told on
+        another way either: there may be more ways than anybody can go.
         Raises Enough where it goes on for too long.
         """
         # A stack of our own: the depth is the page's.
