@@ -19,6 +19,45 @@ if TYPE_CHECKING:
 amounts = st.integers(0, 10**6)
 
 
+def faults(html: str) -> list[str]:
+    """The rules that an event breaks that has a start and these properties."""
+    start = "<time itemprop=dtstart>2009-05-05</time>"
+    page = read(f"<div itemscope itemtype={VEVENT}>{start}{html}</div>")
+    return [fault.rule for fault in find_event_faults(page.all[0])]
+
+
+@pytest.mark.parametrize(
+    "name", ["categories", "comment", "description", "location", "resources", "summary", "contact"]
+)
+def test_IC01_what_the_vocabulary_has_as_text_is_no_url(name: str) -> None:
+    assert faults(f"<b itemprop={name}>x</b>") == []
+    assert faults(f"<a itemprop={name} href=x>x</a>") == ["IC-01"]
+
+
+@pytest.mark.parametrize(
+    ("names", "value", "is_once"),
+    [
+        ("attach", "https://a.example/", False),
+        ("url", "https://a.example/", True),
+        ("categories comment resources contact", "x", False),
+        ("description location summary", "x", True),
+        ("exrule rrule", "FREQ=DAILY", False),
+        ("exdate rdate", "2009-05-06", False),
+        ("dtend", "2009-05-06", True),
+        ("created last-modified", "2009-05-05T19:00Z", True),
+        *(("duration", "P1D", True), ("geo", "1;2", True), ("sequence", "1", True)),
+        *(("class", word, True) for word in ("public", "private", "confidential")),
+        *(("status", word, True) for word in ("tentative", "confirmed", "cancelled")),
+        *(("transp", word, True) for word in ("opaque", "transparent")),
+    ],
+)
+def test_IC01_some_properties_stand_once_and_others_often(names: str, value: str, is_once: bool) -> None:  # noqa: FBT001 - a table's column
+    for name in names.split():
+        html = f"<b itemprop={name}>{value}</b>"
+        assert faults(html) == []
+        assert faults(2 * html) == (["IC-01"] if is_once else [])
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
