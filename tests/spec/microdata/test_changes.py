@@ -277,6 +277,30 @@ def test_what_the_last_kept_item_lacks_at_its_end_is_no_difference() -> None:
     assert [one.property for one in compare_items(before, latest).changes] == ["tag"]
 
 
+def test_what_the_last_kept_item_lacks_is_no_difference_where_others_came_before_it() -> None:
+    before = page(item(name="a"), item(name="b", tag=["1"]), cut=(CUT,))
+    latest = page(item(name="new"), item(name="a"), item(name="b", tag=["1", "2"], url="u"))
+
+    assert [one.change for one in compare_items(before, latest).changes] == ["added"]
+    assert [one.change for one in compare_items(latest, before).changes] == ["removed"]
+
+
+def test_of_a_page_that_is_cut_what_is_behind_all_that_was_compared_may_be_there_still() -> None:
+    before, latest = page(item(url="1"), item(url="2")), page(item(url="3"), cut=(CUT,))
+
+    assert numbers(compare_items(before, latest)) == (0, 0, 1)
+    assert numbers(compare_items(latest, before)) == (0, 0, 1)
+
+
+def test_items_of_more_values_than_there_is_time_for_differ_and_it_says_so() -> None:
+    def of(last: str) -> Microdata:
+        return page(*[item(name=name, part=["x"] * 60_000 + [last]) for name in "abc"])
+
+    changes = compare_items(of("1"), of("2"))
+
+    assert (numbers(changes), len(changes.changes), changes.is_cut) == ((0, 0, 3), 2, True)
+
+
 def test_a_value_that_is_too_long_takes_nothing_from_what_is_told_of_the_rest() -> None:
     before = page(item(name="a"), item(name="b"), cut=(SHORTENED,))
 

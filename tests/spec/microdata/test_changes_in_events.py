@@ -183,6 +183,15 @@ def test_whatever_pages_say_no_event_tells_more_than_32_kib(letter: str) -> None
         assert told["cut"]
 
 
+def test_of_an_item_with_more_properties_than_are_shown_the_first_are_and_it_says_so() -> None:
+    def of(count: int) -> Any:
+        return tell(page(), page(item(**{f"n{number:03}": "x" for number in range(count)})))
+
+    assert not of(100)["cut"]
+    assert of(101)["cut"]
+    assert [*of(101)["changes"][0]["latest"]["properties"]] == [f"n{number:03}" for number in range(100)]
+
+
 def test_what_is_within_too_many_items_is_not_told() -> None:
     deep = item(None, name="lowest")
     for _ in range(10):

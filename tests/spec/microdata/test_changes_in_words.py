@@ -122,6 +122,17 @@ def test_an_item_without_a_label_is_told_by_its_type_and_number() -> None:
     assert told(change(label=None, property="url", previous=["a"], latest=["b"])) == ["url of vevent 2: a → b"]
 
 
+def test_quotation_marks_within_a_label_do_not_end_it() -> None:
+    inner = {"type": None, "properties": {"name": ['a "b"']}}
+    step = {"type": None, "id": None, "position": 2, "label": 'c "d"'}
+    moved = change(label='Faust, "new"', within=["part"], path=[step], property="by", previous=[inner], latest=['"e"'])
+
+    assert told(change("added", label='Faust, "new"'), moved) == [
+        "added: vevent \"Faust, 'new'\"",
+        'by of "c \'d\'" (part 2 of "Faust, \'new\'"): item "a \'b\'" → "e"',
+    ]
+
+
 def test_an_empty_value_can_be_seen() -> None:
     assert told(change(property="url", previous=[""], latest=["b"])) == ['url of "Jazz": "" → b']
 

@@ -78,7 +78,7 @@ def _place(change: Mapping[str, Any]) -> str:
     said, ends = [_cut(_said(change["property"]))], ""
     for name, step in reversed(steps):
         label, number = (step.get("label"), step.get("position")) if isinstance(step, dict) else (None, None)
-        label = "" if ends else _cut(_said(label))
+        label = "" if ends else _label(_said(label))
         if label:
             said[-1], ends = f'{said[-1]} of "{label}" ({_cut(_said(name))}', ")"
         else:
@@ -107,7 +107,7 @@ def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
 
 def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
     """Name an item by its label; without one by its type, and its number among those of that type."""
-    kind, label = short_type(_said(item["type"])), _cut(_said(item["label"]))
+    kind, label = short_type(_said(item["type"])), _label(_said(item["label"]))
     if not label:
         return f"{kind} {item['position']}"
     return f'{kind} "{label}"' if with_type else f'"{label}"'
@@ -126,7 +126,7 @@ def _value(value: Any) -> str:
     """Show a text, or an item by its type and what people know it by."""
     if not isinstance(value, dict) or "length" in value:
         return _cut(_said(value)) or '""'
-    label, kind = _cut(_text_of(value, LABELS)), short_type(_said(value.get("type")))
+    label, kind = _label(_text_of(value, LABELS)), short_type(_said(value.get("type")))
     return f'{kind} "{label}"{_day(value)}' if label else f"{kind}{_day(value)}"
 
 
@@ -149,6 +149,11 @@ def _said(value: Any) -> str:
         length = value.get("length")
         return f"({length:,} bytes, too long to be kept here)" if isinstance(length, int) else ""
     return "" if value is None else str(value)
+
+
+def _label(text: str) -> str:
+    """Put a label on one line that stands between quotation marks, and ends with them."""
+    return _cut(text).replace('"', "'")
 
 
 def _cut(text: str) -> str:
