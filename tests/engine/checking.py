@@ -24,8 +24,9 @@ from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
 from tocsin.engine.scheduler import Scheduler
+from tocsin.engine.tries import Tries
 from tocsin.engine.uplink import Uplink
-from tocsin.engine.visit import Tries, Visitor
+from tocsin.engine.visit import Visitor
 from tocsin.engine.writer import Writer
 from tocsin.model import CheckResult, Instant, NewPage
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings

@@ -20,7 +20,8 @@ from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
-from tocsin.engine.visit import Tries, Visitor
+from tocsin.engine.tries import Tries
+from tocsin.engine.visit import Visitor
 from tocsin.model import Beside
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 

@@ -11,7 +11,8 @@ from tocsin.engine.in_flight import InFlight
 from tocsin.engine.receive import Receiver
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.robots import RobotsCache
-from tocsin.engine.visit import Tries, Visitor
+from tocsin.engine.tries import Tries
+from tocsin.engine.visit import Visitor
 from tocsin.model import KEEPS_ALL
 from tocsin.spec.html.urls import host_and_origin
 
