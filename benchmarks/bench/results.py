@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 VERSION_FIELD = 7
 _BODY_BYTES = 52_000
 _DAY_US = 86_400_000_000
+_RULES = {"first": "T40", "unchanged": "T42", "minor": "T47"}
 _FIELDS: FieldValues = ("2020-05-01", *(None,) * 4, "2024-02-01T08:30Z", None, "1", None, None, "2021-03-04", None)
 
 
@@ -48,6 +49,8 @@ def result_of(
         report=CheckReport(
             task.url,
             outcome,
+            rule=_RULES[outcome],
+            basis="declared",
             declares=("created", "topper-major"),
             status=200,
             final_url=task.url,

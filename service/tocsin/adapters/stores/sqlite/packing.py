@@ -64,7 +64,8 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
     usual  `ruled_of` its outcome, if the caller has it
     What says nothing is left out at the end, so that a check which found nothing new takes some twenty bytes.
     """
-    status, declares, saved = report.status, _mask_of(report.declares), report.saved_bytes
+    status, saved = report.status, report.saved_bytes
+    often = (status, report.attempts, report.bytes, report.elapsed_ms, _mask_of(report.declares))
     rule, basis = usual or ruled_of(report.outcome)
     is_usual = report.rule == rule and report.basis == basis
     if (
@@ -78,12 +79,8 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
         and report.reason is None
         and report.next_try is None
     ):
-        # So it is with nearly every check; a text of integers is put together for half the price of an encoder's.
-        end = f",{saved}]" if saved else "]"
-        code = declares if type(declares) is int else _encode(declares).decode()
-        known = "null" if status is None else status
-        return f"[{known},{report.attempts},{report.bytes},{report.elapsed_ms},{code}{end}"
-    often = (status, report.attempts, report.bytes, report.elapsed_ms, declares)
+        # So it is with nearly every check.
+        return _encode((*often, saved) if saved else often).decode()
     rare = (
         None if report.not_modified == (status == _NOT_MODIFIED) else report.not_modified,
         None if report.final_url == _final_of(status, report.url) else [report.final_url],
