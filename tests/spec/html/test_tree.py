@@ -185,7 +185,7 @@ def test_depth_costs_nothing() -> None:
 
 
 def test_a_page_of_too_many_elements_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tocsin.spec.html.tree._MOST_ELEMENTS", 10)
+    monkeypatch.setattr("tocsin.spec.html.tree.MOST_NODES", 10)
 
     assert list(tree_of("<p>x" * 3).elements("p"))
     with pytest.raises(TooComplex, match="more than 10"):
@@ -193,7 +193,7 @@ def test_a_page_of_too_many_elements_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_page_of_too_many_tags_is_refused_before_it_costs_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tocsin.spec.html.tree._MOST_ELEMENTS", 10)
+    monkeypatch.setattr("tocsin.spec.html.tree.MOST_NODES", 10)
     monkeypatch.delattr("tocsin.spec.html.tree.refuse_too_complex")
 
     with pytest.raises(TooComplex):

@@ -11,18 +11,15 @@ import turbohtml
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import refuse_too_complex
 from tocsin.spec.html.encoding import find_encoding
 from tocsin.spec.html.page import Kind, find_kind
-from tocsin.spec.html.tree import HTML, MATHML, SVG, Element, Tree, read_tree
+from tocsin.spec.html.tree import HTML, MATHML, MOST_NODES, SVG, TOO_MANY, Element, Tree, parse_html, read_tree
 
 _NAMESPACES: Final = {
     turbohtml.Namespace.HTML: HTML,
     turbohtml.Namespace.SVG: SVG,
     turbohtml.Namespace.MATHML: MATHML,
 }
-_MOST_NODES: Final = 1_000_000
-_TOO_MANY: Final = f"more than {_MOST_NODES} elements and texts; split the page"
 
 
 class Aside(Element):
@@ -67,18 +64,13 @@ def read_markup(body: bytes, content_type: str | None, *, nosniff: bool = False)
 
 
 def _read_html(text: str) -> Element | None:
-    markup = text.encode()
-    tags = markup.count(b"<")
-    if tags > 2 * _MOST_NODES:  # before they cost anything
-        raise TooComplex(_TOO_MANY)
-    refuse_too_complex(markup, tags)
-    document = turbohtml.parse(text, positions=False)
+    document = parse_html(text)
     root = Element("#document", "", {}, None)
     # What is open: a fragment stands for the content of the template above it.
     path: list[tuple[turbohtml.Node, Element]] = [(document, root)]
     for count, node in enumerate(document.descendants):
-        if count > _MOST_NODES:
-            raise TooComplex(_TOO_MANY)
+        if count > MOST_NODES:
+            raise TooComplex(TOO_MANY)
         while path[-1][0] is not node.parent:
             path.pop()
         parent = path[-1][1]

@@ -13,7 +13,7 @@ import turbohtml
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import refuse_too_complex
+from tocsin.spec.html.document import empty_templates, refuse_too_complex
 from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.page import Kind, find_kind
@@ -33,9 +33,9 @@ _NAMESPACES: Final = {
     turbohtml.Namespace.MATHML: MATHML,
 }
 _NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
-_MOST_ELEMENTS: Final = 1_000_000
+MOST_NODES: Final = 1_000_000
 """An element costs about 300 bytes; a page of 10 MiB that is meant to be read has a tenth of these."""
-_TOO_MANY: Final = f"more than {_MOST_ELEMENTS} elements and texts; split the page"
+TOO_MANY: Final = f"more than {MOST_NODES} elements and texts; split the page"
 
 
 class Element:
@@ -183,35 +183,32 @@ def find_elements(
     """
     kind, _ = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.HTML:
-        lifted: dict[turbohtml.Element, Element | None] = {}
-        document = _parse_html(decode(body, find_encoding(body, content_type)))
+        lifted: dict[turbohtml.Element, Element] = {}
+        document = parse_html(decode(body, find_encoding(body, content_type)))
+        empty_templates(document)
         for node in document.iter_elements(tags):
             if node.namespace is turbohtml.Namespace.HTML and having(node.tag, node.attr):
-                element = _lift(node, lifted)
-                if element is not None:
-                    yield element
+                yield _lift(node, lifted)
     elif kind is Kind.XHTML:
         for _, each in _nodes(body, kind, find_xml_encoding(body, content_type), lambda _: None):
             if isinstance(each, Element) and each.is_html(*tags) and having(each.tag, each.get):
                 yield each
 
 
-def _lift(node: turbohtml.Element, lifted: dict[turbohtml.Element, Element | None]) -> Element | None:
-    """Make an Element of a node and of what stands above it; None for the content of a template.
+def _lift(node: turbohtml.Element, lifted: dict[turbohtml.Element, Element]) -> Element:
+    """Make an Element of a node and of what stands above it.
 
     lifted  what was made so far, by its node
     """
-    climbed = [node]
-    above = node.parent
+    climbed = []
+    above: turbohtml.Node | None = node
     while isinstance(above, turbohtml.Element) and above not in lifted:
         climbed.append(above)
         above = above.parent
     element = lifted[above] if isinstance(above, turbohtml.Element) else None
-    is_hidden = element is None and not isinstance(above, turbohtml.Document)
     for each in reversed(climbed):
-        element = None if is_hidden else _from_turbohtml(each, element)
-        lifted[each] = element
-    return element
+        element = lifted[each] = _from_turbohtml(each, element)
+    return lifted[node]
 
 
 def _find_encoding(kind: Kind, body: bytes, content_type: str | None) -> str:
@@ -227,41 +224,37 @@ def _nodes(
     """
     pairs = _html_nodes(decode(body, encoding)) if kind is Kind.HTML else _xml_nodes(body, encoding, tell)
     for count, pair in enumerate(pairs):
-        if count > _MOST_ELEMENTS:
-            raise TooComplex(_TOO_MANY)
+        if count > MOST_NODES:
+            raise TooComplex(TOO_MANY)
         yield pair
 
 
-def _parse_html(text: str) -> turbohtml.Document:
+def parse_html(text: str) -> turbohtml.Document:
+    """Parse a page of HTML whole, scripting off.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
     markup = text.encode()
     tags = markup.count(b"<")
-    if tags > 2 * _MOST_ELEMENTS:  # before they cost anything
-        raise TooComplex(_TOO_MANY)
+    if tags > 2 * MOST_NODES:  # before they cost anything
+        raise TooComplex(TOO_MANY)
     refuse_too_complex(markup, tags)
     return turbohtml.parse(text, positions=False)
 
 
 def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
-    document = _parse_html(text)
-    # The open elements; what is in none of them is the content of a template.
-    path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]
-    places: dict[turbohtml.Node, int] = {document: 0}
+    document = parse_html(text)
+    empty_templates(document)
+    path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]  # what is open
     for node in document.descendants:
-        if not isinstance(node, turbohtml.Element | turbohtml.Text):
-            continue
-        above = node.parent
-        place = places.get(above) if above is not None else None
-        if place is None:
-            continue
-        while len(path) > place + 1:
-            del places[path.pop()[0]]
+        while path[-1][0] is not node.parent:
+            path.pop()
         parent = path[-1][1]
         if isinstance(node, turbohtml.Element):
             element = _from_turbohtml(node, parent)
-            places[node] = len(path)
             path.append((node, element))
             yield parent, element
-        elif parent is not None:
+        elif isinstance(node, turbohtml.Text) and parent is not None:
             yield parent, node.data
 
 
