@@ -12,7 +12,7 @@ from tests.contract.desk import HOUR, A
 from tests.web.asking import words_of
 from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
-from tocsin.server.pages.held import show_held
+from tocsin.server.pages.held import HeldItem, show_held
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack
 
@@ -87,7 +87,62 @@ async def test_an_item_within_that_has_no_type_is_shown_by_what_it_says(reader: 
         reader, CARD.replace("</div>", f"<p itemprop=adr itemscope>{parts}<p itemprop=n itemscope></div>")
     )
 
-    assert "fn Ann Lee adr Port, 20457 n item" in words_of(await reader.read(f"/pages/{page_id}"))
+    said = words_of(await reader.read(f"/pages/{page_id}"))
+
+    assert "fn Ann Lee adr Port, 20457 locality Port geo item postal-code 20457 n item" in said
+
+
+async def test_what_an_item_within_says_is_there_to_be_opened_without_a_script(reader: Reader) -> None:
+    geo = "<s itemprop=geo itemscope itemid=urn:x:here><b itemprop=latitude>53.5</b></s>"
+    page_id = await holding(reader, EVENT.replace("Old pier</u>", f"Old pier</u>{geo}"))
+
+    html = await reader.read(f"/pages/{page_id}")
+
+    assert 'Place "Old pier" name Old pier geo 53.5 urn:x:here latitude 53.5' in words_of(html)
+    assert html.count("<summary>Place &#34;Old pier&#34;</summary>") == 1
+    assert html.count("<summary>53.5</summary>") == 1
+
+
+async def test_an_item_that_holds_itself_is_shown_to_where_it_comes_again(reader: Reader) -> None:
+    one, two = "<b id=a itemprop=one itemscope itemref=c></b>", "<i id=c itemprop=two itemscope itemref=a></i>"
+    page_id = await holding(reader, f"<p itemscope itemref=a></p>{one}{two}")
+
+    said = words_of(await reader.read(f"/pages/{page_id}"))
+
+    assert "one item two item one item and 1 more" in said
+
+
+def test_of_items_within_one_another_so_many_properties_are_shown_and_no_more() -> None:
+    """Sixteen times two ways down are 65,536 leaves, of a page of less than a kilobyte."""
+    pairs = "".join(f"<b id=l{n} itemprop='a{n} b{n}' itemscope itemref=l{n + 1}></b>" for n in range(16))
+
+    held = show_held(items_of(f"<p itemscope itemref=l0></p>{pairs}<b id=l16 itemprop=leaf>x</b>"))
+
+    def count(item: HeldItem) -> int:
+        return len(item.facts) + sum(count(fact.item) for fact in item.facts if fact.item)
+
+    def depth(item: HeldItem) -> int:
+        return 1 + max((depth(fact.item) for fact in item.facts if fact.item and fact.item.facts), default=0)
+
+    assert held
+    assert (count(held.items[0]), depth(held.items[0])) == (126, 6)
+
+
+def test_items_that_come_first_leave_no_more_room_than_there_is() -> None:
+    many = "".join(f"<b itemprop=p{n} itemscope>{'<i itemprop=x>1</i>' * 8}</b>" for n in range(8))
+
+    held = show_held(items_of(f"<p itemscope>{many}</p>" * 3))
+
+    assert held
+    shown = [len(item.facts) + sum(len(fact.item.facts) for fact in item.facts if fact.item) for item in held.items]
+    assert shown == [72, 72, 6]
+    assert held.items[2].more == 2
+
+
+async def test_nobody_is_promised_articles_before_the_page_is_looked_at(reader: Reader) -> None:
+    page_id = await holding(reader, EVENT)
+
+    assert "Feed of its articles (.atom) if it has any." in words_of(await reader.read(f"/pages/{page_id}"))
 
 
 async def test_no_way_out_is_offered_of_a_page_that_keeps_its_texts_back_and_it_is_said_why(reader: Reader) -> None:

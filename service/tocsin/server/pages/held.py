@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _ITEMS: Final = 12
 _FACTS: Final = 8
+_MOST_FACTS: Final = 150
+"""Of all items together, those within others too."""
+_DEEPEST: Final = 6
 _LONGEST: Final = 400
 """Letters of one value; fewer are shown, so that whoever shows them can tell that there is more."""
 
@@ -29,10 +32,15 @@ CALENDAR: Final = "ical"
 
 
 class Fact(Struct, frozen=True):
-    """One property of an item."""
+    """One property of an item.
+
+    text  its value; of an item, which item that is
+    item  the item that is its value
+    """
 
     name: str
     text: str
+    item: HeldItem | None = None
 
 
 class HeldItem(Struct, frozen=True):
@@ -41,7 +49,8 @@ class HeldItem(Struct, frozen=True):
     kind   its type, as people name it
     label  what it is known by; "" where it has nothing of that kind
     id     its global identifier
-    more   how many properties are not among the facts
+    facts  its first properties; none where it holds this very place itself, or is too deep within others
+    more   how many properties are not among them
     """
 
     kind: str
@@ -98,7 +107,8 @@ def show_held(kept: PageItems) -> Held | None:
         return None
     if not data.items:
         return None
-    shown = tuple(_show(item) for item in data.items[:_ITEMS])
+    showing = _Showing()
+    shown = tuple(showing.show(item, ()) for item in data.items[:_ITEMS])
     ways = tuple(to_way(FORMATS[name]) for name in ways_out(data))
     return Held(kept.at, shown, len(data.items), kept.is_cut, ways)
 
@@ -113,10 +123,24 @@ WHOLE_PAGE: Final = tuple(to_way(way) for way in FORMATS.values() if not way.of_
 """Formats that are made of a page as a whole, which is received for them."""
 
 
-def _show(item: Item) -> HeldItem:
-    facts = list(_facts(item))
-    shown = tuple(Fact(name, _text(each)) for name, each in facts[:_FACTS])
-    return HeldItem(short_type(item.type), label_of(item) or "", item.id, shown, len(facts) - len(shown))
+class _Showing:
+    """Shows items, those within others too, as long as there is room: a small page can stand for a tree without end."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_FACTS
+
+    def show(self, item: Item, around: tuple[Item, ...]) -> HeldItem:
+        """Show an item; `around` are those that it is within."""
+        facts = list(_facts(item))
+        is_shown = len(around) < _DEEPEST and item not in around
+        shown = facts[: min(_FACTS, self._left)] if is_shown else []
+        # Its own before those of items within, so that each item gets some.
+        self._left -= len(shown)
+        held = tuple(self._fact(name, each, (*around, item)) for name, each in shown)
+        return HeldItem(short_type(item.type), label_of(item) or "", item.id, held, len(facts) - len(shown))
+
+    def _fact(self, name: str, each: Property, around: tuple[Item, ...]) -> Fact:
+        return Fact(name, _text(each), self.show(each.value, around) if isinstance(each.value, Item) else None)
 
 
 def _facts(item: Item) -> Iterator[tuple[str, Property]]:

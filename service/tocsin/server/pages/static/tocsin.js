@@ -8,7 +8,7 @@ const fresh = async () => {
   for (const old of document.querySelectorAll("[data-live]")) {
     const now = old.id && there.getElementById(old.id);
     // What somebody is working in stays as it is.
-    if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked")) old.replaceWith(now);
+    if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked, details[open]")) old.replaceWith(now);
   }
   prepare();
 };
