@@ -293,8 +293,9 @@ def test_of_a_page_that_is_cut_what_is_behind_all_that_was_compared_may_be_there
 
 
 def test_items_of_more_values_than_there_is_time_for_differ_and_it_says_so() -> None:
-    def of(last: str) -> Microdata:
-        return page(*[item(name=name, part=["x"] * 60_000 + [last]) for name in "abc"])
+    def of(end: str) -> Microdata:
+        shared = item(None, part=[end, *["x"] * 60_000, end])
+        return page(*[item(name=name, hall=shared) for name in "abc"])
 
     changes = compare_items(of("1"), of("2"))
 

@@ -160,6 +160,20 @@ def test_MD_05_who_has_another_global_id_is_another_one_though_all_else_is_equal
     assert (changes.added, changes.removed, changes.changed) == (1, 1, 0)
 
 
+def test_the_global_ids_of_a_page_move_with_it() -> None:
+    def at(address: str, *ids: str) -> Microdata:
+        found = page(*[event("Jazz", id_[-1], f"{address}{id_}") for id_ in ids])
+        return Microdata(address, found.title, found.items, found.all)
+
+    old, new = "http://site.example/events", "https://site.example/what-is-on"
+
+    assert told(compare_items(at(old, "#1", "#2"), at(new, "#2", "#3"))) == [
+        f"itemid of Jazz: {old}#2 -> {new}#2",
+        "added: Jazz 3",
+        "removed: Jazz 1",
+    ]
+
+
 def test_MD_05_who_has_the_same_global_id_is_the_same_one_though_its_type_is_another() -> None:
     changes = compare_items(page(event("Jazz", "1", "urn:1")), page(event("Jam", "1", "urn:1", MUSIC)))
 

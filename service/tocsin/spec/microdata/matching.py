@@ -73,7 +73,8 @@ def _label_in(values: Values) -> str | None:
 def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Matches:
     """Match the top-level items of two readings.
 
-    Those that are equal come first, so that one that is put in above the others is added; then those of one global id.
+    Those that are equal come first, so that one that is put in above the others is added; then those of one global id,
+    which moves with its page where it begins with the page's address.
     Items without any are the same ones if their type and their label is, which no other one has; else if they have
     distinctive properties in common, see `likeness`; else by type and position: in order, between the same ones of
     their type, so that the last one of a list is not the one that went from its top. Who got or lost a global id, or
@@ -85,6 +86,7 @@ def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Mat
     matching.match(_only(with_id=True, key=matching.label_key))
     matching.match(_only(with_id=True, key=_key))
     matching.match(_only(with_id=True, key=lambda one: one.item.id))
+    matching.match(_from(before.address), _from(latest.address))
     matching.match(_only(with_id=False, key=matching.name_key))
     for key in (lambda one: contents.number(one.item) if matching.label(one) else None, matching.name_key):
         matching.match(_only(with_id=False, key=key), key)
@@ -103,6 +105,16 @@ def _key(one: Placed) -> Hashable:
 def _only(key: _Key, *, with_id: bool) -> _Key:
     """Limit a key to items that have a global id, or to those that have none."""
     return lambda one: key(one) if (one.item.id is not None) is with_id else None
+
+
+def _from(address: str | None) -> _Key:
+    """Tell items by type and global id, seen from the page."""
+
+    def key(one: Placed) -> Hashable | None:
+        id_ = one.item.id
+        return (one.item.types, id_[len(address) :]) if id_ and address and id_.startswith(address) else None
+
+    return key
 
 
 def _placed(data: Microdata) -> list[Placed]:
