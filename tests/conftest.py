@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
 
 import tocsin
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"
@@ -34,3 +40,14 @@ def pytest_configure() -> None:
     if from_sources and INSTALLED:
         message = f"the wheel was to be tried, but tocsin comes from {tocsin.__file__}"
         raise RuntimeError(message)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    # Thousands of tests stay until the end: who tidies up need not look through them, now or after each test.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
