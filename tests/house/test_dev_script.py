@@ -198,6 +198,15 @@ def test_dev_test_goes_on_after_a_failure_and_tells_of_every_step(ready: Ready) 
     assert "-m|pytest|-n|auto" in ready.calls.read_text()
 
 
+def test_what_is_left_out_with_the_sources_is_tried_with_the_wheel() -> None:
+    _, sources, wheel = (ROOT / "dev").read_text("utf-8").split('step "tests, ')
+
+    left_out = re.findall(r"--ignore=(\S+)", sources)
+
+    assert left_out
+    assert set(left_out) <= set(re.findall(r"(?<= )tests/\S+", wheel.partition("}")[0]))
+
+
 def test_every_verb_that_the_documents_name_exists() -> None:
     named = {
         verb
