@@ -76,7 +76,7 @@ def find_event_faults(event: Item) -> Iterator[Fault]:
     """Find what an author must mend of an event (IC-01 to IC-05), and what no calendar can say (VC-22)."""
     if not event.named("dtstart"):
         problem = (
-            "dtstart missing: no calendar knows when this event is, and an exported one is without it; "
+            "dtstart missing: no calendar can show this event, and an exported one leaves it out; "
             'write a time element with itemprop="dtstart"'
         )
         yield Fault(event, "IC-01", None, problem)

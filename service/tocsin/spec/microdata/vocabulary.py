@@ -77,7 +77,10 @@ def must_be_text(each: Property, rule: str, name: str) -> Iterator[Fault]:
     if each.item is not None:
         yield Fault(each, rule, None, f"{name} is text, and this is an item; take itemscope away")
     elif not is_text(each):
-        yield Fault(each, rule, None, f"{name} is text, and this element gives a URL; write it into a span within")
+        problem = (
+            f'{name} is text, but this element\'s value is its link; put itemprop="{name}" on a span within instead'
+        )
+        yield Fault(each, rule, None, problem)
 
 
 if TYPE_CHECKING:
