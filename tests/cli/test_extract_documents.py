@@ -216,7 +216,7 @@ def test_items_of_a_page_of_unknown_address_have_empty_urls_and_it_is_said(insta
 def test_the_address_of_a_file_is_where_it_lies(installation: Installation) -> None:
     page = installation.write("a b.html", HCARD.format("Ann"))
 
-    answer = installation.call("extract", "--as", "vcard", page)
+    answer = installation.call("extract", "--as", "vcard", "--profile", "text", page)
 
     assert f"SOURCE:{Path(page).as_uri()}" in answer.out.replace("\n ", "")
 

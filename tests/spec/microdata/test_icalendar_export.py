@@ -130,7 +130,7 @@ def test_IC03_a_duration_is_written_where_calendars_can_count_it(html: str, writ
     ("html", "written"),
     [
         ("<p itemprop=geo>50.1;-1.2</p>", ["GEO:50.1;-1.2"]),
-        ("<p itemprop=geo>somewhere</p>", []),
+        ("<p itemprop=geo>somewhere</p><p itemprop=geo>91;0</p>", []),
         ("<p itemprop=rrule>freq=weekly;count=2</p>", ["RRULE:FREQ=WEEKLY;COUNT=2"]),
         ("<p itemprop=exrule>FREQ=MONTHLY;BYDAY=MO,-1SU</p>", ["EXRULE:FREQ=MONTHLY;BYDAY=MO,-1SU"]),
         ("<p itemprop=rrule>weekly</p>", []),
@@ -138,6 +138,8 @@ def test_IC03_a_duration_is_written_where_calendars_can_count_it(html: str, writ
          ["URL:https://site.example/a,b;c", "ATTACH:https://site.example/a,b;c"]),
         ("<p itemprop=url>https://site.example/\N{SNOWMAN} \\</p>", ["URL:https://site.example/%E2%98%83%20%5C"]),
         ("<a itemprop=url>x</a><p itemprop=attach>a.pdf</p>", []),
+        ("<a itemprop=url href=javascript:x>x</a><a itemprop='attach organizer' href=data:,x>x</a>", []),
+        ("<a itemprop='url attach' href=file:///home/ann/a.html>x</a>", []),
         ("<p itemprop=categories>a,b</p>", ["CATEGORIES:a\\,b"]),
         ("<p itemprop=status>confirmed</p><p itemprop=class>Private</p><p itemprop=transp>opaque</p>",
          ["STATUS:CONFIRMED", "CLASS:PRIVATE", "TRANSP:OPAQUE"]),

@@ -96,6 +96,11 @@ def test_what_says_nothing_is_left_out(html: str) -> None:
         ("<a itemprop=email href=/contact>x</a>", "EMAIL;VALUE=URI:https://site.example/contact"),
         ("<a itemprop=url href=/a,b>x</a>", "URL;VALUE=URI:https://site.example/a\\,b"),
         ("<p itemprop=url>https://a.example/</p>", "URL;VALUE=URI:https://a.example/"),
+        ("<img itemprop=photo src=data:image/png;base64,AA>", "PHOTO;VALUE=URI:data:image/png\\;base64\\,AA"),
+        (
+            "<p itemprop=url itemscope><b itemprop=type>home</b><a itemprop=value href=/a>x</a></p>",
+            "URL;VALUE=URI;TYPE=home:https://site.example/a",
+        ),
         ("<p itemprop=bday>1970-01-02</p>", "BDAY;VALUE=DATE:1970-01-02"),
         (
             "<time itemprop=rev datetime=2008-07-20T21:00+01:00>x</time>",
@@ -116,12 +121,44 @@ def test_values_are_written_as_readers_expect_them(html: str, line: str) -> None
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("bday", "May"), ("bday", "12009-01-02"), ("geo", "1,2"), ("photo", "me.png"), ("url", "site")),
+        *(("bday", "May"), ("bday", "12009-01-02"), ("photo", "me.png"), ("url", "site"), ("photo", "javascript:x")),
+        *(("geo", "1,2"), ("geo", "90.1;0"), ("geo", "-91;0"), ("geo", "0;181"), ("geo", f"0;1.{'0' * 40}")),
         *(("rev", "soon"), ("rev", "2008-07-20 21:00Z"), ("rev", "12008-07-20T21:00Z")),
     ],
 )
 def test_values_that_the_format_does_not_allow_are_left_out(name: str, value: str) -> None:
     assert lines(f"<p itemprop={name}>{value}</p>") == []
+
+
+@pytest.mark.parametrize("name", ["url", "x-page", "note"])
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "JAVASCRIPT:x", "vbscript:x", "data:text/html,x", "file:///home/ann"]
+)
+def test_what_runs_or_lies_where_the_page_was_read_is_no_link(name: str, url: str) -> None:
+    assert lines(f"<a itemprop={name} href={url}>x</a>") == []
+
+
+def test_a_card_tells_nobody_where_a_file_lay() -> None:
+    page = read(
+        f"<p itemscope itemtype={HCARD}><b itemprop=fn>Ann Lee</b><a itemprop=url href=b.html>x</a>",
+        "file:///home/ann/a.html",
+    )
+
+    assert "file:" not in (to_vcard(page) or "")
+    assert "SOURCE:file:///home/ann/a.html" in (to_vcard(page, profile="text") or "")
+
+
+@pytest.mark.parametrize("position", ["90;180", "-90.0;-180.0", "+0;0"])
+def test_every_position_on_earth_is_one(position: str) -> None:
+    assert lines(f"<p itemprop=geo>{position}</p>") == [f"GEO:{position}"]
+
+
+def test_a_link_in_the_place_of_a_name_or_an_address_is_read_as_one() -> None:
+    (one,) = components_of(
+        to_vcard(read(f"<div itemscope itemtype={HCARD}><a itemprop='n adr' href=/x>x</a></div>")) or ""
+    )
+
+    assert (one.n.value.family, one.adr.value.street) == ("https://site.example/x", "https://site.example/x")
 
 
 def test_all_contacts_are_had_at_once_without_those_who_are_only_agents() -> None:

@@ -27,6 +27,8 @@ NO_MOMENT: Final = "is no date and time with a zone; write such as 2026-11-21T08
 
 _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")
+_POLE, _DATE_LINE = 90, 180
+_LONGEST_POSITION = 40
 _A_CONTACT = "a contact"
 _ADDRESS: Final = ("type", *ADDRESS_LISTS, *ADDRESS_PARTS)
 _ORGANISATION: Final = ("organization-name", "organization-unit")
@@ -52,6 +54,17 @@ def is_valid_tz(text: str) -> bool:
 def is_valid_geo(text: str) -> bool:
     """Say whether the text is a position of the vocabulary: latitude and longitude, such as 34.05;-118.4 (VC-07)."""
     return _GEO.fullmatch(text) is not None
+
+
+def is_on_earth(text: str) -> bool:
+    """Say whether the text is a position that programs can show.
+
+    Source  RFC 5545, 3.8.1.6: latitudes to 90 degrees, longitudes to 180; who writes more letters means no place
+    """
+    if len(text) > _LONGEST_POSITION or not is_valid_geo(text):
+        return False
+    latitude, longitude = map(float, text.split(";"))
+    return abs(latitude) <= _POLE and abs(longitude) <= _DATE_LINE
 
 
 def find_card_faults(card: Item) -> Iterator[Fault]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_URL, uuid5
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
-from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.hcard import is_valid_geo
+from tocsin.spec.infrastructure.uri import percent
+from tocsin.spec.microdata.hcard import is_on_earth
 from tocsin.spec.microdata.icalendar_text import Events
-from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
+from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.recurrence import fit_rule, is_day, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
 
@@ -224,15 +224,11 @@ def _write_rule(text: str, start: str) -> Line | None:
 
 
 def _write_position(text: str, _: str) -> Line | None:
-    return (text, []) if is_valid_geo(text) else None
+    return (text, []) if is_on_earth(text) else None
 
 
 def _write_uri(text: str, _: str) -> Line | None:
-    if not is_absolute_url(text):
-        return None
-    return _NO_URI.sub(
-        lambda match: "".join(f"%{octet:02X}" for octet in match[0].encode("utf-8", "replace")), text
-    ), []
+    return (_NO_URI.sub(percent, text), []) if is_passed_on(text) else None
 
 
 def _write_number(text: str, _: str) -> Line | None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE
+from tocsin.spec.infrastructure.urls import is_absolute_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +26,7 @@ _BREAKS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _KEPT = "\t\n\r"
 _CONTROLS = [chr(at) for at in (*range(0x20), *range(0x7F, 0xA0)) if chr(at) not in _KEPT + _BREAKS]
 _CLEANED = str.maketrans({**dict.fromkeys(_CONTROLS, ""), **dict.fromkeys(_BREAKS, "\n")})
+_KEPT_BACK = re.compile("(?:data|file|javascript|vbscript):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What no name is longer than in practice: a longer one would be folded, which few readers expect of names.
 _NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
@@ -144,6 +146,15 @@ def clean(text: str) -> str:
     Tabs stay; what Unicode calls a line end is one.
     """
     return text.translate(_CLEANED).strip(SPACE)
+
+
+def is_passed_on(text: str) -> bool:
+    """Say whether the text is a URL for a file that is handed on.
+
+    Such a URL is absolute, runs or shows nothing that the page wrote itself, and leads to no file of the machine where
+    the page was read. Programs show it as a link to press.
+    """
+    return is_absolute_url(text) and _KEPT_BACK.match(text) is None
 
 
 def is_name(text: str) -> bool:

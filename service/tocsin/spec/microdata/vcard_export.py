@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
-from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.hcard import NAME_PARTS, is_valid_geo, is_valid_tz
-from tocsin.spec.microdata.lines import clean, each_line, escape, is_name
+from tocsin.spec.microdata.hcard import NAME_PARTS, is_on_earth, is_valid_tz
+from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.values import Kind
 from tocsin.spec.microdata.vcard_text import Cards
 
@@ -22,8 +21,11 @@ if TYPE_CHECKING:
 _OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "SOURCE", "NAME", "PRODID"})
 """What the card says of itself; a page that could say it too could end the card, or begin another."""
 _ONCE: Final = frozenset({"UID", "FN", "N", "BDAY", "REV", "CLASS", "MAILER", "TZ", "GEO", "SORT-STRING"})
-_REFERENCES: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY", "URL"})
-"""Whose values are URLs, or else data that nobody writes into a page."""
+_MEDIA: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY"})
+"""Whose values are URLs, also of the data themselves."""
+_REFERENCES: Final = _MEDIA | {"URL"}
+_URI: Final = ("VALUE", "URI")
+_DATA = re.compile("data:", re.IGNORECASE)
 _SCHEMES: Final = {"EMAIL": "mailto:", "TEL": "tel:"}
 _LONGEST: Final = 1000
 """So much of a text can be somebody's name."""
@@ -56,7 +58,7 @@ class ExportedCards(Cards):
     def _write_head(self, card: Item, sheet: Sheet) -> set[str]:
         """Write whence the card is, and its identifier; give the names that stand for good."""
         source, title, identifier = (clean(text or "") for text in (self._data.address, self._data.title, card.id))
-        for name, text in (("SOURCE", source), ("NAME", title), ("UID", identifier)):
+        for name, text in (("SOURCE", source if is_passed_on(source) else ""), ("NAME", title), ("UID", identifier)):
             if text:
                 sheet.add(name, escape(text))
         return {"UID"} if identifier else set()
@@ -78,23 +80,23 @@ class ExportedCards(Cards):
         scheme = _SCHEMES.get(name)
         if scheme is not None and text[: len(scheme)].lower() == scheme:
             text = clean(unquote(text[len(scheme) :].partition("?")[0]))
-            parameters = [pair for pair in parameters if pair != ("VALUE", "URI")]
+            parameters = [pair for pair in parameters if pair != _URI]
         elif name in {"BDAY", "REV"}:
             return _write_time(text)
         elif name == "GEO":
-            return (text, []) if is_valid_geo(text) else None
+            return (text, []) if is_on_earth(text) else None
         elif name == "TZ" and not is_valid_tz(text):
-            parameters = [("VALUE", "TEXT")]
-        elif name in _REFERENCES and not parameters:
-            if not is_absolute_url(text):
-                return None
-            parameters = [("VALUE", "URI")]
-        elif name == "AGENT" and not parameters:
             parameters = [("VALUE", "TEXT")]
         elif name == "N":
             return _split_name(text, None), []
         elif name == "ADR":
-            return f";;{escape(text)};;;;", parameters
+            return f";;{escape(text)};;;;", []
+        elif name in _REFERENCES or _URI in parameters:
+            if not is_passed_on(text) and not (name in _MEDIA and _DATA.match(text)):
+                return None
+            parameters = [_URI, *(pair for pair in parameters if pair != _URI)]
+        elif name == "AGENT" and not parameters:
+            parameters = [("VALUE", "TEXT")]
         return escape(text), parameters
 
     def _first_text(self, item: Item, name: str) -> str | None:
