@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -39,6 +42,7 @@ _RUN: Final = 4
 _ENTRY: Final = re.compile(rb"\x02([^\x01]*)\x01([^\x02]*)")
 # Six bits a byte, in a range that holds no sign.
 _PLACES: Final = [bytes((64 | place >> 6, 64 | place & 63)) for place in range(BLOCK_PAGES)]
+_ALL: Final = b"".join(_PLACES)
 
 
 def words_in(text: str) -> list[str]:
@@ -93,15 +97,11 @@ def repack(row: bytes, less: Mapping[str, set[int]], more: Mapping[str, set[int]
     kept: dict[bytes, bytes] = dict(_ENTRY.findall(row))
     for named in {*less, *more}:
         word = named.encode()
-        places = set(_unpack([kept[word]])) if word in kept else set()
-        places = (places - less.get(named, set())) | more.get(named, set())
-        if places:
-            kept[word] = _pack(sorted(places))
-        else:
-            kept.pop(word, None)
+        entry = _changed(kept.pop(word, b""), less.get(named, ()), more.get(named, ()))
+        if entry:
+            kept[word] = entry
     # In UTF-8 words are in the order of their characters.
-    words = sorted(kept) if more else kept
-    return b"".join([b"\x02%b\x01%b" % (word, kept[word]) for word in words])
+    return b"".join([b"\x02%b\x01%b" % (word, kept[word]) for word in sorted(kept)])
 
 
 class Beginning:
@@ -126,10 +126,46 @@ class Beginning:
 
 
 def _pack(places: Sequence[int]) -> bytes:
-    first, last = places[0], places[-1]
-    if len(places) >= _RUN and last - first == len(places) - 1:
-        return b"".join((_PLACES[first], _TO, _PLACES[last]))
-    return b"".join([_PLACES[place] for place in places])
+    entry = b"".join([_PLACES[place] for place in places])
+    return _shortened(entry) if len(places) >= _RUN else entry
+
+
+def _shortened(entry: bytes) -> bytes:
+    """Write at least four places, which stand one by one, as a run where they are one."""
+    first, last = _numbers(entry[:2] + entry[-2:])
+    return entry[:2] + _TO + entry[-2:] if last - first == len(entry) // 2 - 1 else entry
+
+
+def _changed(entry: bytes, less: Iterable[int], more: Iterable[int]) -> bytes:
+    """Take places out of an entry, and put others in; as numbers they would take a hundred times as long."""
+    if entry[2:3] == _TO:
+        first, last = _numbers(entry[:2] + entry[3:])
+        entry = _ALL[2 * first : 2 * last + 2]
+    codes = _codes(entry)
+    for code in _codes(b"".join([_PLACES[place] for place in less])):
+        at = bisect_left(codes, code)
+        if at < len(codes) and codes[at] == code:
+            del codes[at]
+    for code in _codes(b"".join([_PLACES[place] for place in more])):
+        at = bisect_left(codes, code)
+        if at == len(codes) or codes[at] != code:
+            codes.insert(at, code)
+    spelled = _spelled(codes)
+    return _shortened(spelled) if len(codes) >= _RUN else spelled
+
+
+def _codes(entry: bytes) -> array[int]:
+    """Read the two bytes of each place as a number that is in their order."""
+    codes = array("H", entry)
+    if sys.byteorder == "little":
+        codes.byteswap()
+    return codes
+
+
+def _spelled(codes: array[int]) -> bytes:
+    if sys.byteorder == "little":
+        codes.byteswap()
+    return codes.tobytes()
 
 
 def _unpack(entries: Iterable[bytes]) -> list[int]:
