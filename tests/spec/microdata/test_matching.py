@@ -160,6 +160,13 @@ def test_MD_05_who_has_another_global_id_is_another_one_though_all_else_is_equal
     assert (changes.added, changes.removed, changes.changed) == (1, 1, 0)
 
 
+def test_several_items_of_one_global_id_are_told_apart_by_their_labels() -> None:
+    before = page(event("Jazz", "1", "urn:1"), event("Mass", "8", "urn:1"))
+    latest = page(event("Mass", "9", "urn:1"), event("Jazz", "2", "urn:1"))
+
+    assert told(compare_items(before, latest)) == ["dtstart of Mass: 8 -> 9", "dtstart of Jazz: 1 -> 2"]
+
+
 def test_the_global_ids_of_a_page_move_with_it() -> None:
     def at(address: str, *ids: str) -> Microdata:
         found = page(*[event("Jazz", id_[-1], f"{address}{id_}") for id_ in ids])

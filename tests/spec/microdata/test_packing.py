@@ -159,6 +159,7 @@ def test_what_was_cut_stays_cut_however_often_it_is_packed() -> None:
 def test_what_differs_in_what_is_not_kept_has_another_digest(one: Microdata, other: Microdata) -> None:
     assert pack(one).digest != pack(other).digest
     assert pack(one).digest == pack(one).digest
+    assert len(pack(one).digest) == 16
 
 
 def test_what_was_left_out_when_the_page_was_read_is_said_too() -> None:
