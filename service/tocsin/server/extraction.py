@@ -31,7 +31,7 @@ from tocsin.server.extracts import (
 )
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
-from tocsin.server.receipts import NotReceived, Receipts, not_received
+from tocsin.server.receipts import NotReceived, Receipts, in_a_word, not_received
 from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -53,7 +53,6 @@ FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
 
 PAUSED: Final = "paused"
-SUSPECT: Final = "suspect"
 _BUSY_S: Final = 10.0
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
 _read_done = msgspec.msgpack.Decoder(Done).decode
@@ -115,8 +114,7 @@ class Extraction:
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
         document = await self._get(caller, page, wanted)
-        # Nobody looks any more whether it is still like that.
-        return msgspec.structs.replace(document, stale=document.stale or PAUSED) if page.paused else document
+        return msgspec.structs.replace(document, stale=document.stale or _unseen_since(page, document.at))
 
     async def _get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
@@ -266,6 +264,20 @@ def _finding(page: PageRow, body: bytes) -> Finding:
     return (body,) if body else (b"", page.last_received_at)
 
 
+def _unseen_since(page: PageRow, at: Instant) -> str | None:
+    """Say why the page's checks do not see whether it is still as it was then, in a word; None where they do."""
+    if page.paused:
+        return PAUSED
+    report = page.last_report or {}
+    outcome = report.get("outcome")
+    if page.last_checked_at is None or page.last_checked_at <= at:
+        return None
+    if outcome in (CheckOutcome.UNREACHABLE, CheckOutcome.DEFERRED):
+        kind, _ = report.get("error") or (outcome, "")
+        return in_a_word(kind, report.get("status"))
+    return outcome if outcome in (CheckOutcome.DISALLOWED, CheckOutcome.SUSPECT) else None
+
+
 def _why_none(page: PageRow, *, is_read: bool, keeps: bool) -> str:
     """Say why no items are kept of a page."""
     if page.noindex:
@@ -290,7 +302,7 @@ def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> D
         f"{_NO_NAME.sub('-', page.host).strip('.-')}-{page.id}{wanted.suffix}",
         written.since,
         at,
-        stale=SUSPECT if written.stale else None,
+        stale=CheckOutcome.SUSPECT.value if written.stale else None,
         said=written.said,
         empty=written.empty,
     )

@@ -220,13 +220,12 @@ def not_received(error: Error | None, wait_s: float | None) -> NotReceived:
             mend="ask again as late as Retry-After says",
         )
         return NotReceived("asked-already", problem, wait_s)
-    return NotReceived(_in_a_word(error), problem_of(error), wait_s)
+    kind = error.why if isinstance(error, NotAllowed) else "left-alone"
+    if isinstance(error, FetchError):
+        kind = in_a_word(error.kind, error.status)
+    return NotReceived(kind, problem_of(error), wait_s)
 
 
-def _in_a_word(error: Error) -> str:
-    match error:
-        case NotAllowed():
-            return error.why
-        case LeftAlone():
-            return "left-alone"
-    return f"{error.kind}-{error.status}" if error.kind == FailureKind.STATUS and error.status else error.kind
+def in_a_word(kind: str, status: int | None) -> str:
+    """Say why a page was not received: the kind of failure, with the status where that is what failed."""
+    return f"{kind}-{status}" if kind == FailureKind.STATUS and status else kind

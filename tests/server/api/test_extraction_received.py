@@ -15,7 +15,7 @@ from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tests.server.rig import OnThread
 from tocsin.errors import FetchFailed, FetchRefused, LeftAlone, NotAllowed, ProcessError, TooComplex
 from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS, CheckOutcome
+from tocsin.model import NO_ITEMS, CheckOutcome, CheckReport
 from tocsin.server.extraction import FAILED_S, MOST_WAITING
 from tocsin.server.receipts import DOUBTED_S
 
@@ -171,6 +171,40 @@ async def test_a_page_that_is_gone_says_so_and_gives_what_was_kept(api: Api, des
 
     assert ("Jazz" in answer.text, answer.headers["tocsin-stale"]) == (True, "status-410")
     assert (problem["status"], problem["detail"]) == (502, f"{URL}: status: answered 410")
+
+
+@pytest.mark.parametrize(
+    ("report", "word"),
+    [
+        (CheckReport(URL, "unreachable", status=410, error=("status", "answered 410")), "status-410"),
+        (CheckReport(URL, "unreachable", error=("timeout", "nothing came")), "timeout"),
+        (CheckReport(URL, "deferred"), "deferred"),
+        (CheckReport(URL, "disallowed"), "disallowed"),
+        (CheckReport(URL, "suspect"), "suspect"),
+        (CheckReport(URL, "unchanged"), None),
+        (CheckReport(URL, "skipped"), None),
+    ],
+)
+async def test_what_was_kept_is_not_given_for_new_where_the_last_check_did_not_see_the_page(
+    api: Api, desk: Desk, report: CheckReport, word: str | None
+) -> None:
+    await keep(api, desk)
+    desk.now += 1_000_000
+    failed = desk.failed(await desk.task(URL))
+    await desk.store.commit(desk.claim, [replace(failed, report=report, failure=None)])
+
+    answer = await got(api, "ical")
+
+    assert ("Jazz" in answer.text, answer.headers.get("tocsin-stale"), api.rig.service.asked) == (True, word, [])
+
+
+async def test_what_was_received_after_a_check_that_failed_is_new(api: Api, desk: Desk) -> None:
+    desk.now = api.rig.clock.now()
+    await desk.store.commit(desk.claim, [desk.failed(await desk.task(URL))])
+    await api.rig.clock.advance(1)
+    api.rig.service.pages[1] = page(at=api.rig.clock.now())
+
+    assert "tocsin-stale" not in (await got(api, "turtle")).headers
 
 
 async def test_a_page_too_complex_to_be_received_is_refused_as_one_that_was(api: Api, desk: Desk) -> None:

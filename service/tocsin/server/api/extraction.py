@@ -79,8 +79,8 @@ _TOLD: Final = {
     "ETag": "equal documents have the same",
     "Last-Modified": "when the page was read first with this data, as far as that is known",
     "Tocsin-Received": "when the bytes that it is of were received",
-    "Tocsin-Stale": "the page could not be received: why, in a word (`suspect`: something else stands in its place); "
-    "it is of the items that were kept before",
+    "Tocsin-Stale": "it may be behind the page, which was not seen: why, in a word, such as `timeout`, `status-410`, "
+    "`disallowed`, `suspect` (something else stands in its place) or `paused`",
     "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
     "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead",
 }
@@ -121,8 +121,9 @@ async def extract_document(
     Calendars, contacts and microdata are written of the items that were kept when the page was read last, as long as
     its checks find the bytes that those were read from. Otherwise the page is received, at its host's turn: once for
     what its checks found last, and never more often than once a minute, whoever asks and however often. If that
-    fails, they are of the items kept before, and `Tocsin-Stale` says why; other forms are refused with 502 or 503.
-    Such a request is in the audit log, and nothing is stored or compared.
+    fails, they are of the items kept before, and `Tocsin-Stale` says why, as it does where the last check did not see
+    the page; other forms are refused with 502 or 503, and with 409 where the page is paused or its robots.txt is
+    against it. Such a request is in the audit log, and nothing is stored or compared.
 
     `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
     empty calendar, so that a subscription lasts, a page without items or statements an empty document, and
