@@ -74,6 +74,14 @@ async def test_what_is_no_token_is_refused_with_a_challenge(rig: Rig, header: st
     assert "Basic" in answer.headers["www-authenticate"]
 
 
+async def test_a_token_that_came_as_the_user_name_is_told_where_it_belongs(rig: Rig) -> None:
+    token = await rig.token(Scope.READ)
+    async with rig.asking() as asked:
+        answer = await asked.get(ASKED, headers=basic(token, ""))
+
+    assert (answer.status_code, "the password of Basic is empty" in answer.json()["detail"]) == (401, True)
+
+
 async def test_a_wrong_token_is_no_way_in_from_this_machine_either(rig: Rig) -> None:
     await rig.token(Scope.READ)
     async with rig.asking(new_token()) as asked:

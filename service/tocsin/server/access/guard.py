@@ -189,6 +189,8 @@ def _password(said: str) -> str:
         _, _, password = b64decode(said, validate=True).decode("utf-8").partition(":")
     except (NoBase64, UnicodeDecodeError):
         raise unknown("the Basic credentials cannot be read") from None
+    if not password:
+        raise unknown("the password of Basic is empty: the token belongs there, whatever the user name is")
     return password
 
 

@@ -56,7 +56,8 @@ class Envelope:
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, SENDER: sender, "state": state}
         is_private = not is_public(scope["path"])
-        if method == "HEAD" and scope["path"] not in _ENDLESS:
+        has_head = scope["path"] not in _ENDLESS
+        if method == "HEAD" and has_head:
             scope["method"] = "GET"  # the server leaves the body out
 
         async def dress(message: Message) -> None:
@@ -65,6 +66,8 @@ class Envelope:
                 status = message["status"]
                 said = MutableHeaders(scope=message)
                 said[HEADER] = request_id
+                if has_head and (allowed := said.get("allow", "")).startswith("GET"):
+                    said["allow"] = f"{allowed}, HEAD"
                 for name, value in _ALWAYS.items():
                     said.setdefault(name, value)
                 if is_private:
