@@ -63,6 +63,17 @@ def test_the_elements_of_a_page_end_somewhere(content_type: str, monkeypatch: py
     assert found.is_cut
 
 
+@pytest.mark.parametrize("content_type", ["text/html", "application/xhtml+xml"])
+def test_only_elements_that_an_itemref_leads_to_are_counted(content_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marked, "MOST_MARKS", 2)
+    others = "<b id='b'></b>" * 2 + "<b id='a'></b>"
+    page = f"<html xmlns='http://www.w3.org/1999/xhtml'><p itemscope='' itemref='a'></p><b id='a'></b>{others}</html>"
+
+    found = items.read_items(page.encode(), content_type, address=None)
+
+    assert not found.is_cut
+
+
 @pytest.mark.parametrize(
     "html",
     [

@@ -234,6 +234,7 @@ class _Writer:
         return found
 
     def _icon(self, about: Iterable[Element]) -> str | None:
+        """Find the page's icon (AT-02). Deviation: an address that runs a script is none."""
         for link in about:
             href = link.get("href")
             if (
