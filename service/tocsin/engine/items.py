@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -32,13 +32,6 @@ class ItemsKept(Protocol):
 
     async def items_before(self, page_id: int) -> PageItems | None:
         """What the items of a page are compared with; None where nothing is known of them."""
-
-
-class Compared(NamedTuple):
-    """What is to be written of a page's items, as `RenderCommit` has it."""
-
-    items: PageItems | None
-    changes: JsonObject | None = None
 
 
 def find_items(
@@ -88,18 +81,16 @@ class ItemsCompared:
         self._kept, self._telemetry = kept, telemetry
         self._one = asyncio.Lock()
 
-    async def compare(self, job: RenderJob, found: PageItems | None) -> Compared:
-        """Compare what a rendering found with what was kept of the page.
+    async def compare(self, job: RenderJob, found: PageItems | None) -> JsonObject | None:
+        """Show as an event does how what a rendering found differs from what was kept; None where it does not.
 
         found  None where it was not read
-        That a page has none is written, too: the next one is compared with it. Raises StoreError.
+        Raises StoreError.
         """
         if found is None or not found.packed:
-            return Compared(found)
+            return None
         before = await self._kept.items_before(job.page_id)
-        if before is None:
-            return Compared(found)
-        return Compared(found, await self._find(job, before, found))
+        return await self._find(job, before, found) if before is not None else None
 
     async def _find(self, job: RenderJob, before: PageItems, found: PageItems) -> JsonObject | None:
         try:

@@ -235,9 +235,8 @@ class RenderQueue:
             what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
             self._telemetry.emit(Happening("items.unread", "warning", what))
         told = await self._patiently(lambda: self._differences.rendered(job, looked.text))
-        compared = await self._patiently(lambda: self._items.compare(job, looked.items))
-        looked = looked._replace(items=compared.items)
-        return self._awareness.given(told, rendered, policy, now, looked, compared.changes)
+        changes = await self._patiently(lambda: self._items.compare(job, looked.items))
+        return self._awareness.given(told, rendered, policy, now, looked, changes)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give the slot up until the next try (T55, T58)."""
