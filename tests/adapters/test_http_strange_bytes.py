@@ -55,7 +55,7 @@ async def fetch_twice(answer: bytes) -> list[FetchError | HopResponse]:
     async with RawOrigin(answer, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi") as origin, fetcher() as client:
         for _ in range(2):
             try:
-                ends.append(await client.get(request(origin.url(), total_s=2.0)))
+                ends.append(await client.get(request(origin.url(), total_s=30.0)))
             except FetchError as exc:
                 ends.append(exc)
     return ends
