@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
-PATIENCE_S = 40.0
-STOPS_WITHIN_S = 10.0
+PATIENCE_S = 150.0
+"""How long anything is waited for: it ends what never comes, and a machine with other work does not reach it."""
+STOPS_WITHIN_S = 40.0
+"""How long the program may take to stop; a test lets it wait for a site for longer."""
 
 CONFIGURATION = """\
 [instance]

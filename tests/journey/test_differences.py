@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import CONFIGURATION
+from tests.journey.running import CONFIGURATION, PATIENCE_S
 from tests.origin import Page
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ async def test_the_difference_survives_a_kill_between_the_check_and_its_renderin
         await gone.wait()
 
     site.pages["/a"] = [Page(page(TEN)), Page(page(TEN), wait=hang)]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await hangs.wait()
     await service.end(signal.SIGKILL)
     gone.set()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import CONFIGURATION
+from tests.journey.running import CONFIGURATION, PATIENCE_S
 from tests.origin import Page
 from tocsin.events import to_rfc3339
 
@@ -60,7 +60,7 @@ async def test_MD_19_the_new_date_of_an_event_survives_a_kill_between_the_check_
 
     latest = page("2026-01-01 2026-02-02", "2026-05-06")
     site.pages["/events"] = [Page(latest), Page(latest, wait=hang)]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await hangs.wait()
     await service.end(signal.SIGKILL)
     gone.set()

@@ -47,6 +47,7 @@ async def test_SIGINT_ends_the_service_with_0(home: Home, start: Start) -> None:
 async def test_a_stop_does_not_wait_for_a_site_that_never_answers(home: Home, site: Origin, start: Start) -> None:
     gone = asyncio.Event()
     site.pages["/slow"] = Page(wait=gone.wait)
+    home.configure(CONFIGURATION + '[fetch.deadlines]\nfirst_byte = "300s"\ntotal = "300s"\n')
     await home.watch(site.url("/slow"))
     service = await start()
 

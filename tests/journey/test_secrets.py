@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import CONFIGURATION, PATIENCE_S, until
 from tests.origin import Page
 from tests.server.streams.reader import reading
 
@@ -71,7 +71,7 @@ async def ready(home: Home) -> str:
     url = str((await home.hears("http.listening"))["url"])
 
     async def is_ready() -> bool:
-        async with httpx.AsyncClient(base_url=url, timeout=30) as asked:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
             return (await asked.get("/readyz")).status_code == 200
 
     await until(is_ready, what="a service that is ready")
@@ -94,7 +94,7 @@ async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Sta
 
     told: dict[str, str] = {}
     bearer = {"Authorization": f"Bearer {token[0]}"}
-    async with httpx.AsyncClient(base_url=url, headers=bearer, timeout=30) as asked:
+    async with httpx.AsyncClient(base_url=url, headers=bearer, timeout=PATIENCE_S) as asked:
         await asked.get("/", headers={"Authorization": f"Bearer {SECRETS['wrong token']}"})
         await asked.get("/", auth=("anybody", SECRETS["wrong token"]))
         refused = await asked.get("/feed.atom", params={"token": SECRETS["token in url"]})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, Home, until
+from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, until
 from tests.origin import Page
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def test_the_service_answers_over_http_and_SIGTERM_ends_streams_and_slow_r
     url = await address(home)
     await ready(url)
 
-    async with httpx.AsyncClient(base_url=url, timeout=30) as asked, asked.stream("GET", "/events") as events:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked, asked.stream("GET", "/events") as events:
         _, slow = await asyncio.open_connection("127.0.0.1", httpx.URL(url).port)
         # A request whose body never comes.
         slow.write(b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import icalendar
 
+from tests.journey.running import PATIENCE_S
 from tests.journey.test_serving import address, ready
 from tests.origin import Page
 
@@ -33,7 +34,7 @@ async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off_and_th
     await home.outcome(site.url("/gigs"), "first", "unchanged")
     token = json.loads((await home.call("token", "add", "calendar", "--scope", "read", "--json")).out)["token"]
 
-    async with httpx.AsyncClient(base_url=url, auth=("calendar", token), timeout=30) as program:
+    async with httpx.AsyncClient(base_url=url, auth=("calendar", token), timeout=PATIENCE_S) as program:
         first = await program.get("/api/v1/pages/1/extract/ical")
         known = {"If-None-Match": first.headers["etag"]}
         same = await program.get("/api/v1/pages/1/extract/ical", headers=known)
@@ -68,7 +69,7 @@ async def test_who_asks_for_a_page_whose_host_is_to_be_left_alone_is_told_when_t
         await home.outcome(site.url(path), "first", "unchanged")
     site.pages["/busy"] = Page("busy", status=503, headers={"Retry-After": "3600"})
 
-    async with httpx.AsyncClient(base_url=url, timeout=30) as program:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as program:
         failed = await program.get("/api/v1/pages/2/extract/ntriples")
         refused = await program.get("/api/v1/pages/1/extract/ntriples")
         kept = await program.get("/api/v1/pages/1/extract/ical")
