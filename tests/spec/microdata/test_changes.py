@@ -221,6 +221,16 @@ def test_JS_04_items_in_a_circle_are_compared_once_around() -> None:
     assert not compare_items(circle("a", "b"), circle("a", "b"))
 
 
+def test_JS_04_items_that_lead_back_to_another_one_than_before_differ() -> None:
+    def of(back_to: int) -> Microdata:
+        one, other = items = item(None, name="a"), item(None, name="b")
+        one.properties += (holding("next", other),)
+        other.properties += (holding("next", items[back_to]),)
+        return Microdata(None, None, (one,), items)
+
+    assert told(compare_items(of(0), of(1))) == [("changed", 1, ("next", "next"), "name", ("a",), ("b",))]
+
+
 def test_what_differs_deep_within_is_told_with_the_item_that_holds_it() -> None:
     def of(value: str) -> Microdata:
         inner = item(None, name=value)
