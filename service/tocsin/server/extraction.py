@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from hashlib import blake2b
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -49,6 +49,7 @@ MOST_WAITING: Final = 16
 """Who waits for a page or for its conversion: fewer than requests may be under way, so that others are let in."""
 MOST_BYTES: Final = 8 * 2**20
 """Of documents that are kept: who asks whether anything is new gets no second conversion."""
+LARGE_BYTES: Final = 2**18
 FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
 
@@ -101,7 +102,7 @@ class Extraction:
         self.parts = parts
         self._receipts = Receipts(parts.service.receive, parts.clock)
         self._outcomes: Shelf[_Key, _Outcome] = Shelf(MOST_BYTES)
-        self._turn = asyncio.Lock()
+        self._turn, self._large_turn = asyncio.Lock(), asyncio.Lock()
         self._waiting = 0
 
     async def get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
@@ -206,7 +207,7 @@ class Extraction:
         known = self._known(key)
         if known is None:
             with self._place():
-                async with self._turn:
+                async with self._large_turn if _is_large(work) else nullcontext(), self._turn:
                     # Others may have waited for the very same.
                     known = self._known(key) or await self._do(page, work)
             self._outcomes.put(key, known, len(known.found.body) if isinstance(known.found, Written) else 0)
@@ -262,6 +263,11 @@ Extracting = Annotated[Extraction, Depends(extraction)]
 def _finding(page: PageRow, body: bytes) -> Finding:
     """Name what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
     return (body,) if body else (b"", page.last_received_at)
+
+
+def _is_large(work: Work) -> bool:
+    """Say whether it takes long: of such pieces one alone is before whoever wants something small."""
+    return isinstance(work, OfPage) and len(work.page.body) > LARGE_BYTES
 
 
 def _unseen_since(page: PageRow, at: Instant) -> str | None:
