@@ -17,7 +17,7 @@ from tests.fakes import START
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
 from tocsin.model import AlertRow, JsonObject
-from tocsin.server.streams.atom import Feed, Link, iri, write_feed
+from tocsin.server.streams.atom import Feed, Link, write_feed
 from tocsin.server.streams.entries import entry_of, urn_of
 
 OURS = "https://tocsin.example.org"
@@ -126,7 +126,11 @@ def test_only_addresses_of_the_web_are_linked(url: str) -> None:
 
 
 def test_a_url_that_is_no_iri_is_written_as_one() -> None:
-    assert iri("https://example.org/a|b[c]{d}^`\\ä") == "https://example.org/a%7Cb[c]%7Bd%7D%5E%60%5Cä"
+    page = {"id": "812", "url": "https://example.org/a|b{d}^`\\ä", "group": "main", "text": None}
+
+    document = feed_of(row_of(changed(page=page)))
+
+    assert document.count("https://example.org/a%7Cb%7Bd%7D%5E%60%5Cä".encode()) == 2
 
 
 def test_entries_link_to_our_page_and_to_the_watched_one_or_to_that_alone() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.events import to_rfc3339
+from tocsin.spec.infrastructure.uri import to_iri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE: Final = "application/atom+xml; charset=utf-8"
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NO_IRI: Final = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;"})
 
 
@@ -67,11 +67,6 @@ def escape(text: str) -> str:
     return _NO_XML.sub("\ufffd", text).translate(_ESCAPES)
 
 
-def iri(url: str) -> str:
-    """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
-    return _NO_IRI.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace")), url)
-
-
 def write_feed(feed: Feed) -> bytes:
     """Write an Atom document."""
     parts = [
@@ -101,4 +96,4 @@ def _entry(entry: Entry) -> str:
 
 def _link(link: Link) -> str:
     kind = f' type="{escape(link.type)}"' if link.type else ""
-    return f'<link rel="{escape(link.rel)}"{kind} href="{escape(iri(link.href))}"/>\n'
+    return f'<link rel="{escape(link.rel)}"{kind} href="{escape(to_iri(link.href))}"/>\n'
