@@ -7,12 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from tests.contract.desk import HOUR, A
 from tests.web.asking import words_of
 from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
 from tocsin.server.pages.held import HeldItem, show_held
+from tocsin.settings import ItemSettings
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack
 
@@ -154,6 +156,15 @@ async def test_no_way_out_is_offered_of_a_page_that_keeps_its_texts_back_and_it_
 
     assert [path.rpartition("/")[2] for path, _ in LINK.findall(html)] == ["meta", "links", "robots", "copies"]
     assert "None of its data is kept or given away: the page asks not to be indexed (noindex)." in words_of(html)
+
+
+async def test_a_service_that_keeps_no_data_of_pages_says_so_where_it_would_stand(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+    reader.rig.service.settings_ = replace(reader.rig.service.settings_, items=ItemSettings(keep=False))
+
+    assert "The service keeps no data of pages (items.keep = false)." in words_of(
+        await reader.read(f"/pages/{page_id}")
+    )
 
 
 async def test_of_what_is_no_page_only_that_is_offered_which_can_be_had(reader: Reader) -> None:

@@ -131,3 +131,9 @@ def test_every_event_of_ours_has_words(kind: str) -> None:
 @given(st.sampled_from(sorted(EXAMPLES)), st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4))
 def test_whatever_an_event_holds_can_be_told(kind: str, data: JsonObject) -> None:
     assert told_of(kind, **data).id == "A"
+
+
+def test_items_of_which_only_what_is_not_kept_may_differ_are_told() -> None:
+    told = told_of(events.CHANGED, items={"added": 0, "removed": 0, "changed": 0, "cut": True, "changes": []})
+
+    assert told.held == ("not all is shown: more may differ",)

@@ -89,6 +89,7 @@ async def show(
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
         held=await _held(parts, page_id),
         held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
+        keeps_items=parts.service.settings().items.keep,
         address=base_url(request, parts.service.settings().http),
         extracts=OF_ANYTHING if row.not_html else RECORDS if row.noindex else EXTRACTS,
         bases=BASES,

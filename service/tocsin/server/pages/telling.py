@@ -191,7 +191,8 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
 def _held(items: JsonObject) -> tuple[str, ...]:
     changes = [{key: row.get(key) for key in _CHANGE} | {"item": _item(row)} for row in _rows(items.get("changes"))]
     counts = {word: _number(items.get(word)) or 0 for word in ("added", "removed", "changed")}
-    return tuple(tell_changes({**counts, "cut": bool(items.get("cut")), "changes": changes})) if changes else ()
+    is_cut = bool(items.get("cut"))
+    return tuple(tell_changes({**counts, "cut": is_cut, "changes": changes})) if changes or is_cut else ()
 
 
 def _item(row: JsonObject) -> JsonObject:
