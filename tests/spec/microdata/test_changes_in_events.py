@@ -192,6 +192,13 @@ def test_of_an_item_with_more_properties_than_are_shown_the_first_are_and_it_say
     assert [*of(101)["changes"][0]["latest"]["properties"]] == [f"n{number:03}" for number in range(100)]
 
 
+def test_of_a_property_with_more_values_than_are_shown_the_first_are_and_it_says_so() -> None:
+    shown = tell(page(), page(item(tag=["x"] * 101)))
+
+    assert shown["cut"]
+    assert shown["changes"][0]["latest"]["properties"] == {"tag": ["x"] * 100}
+
+
 def test_what_is_within_too_many_items_is_not_told() -> None:
     deep = item(None, name="lowest")
     for _ in range(10):
