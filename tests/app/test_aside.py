@@ -110,7 +110,7 @@ async def test_a_page_that_takes_more_memory_than_there_is_for_it_is_too_complex
 async def test_a_process_that_others_ended_while_it_had_nothing_to_do_fails_no_work(odd: ProcessAside) -> None:
     pid = int(await odd.do(b"pid"))
     os.kill(pid, signal.SIGKILL)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while odd.pid is not None:  # noqa: ASYNC110 - that it ended comes from the machine, and is told to nobody
             await asyncio.sleep(0)
 
@@ -141,6 +141,16 @@ async def test_a_process_that_has_nothing_to_do_gives_its_memory_back(monkeypatc
 
         assert aside.pid is None
         assert await aside.do(b"pid") != first
+
+
+async def test_a_process_that_has_work_again_is_not_ended_for_having_had_none(odd: ProcessAside) -> None:
+    await odd.do(b"first")
+    ends_it = odd._idle
+    await odd.do(b"next")
+
+    assert ends_it is not None
+    assert ends_it.cancelled()
+    assert odd._idle is not ends_it
 
 
 async def test_whoever_stops_waits_for_no_work(odd: ProcessAside) -> None:
