@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.microdata.likeness import Side, find_alike
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.sameness import Sameness, Values
     from tocsin.spec.microdata.values import Item, Microdata
+
+    _Key: TypeAlias = Callable[["Placed"], Hashable | None]
 
 LABELS: Final = ("name", "summary", "fn", "title", "headline")
 """Names of properties by which people know an item, in this order."""
@@ -74,11 +76,11 @@ def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Mat
     """Match the top-level items of two readings.
 
     Those that are equal come first, so that one that is put in above the others is added; then those of one global id,
-    which moves with its page where it begins with the page's address.
-    Items without any are the same ones if their type and their label is, which no other one has; else if they have
-    distinctive properties in common, see `likeness`; else by type and position: in order, between the same ones of
-    their type, so that the last one of a list is not the one that went from its top. Who got or lost a global id, or
-    is of another type now, is known by its label and by all that it says.
+    which moves with its page where it begins with the page's address. Items without any are the same ones if their type
+    and their label is, which no other one has; else if they have distinctive properties in common, see `likeness`; else
+    by type and position: in order, between the same ones of their type, so that the last one of a list is not the one
+    that went from its top. Who got or lost a global id is known by its label, or by all that it says; who is of another
+    type now, by the latter. Takes as long as there are values, and no longer.
     """
     matching = _Matching(before, latest, sameness)
     contents = sameness.contents
@@ -240,9 +242,3 @@ class _Matching:
             for one, other in self._pairs
         ]
         return Matches(pairs, self._latest, self._before)
-
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    _Key: TypeAlias = Callable[[Placed], Hashable | None]
