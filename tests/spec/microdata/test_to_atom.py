@@ -19,6 +19,7 @@ LOGS = "https://garden.example/log/"
 GENERATED = "urn:uuid:55bafed4-a9e6-5fd7-8cb4-f990f7c3b12e"
 NOW = datetime(2026, 6, 20, 8, 15, 30, 999_999, tzinfo=UTC)
 SEEN = "2026-06-20T08:15:30Z"
+INSTEAD = f"{SEEN} stands for it; write <time pubdate datetime=…> into the article"
 XHTML = "application/xhtml+xml"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 LOG = """<!DOCTYPE html><html lang=en><head><meta name=Author content="Ada &amp; Co"><title>June</title>
@@ -298,14 +299,14 @@ def test_AT14_what_the_page_lacks_for_a_valid_feed_is_said() -> None:
     assert read("<meta name=author content=' '><article>a</article>").problems == (
         'no author, which a feed must have: add <meta name="author" content="…"> to the page',
         "no title: the page has neither a heading of its own nor a title element that says one",
-        f"1 article has no date: {SEEN} stands for it",
+        f"1 article has no date: {INSTEAD}",
     )
     assert read(LOG.replace('href="rain"', 'href="rain"><time pubdate datetime=2026-06-04></time')).problems == ()
 
 
 def test_AT11_that_articles_have_no_date_is_said() -> None:
-    assert read(LOG).problems == (f"1 article has no date: {SEEN} stands for it",)
-    assert read(2 * LOG).problems[0] == f"2 articles have no date: {SEEN} stands for it"
+    assert read(LOG).problems == (f"1 article has no date: {INSTEAD}",)
+    assert read(2 * LOG).problems[0] == f"2 articles have no date: {INSTEAD}"
 
 
 def test_AT10_of_one_article_it_is_said_that_its_id_is_taken() -> None:

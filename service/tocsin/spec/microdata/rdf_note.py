@@ -7,6 +7,7 @@ Deviation: `itemprop-reverse`, which the note has as an experiment, is not read;
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -96,13 +97,10 @@ def to_note_triples(
     """
     statements = statements or Statements()
     items = Items(_Note(base, registry), statements)
-    cut = False
-    try:
+    with suppress(Statements.Enough):
         for item in data.items:
             items.tell(item)
-    except Statements.Enough:
-        cut = True
-    made = statements.done(cut=cut)
+    made = statements.done()
     return Triples(made.triples, data.problems + made.problems)
 
 

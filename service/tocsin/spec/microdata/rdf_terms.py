@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from tocsin.spec.infrastructure.uri import percent
 
@@ -124,6 +124,7 @@ class Statements:
         self._to_look_at = _MOST_LOOKED_AT
         self._found: dict[Triple, None] = {}
         self._is_short_of_names = False
+        self._cut: str | None = None
 
     def add(self, subject: Node, predicate: Iri, object_: Term) -> None:
         """State something; the same twice is stated once, and what has no name that could be written is left out.
@@ -136,8 +137,10 @@ class Statements:
             self.leave_out()
         elif triple not in self._found:
             self._left -= len(str(subject[0])) + len(predicate.text) + len(str(object_[0])) + _STEP
-            if self._left < 0 or len(self._found) >= self._most:
-                raise self.Enough
+            if len(self._found) >= self._most:
+                self._end(f"the page states more than {self._most:,} triples")
+            if self._left < 0:
+                self._end(f"what the page states has more than {self._letters:,} letters")
             self._found[triple] = None
 
     def leave_out(self) -> None:
@@ -151,18 +154,19 @@ class Statements:
         """
         self._to_look_at -= letters + _STEP
         if self._to_look_at < 0:
-            raise self.Enough
+            self._end("the page states the same too often")
 
-    def done(self, *, cut: bool) -> Triples:
-        """Give all that was stated; `cut` if there was more."""
+    def _end(self, reason: str) -> NoReturn:
+        self._cut = reason
+        raise self.Enough
+
+    def done(self) -> Triples:
+        """Give all that was stated, and say what was left out."""
         problems = []
         if self._is_short_of_names:
-            problems.append(f"names of more than {LONGEST_IRI} letters are left out, and what they name")
-        if cut:
-            problems.append(
-                f"the page states more than {self._most} triples, more than {self._letters} letters in them, or the "
-                "same too often; what is beyond that is left out"
-            )
+            problems.append(f"names of more than {LONGEST_IRI:,} letters are left out, and what they name")
+        if self._cut is not None:
+            problems.append(f"{self._cut}; what is beyond that is left out")
         return Triples(tuple(self._found), tuple(problems))
 
 

@@ -162,7 +162,7 @@ class _Writer:
         yield from self.lacks
         if self.undated:
             articles = "1 article has" if self.undated == 1 else f"{self.undated} articles have"
-            yield f"{articles} no date: {self.now} stands for it"
+            yield f"{articles} no date: {self.now} stands for it; write <time pubdate datetime=…> into the article"
         if self.repeated:
             entries = "1 entry has" if self.repeated == 1 else f"{self.repeated} entries have"
             yield f"{entries} the id of another one: give each article its own id or bookmark"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -89,16 +90,13 @@ def to_triples(
     bases = Bases(tree.elements("base"), address, tree.encoding) if base is None else Bases((), base, tree.encoding)
     statements = statements or Statements()
     page: Node = Blank(0) if address is None else to_iri(address)
-    cut = False
-    try:
+    with suppress(Statements.Enough):
         _state_page(tree, page, bases, statements)
         items = Items(_Text(), statements, first=0 if address is not None else 1)
         for item in data.items:
             statements.add(page, _ITEM, items.node(item))
             items.tell(item)
-    except Statements.Enough:
-        cut = True
-    made = statements.done(cut=cut)
+    made = statements.done()
     return Triples(made.triples, data.problems + made.problems)
 
 
