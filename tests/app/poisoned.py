@@ -57,5 +57,5 @@ if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     vars(fetcher)["assess"] = _assess
     Conclusion.received = _received  # type: ignore[method-assign]  # that is what this module is for
-    Receiver.receive = _receive  # type: ignore[method-assign]
+    Receiver.receive = _receive  # type: ignore[method-assign]  # the same
     main()

@@ -35,6 +35,7 @@ def test_T42_T45_a_304_comes_to_what_the_comparison_of_equal_states_says(
 ) -> None:
     before = builders.stored(START, **values)
     task = builders.task(state=before, validators=Validators('"1"', None, builders.URL))
+    # Parameters of a test are no literals.
     policy = PageSettings(mode=mode, report=report, durational_threshold=timedelta(seconds=threshold_s))  # type: ignore[arg-type]
     received = builders.received(status=304)
     assessment = assess_received(task, received, policy)

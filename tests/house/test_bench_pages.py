@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.bench import pages
 from benchmarks.bench.__main__ import main as bench
+from benchmarks.bench.measure import TINY
 from benchmarks.bench.pages import CONTENDERS, NoPages, Page, read_folder
 from tocsin.spec.topper.state import PageState
 
@@ -34,8 +35,6 @@ def test_all_contenders_read_the_same_state() -> None:
 
 
 async def test_where_our_way_sees_something_else_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.bench.measure import TINY  # noqa: PLC0415
-
     monkeypatch.setitem(CONTENDERS, pages.OURS, lambda _: PageState((None,) * 12))
 
     with pytest.raises(RuntimeError, match=r"another state .* on page 0"):

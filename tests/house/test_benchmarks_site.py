@@ -11,6 +11,7 @@ import pytest
 from benchmarks.bench import certificate, nginx
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import DOCUMENTS, date_of, documents, has_changed
+from benchmarks.bench.measure import TINY
 from benchmarks.bench.nginx import configuration
 from benchmarks.bench.site import Ports, Site, serve
 from tests.house.sources import ROOT
@@ -191,7 +192,6 @@ def test_without_nginx_the_whole_way_is_measured_and_what_is_missing_is_told(
 
 def test_the_json_tells_of_machine_and_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.bench import __main__ as program  # noqa: PLC0415 - its sizes are replaced
-    from benchmarks.bench.measure import TINY  # noqa: PLC0415
 
     monkeypatch.setattr(program, "WHOLE", TINY)
     path = tmp_path / "bench.json"

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CODE = ("service", "tests", "benchmarks")
+EXCEPTION = re.compile(r"#\s*(?:ruff: )?(?:noqa|type: ignore)\b(?:: ?[A-Z0-9, ]+|\[[a-z, -]+\])?(?P<reason>.*)")
+EMPTY_NAMES = re.compile(r"(?:^|_)(?:utils?|helpers?|managers?|misc)(?:_|$)|(?:Util|Helper|Manager)s?$")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 
 
@@ -70,6 +72,37 @@ def test_no_handler_swallows_every_exception_but_the_worker_loops() -> None:
 
     assert set(broad) <= {"service/tocsin/engine/visit.py", "service/tocsin/server/jobs.py"}
     assert len(broad) <= 2
+
+
+def test_every_exception_to_a_rule_has_its_reason() -> None:
+    """It stands behind the exception, or on a line of its own above it."""
+    bare = []
+    for path in files("*.py", *CODE):
+        above = ""
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            excepted = EXCEPTION.search(line)
+            if excepted and not re.search(r"\w", excepted["reason"]) and not above.lstrip().startswith("#"):
+                bare.append(f"{place(path)}:{number}")
+            above = line
+
+    assert not bare, "\n".join(bare)
+
+
+def test_nothing_is_named_after_having_no_idea() -> None:
+    named = [place(path) for path in files("*.py", *CODE) if EMPTY_NAMES.search(path.stem)]
+    named += [place(path, kind) for path, kind in nodes(ast.ClassDef, *CODE) if EMPTY_NAMES.search(kind.name)]
+
+    assert not named, "\n".join(named)
+
+
+def test_a_test_is_named_as_a_sentence() -> None:
+    found = [
+        *nodes(ast.FunctionDef, "tests", pattern="test_*.py"),
+        *nodes(ast.AsyncFunctionDef, "tests", pattern="test_*.py"),
+    ]
+    short = [place(path, test) for path, test in found if re.fullmatch(r"test_[^_]+", test.name)]
+
+    assert not short, "\n".join(short)
 
 
 def test_no_test_sleeps() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import stat
 import sys
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from tocsin.errors import StoreError, TocsinError, UsageError
+from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_line, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +28,6 @@ _JSON = "tocsin.json"
 _BAR = "tocsin.bar"
 _ROOMY = 100
 """From this width on a terminal has room for tables, whose cells are then broken where they must be."""
-# C0 and C1 controls, the marks that reorder or hide text, and what is no character at all.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-_OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_NOT_FOR_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 
@@ -72,21 +66,21 @@ def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
 def print_json(*records: Mapping[str, Any]) -> None:
     """Print records as lines of JSON, in UTF-8 whatever the locale is."""
     lines = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-    lines = _NOT_FOR_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
+    lines = UNSAFE_IN_TEXT.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
     with _bar_aside(sys.stdout):
         click.echo(lines.encode(), nl=False)
 
 
 def print_document(text: str) -> None:
     """Print a document as it is, in UTF-8, with its own line ends and no other; to a terminal, made harmless."""
-    shown = _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text) if sys.stdout.isatty() else text
+    shown = safe_text(text) if sys.stdout.isatty() else text
     with _bar_aside(sys.stdout):
         click.echo(shown.encode("utf-8", "replace"), nl=False)
 
 
 def clean(text: str) -> str:
     """Make text that somebody else supplied fit to be printed: what a terminal would obey becomes U+FFFD."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return safe_line(text)
 
 
 def say(text: str = "", *, style: str | None = None, whole: bool = False) -> None:
@@ -212,13 +206,18 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
     if not sys.stderr.isatty() or _is_piped(sys.stdout):
         yield lambda _: None
         return
+    from rich import progress as bars  # noqa: PLC0415 - the same
     from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+    )
     context = click.get_current_context(silent=True)
     meta = {} if context is None else context.meta
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         meta[_BAR] = bar
         task = bar.add_task(clean(description), total=total)
         try:

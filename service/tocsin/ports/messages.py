@@ -17,8 +17,8 @@ from tocsin.model import (
     RenderJob,
     Validators,
 )
-from tocsin.ports.fetching import HopRequest, HopResponse, Rendered  # noqa: TC001
-from tocsin.settings import (  # noqa: TC001
+from tocsin.ports.fetching import HopRequest, HopResponse, Rendered  # noqa: TC001 - see above
+from tocsin.settings import (  # noqa: TC001 - see above
     FetchSettings,
     HostSettings,
     InstanceSettings,

@@ -55,6 +55,7 @@ def test_rows_hold_both_texts_line_by_line(before: str, latest: str) -> None:
 
 @given(st.lists(st.sampled_from(["same", "same", "same", "same", "same", "same", "added", "removed"]), max_size=60))
 def test_folding_hides_what_is_the_same_and_far_from_changes_and_nothing_else(kinds: list[str]) -> None:
+    # Nothing tells that a strategy's texts are literals.
     rows = [Row(kind, ((kind, str(number)),)) for number, kind in enumerate(kinds)]  # type: ignore[arg-type]
 
     items = list(folded(rows))
