@@ -36,7 +36,7 @@ async def settle(store: Store, settings: HttpSettings) -> RecordingTelemetry:
     """Settle who is let in, and stop."""
     stopping, telemetry = asyncio.Event(), RecordingTelemetry()
     edge = Edge(settings, stopping, telemetry)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         group.create_task(edge.run())
         await edge.settle(store, NOW)
         stopping.set()
@@ -121,7 +121,7 @@ async def test_a_stop_before_anything_was_settled_ends_it_in_order(store: Store)
     edge = Edge(HttpSettings(listen="0.0.0.0:0"), stopping, telemetry)
     stopping.set()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await edge.run()
         await edge.settle(store, NOW)
         await edge.ended()

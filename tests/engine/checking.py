@@ -170,5 +170,5 @@ async def run_until_asked(engine: Engine, url: str = URL) -> None:
 
     engine.web.before = stop
     engine.web.page(url, html(created="1"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await engine.run(stopping)

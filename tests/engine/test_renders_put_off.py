@@ -66,7 +66,7 @@ async def test_T62_a_page_that_is_removed_before_its_rendering_asks_for_it_is_to
 
     bench.renderer.before = remove
     bench.renderer.on(A, Withdrawn(f"{A}: no longer watched"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await bench.drain()
 
     assert len(bench.renderer.asked) == 1

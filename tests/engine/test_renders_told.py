@@ -211,7 +211,7 @@ async def test_T62_what_is_owed_to_a_page_that_was_turned_off_is_not_tried_for_e
     await bench.policies.load(bench.store)
     tried = len(bench.renderer.asked)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await bench.drain()
 
     assert len(bench.renderer.asked) == tried

@@ -68,7 +68,7 @@ async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp
 
         engine.web.page(OTHER, html(created="1"))
         engine.web.before = add_or_stop
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await engine.run(stopping)
 
         assert "scheduler.failed" in engine.telemetry.names()
@@ -150,7 +150,7 @@ async def test_whoever_asks_a_service_for_a_check_that_has_to_wait_is_told_at_on
             stopping.set()
 
         engine.writer._store = Meddled(engine.store, "commit", 1, stop)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await engine.run(stopping)
 
         ((_, report),) = await engine.store.request_reports(request, after=0)

@@ -76,7 +76,7 @@ async def test_T54_pages_are_checked_while_those_are_looked_for_that_are_off_no_
 
         engine.web.page(URL, html(created="1"))
         engine.web.before = asked
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await engine.run(stopping)
 
         assert engine.web.asked(URL) == 1

@@ -50,7 +50,7 @@ def read_from(scheduler: Scheduler, store: Any) -> None:
 
 async def test_a_page_is_checked_before_the_last_host_is_read(tmp_path: Path) -> None:
     urls = many(3, 2)
-    async with engine_on(tmp_path, urls, requested=False) as engine, asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with engine_on(tmp_path, urls, requested=False) as engine, asyncio.timeout(60), asyncio.TaskGroup() as group:
         enough, stopping = asyncio.Event(), asyncio.Event()
         read_from(engine.scheduler, EndlessAgenda(engine.store, enough))
         for url in urls:

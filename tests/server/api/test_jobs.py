@@ -167,7 +167,7 @@ async def test_a_job_whose_row_cannot_be_written_takes_nobodys_place(api: Api) -
 async def test_a_row_is_written_when_it_has_changed_and_again_until_it_could_be(api: Api) -> None:
     store, held = Balky(api.store), Held()
     store.may_end.set()
-    async with asyncio.timeout(10), running_jobs(beside(api, store)) as jobs:
+    async with asyncio.timeout(60), running_jobs(beside(api, store)) as jobs:
         job = await jobs.start("pages.check", "me", held)
         await asyncio.sleep(0)
         store.is_broken = True
@@ -184,7 +184,7 @@ async def test_a_row_is_written_when_it_has_changed_and_again_until_it_could_be(
 
 async def test_a_job_that_is_cancelled_while_its_end_is_written_has_ended(api: Api) -> None:
     store, held = Balky(api.store), Held()
-    async with asyncio.timeout(10), running_jobs(beside(api, store)) as jobs:
+    async with asyncio.timeout(60), running_jobs(beside(api, store)) as jobs:
         job = await jobs.start("pages.check", "me", held)
         held.may_end.set()
         await store.is_asked.wait()
@@ -200,7 +200,7 @@ async def test_a_job_that_is_cancelled_while_its_end_is_written_has_ended(api: A
 
 
 async def test_a_job_that_is_cancelled_before_its_first_step_has_ended(api: Api) -> None:
-    async with asyncio.timeout(10), running_jobs(api.rig.app.state.parts) as jobs:
+    async with asyncio.timeout(60), running_jobs(api.rig.app.state.parts) as jobs:
         job = await jobs.start("pages.check", "me", Held())
 
         row = await jobs.cancel(job.row.id)

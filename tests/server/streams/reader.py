@@ -11,7 +11,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Event(NamedTuple):
