@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-EXAMPLES = 50
+EXAMPLES = 30
 """Requests of each operation, at the least; a third of all must have been done."""
 
 LUCK = 0.75
@@ -52,7 +52,7 @@ def described() -> dict[str, Any]:
 DESCRIPTION = described()
 OPERATIONS = sorted(f"{method.upper()} {path}" for path, item in DESCRIPTION["paths"].items() for method in item)
 
-JOURNEYS, STEPS = 20, 12
+JOURNEYS, STEPS = 12, 12
 
 made_up = settings(
     deadline=None,
