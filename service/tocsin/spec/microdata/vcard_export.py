@@ -43,7 +43,7 @@ class ExportedCards(Cards):
             if not is_name(name) or upper in _OURS or upper in told:
                 continue
             written = self._write_value(name, each)
-            if written is None or not written[0].strip(";, "):
+            if written is None or not written[0].strip(";"):
                 self._budget.spend(len(each.text or ""))
                 continue
             if upper in _ONCE:
