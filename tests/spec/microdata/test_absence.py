@@ -31,6 +31,15 @@ def test_events_of_another_vocabulary_are_named() -> None:
     )
 
 
+def test_parts_of_items_are_not_counted_as_items() -> None:
+    page = "<p itemscope itemtype=https://schema.org/Event><b itemprop=a itemscope></b>"
+    place = "<b itemprop=b itemscope itemtype=https://schema.org/Place></b>"
+
+    said = absence(page + place, "ical") or ""
+
+    assert said.endswith("this page has 1 https://schema.org/Event, 1 https://schema.org/Place")
+
+
 def test_of_many_types_the_most_frequent_are_named() -> None:
     page = "".join(item(f"https://example.org/{number}") for number in range(9)) + item("https://example.org/7")
 

@@ -308,6 +308,10 @@ def test_what_is_too_long_for_a_name_is_left_out_and_said_to_be(html: str, read_
         assert found.problems == ("names of more than 8,192 letters are left out, and what they name",)
 
 
+def test_where_nothing_is_left_out_nothing_is_said() -> None:
+    assert read(f"<title>Tern</title><p {BOAT}><b itemprop=name>Tern</b>").problems == ()
+
+
 def test_an_item_whose_name_is_too_long_is_one_without_a_name() -> None:
     (_, typed, said) = read(f"<p {BOAT} itemid='urn:{LONG}'><b itemprop=port>x</b>").triples
 

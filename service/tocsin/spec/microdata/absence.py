@@ -28,7 +28,9 @@ def tell_absence(form: str, made_of: tuple[str, str], data: Microdata | None) ->
 
 
 def _tell_items(data: Microdata) -> str:
-    counts = Counter(map(_type_of, data.all))
+    # An item without a type that is a value of another one is a part of that: a name, an address.
+    top = set(data.items)
+    counts = Counter(_type_of(each) for each in data.all if each in top or each.types)
     if not counts:
         return "no items"
     most = counts.most_common(_MOST_TYPES)
