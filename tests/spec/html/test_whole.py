@@ -161,6 +161,13 @@ def test_what_scripts_and_styles_hold_is_no_text() -> None:
     assert digest(page.format("red", SAID)) == digest(page.format("blue", SAID)) != 0
 
 
+def test_a_script_that_begins_as_the_text_before_it_is_no_text_either() -> None:
+    text = "It was built in spring, and stands on four pillars of red sandstone."
+    page = f"<p>{text} And more.</p><script>{text}{{}}</script>"
+
+    assert digest(page.format("red")) == digest(page.format("blue")) != 0
+
+
 @pytest.mark.parametrize(
     "other", [SAID.replace("spring", "autumn"), f"{SAID}<p>And more.</p>", SAID.replace("bridge", "Bridge")]
 )

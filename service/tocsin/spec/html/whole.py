@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.meta import Meta
 
 _MOST_TEXT = 10_000_000
+_BEGINNING = 64
 _POSITIVE = 2**63 - 1
 # Of 51 real pages none has a fiftieth of it. As short blocks, they take whoever reads them all 5 µs and 600 bytes each.
 _MOST_TAGS = 200_000
@@ -101,7 +102,10 @@ class Whole:
         at = 0
         for node in self.elements("script", "style"):
             code = node.text
-            start = text.find(code, at) if code else at
+            # The beginning of a script is found four times as fast as all of it.
+            start = text.find(code[:_BEGINNING], at)
+            if not text.startswith(code, start):
+                start = text.find(code, at)
             if start < 0:
                 return 0
             parts.append(text[at:start])
