@@ -195,7 +195,8 @@ class _Walk:
                             continue
                     elif self.landmarks and (zone or kind >= _LANDMARK or node.matches(TELLING)):  # noqa: SIM102 - too long
                         if (text := self._find_apart(node, kind, tag, zone, inside=inside)) is not None:
-                            self._end_line(mark, path, start, len(stack))
+                            if line:
+                                self._end_line(mark, path, start, len(stack))
                             blocks.add(text, OUTSIDE, (path * 31 + number) & _PATH)
                             continue
                 children = node.children
@@ -208,7 +209,8 @@ class _Walk:
                     stack.append((ahead, mark, path, inside, in_link, is_block, start))
                     in_link, is_block = in_link or kind == _LINK, False
                 else:
-                    self._end_line(mark, path, start, len(stack))
+                    if line:
+                        self._end_line(mark, path, start, len(stack))
                     own, below = _MARKS.get(tag, mark & _LASTING), (path * 31 + number) & _PATH
                     is_whole = single is not None or kind in _WHOLE
                     if is_whole and take(node, kind, single, own | in_link * LINKED, below, start, len(stack)):
@@ -220,7 +222,8 @@ class _Walk:
                 break
             else:
                 if is_block:
-                    self._end_line(mark, path, start, len(stack))
+                    if line:
+                        self._end_line(mark, path, start, len(stack))
                     if self.closing and self.closing[-1].depth >= len(stack):
                         blocks.close(self.closing, len(stack), start)
                 if not stack:
@@ -228,12 +231,10 @@ class _Walk:
                 ahead, mark, path, inside, in_link, is_block, start = stack.pop()
 
     def _end_line(self, mark: int, path: int, start: int, depth: int) -> None:
-        """Take a line as a block."""
-        line = self.line
-        if line:
-            if self.names and start == len(self.blocks.texts) and len(line) <= _MOST_PIECES:
-                self._look_at_label(line[0], depth)
-            self.blocks.put(line, mark, self.linked, path)
+        """Take a line that holds something as a block."""
+        if self.names and start == len(self.blocks.texts) and len(self.line) <= _MOST_PIECES:
+            self._look_at_label(self.line[0], depth)
+        self.blocks.put(self.line, mark, self.linked, path)
         self.linked = 0
 
     def _pass_by(self, node: Any, kind: int, depth: int) -> None:
