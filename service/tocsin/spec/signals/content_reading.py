@@ -54,7 +54,6 @@ _DIGEST: Final = 0xFFFF_FFFF
 _BITS: Final = 0xFFFF
 _SHOWN: Final = 60
 _LOOKED_AT: Final = 200
-_MOST_PARTED: Final = 250
 
 
 def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
@@ -147,9 +146,7 @@ def _is_enough(blocks: Blocks) -> bool:
 
 
 def _lasting(text: str, mark: int) -> str:
-    if len(text) > _MOST_PARTED or mark & (CELL | HEADING):
-        return text
-    return without_last_age(without_fleeting_parts(text))
+    return text if mark & (CELL | HEADING) else without_last_age(without_fleeting_parts(text))
 
 
 def _is_fleeting(text: str, mark: int, *, has_figures: bool) -> bool:

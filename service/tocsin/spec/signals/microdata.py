@@ -26,7 +26,8 @@ _NO_ITEM: Final = 4
 
 def names_modified(node: Node, attribute: str) -> bool:
     """Say whether an attribute of property names names the time of the last change, short or as a full URL."""
-    return any(name_of(word).lower() == _NAME for word in split_tokens(node.attr(attribute) or ""))
+    names = node.attr(attribute)
+    return names is not None and any(name_of(word).lower() == _NAME for word in split_tokens(names))
 
 
 def value_of(node: Node) -> str | None:

@@ -60,9 +60,11 @@ def _mark_of(node: Node) -> int | None:
     """Say how a time element is marked as that of the last change; None where it is not."""
     if names_modified(node, "itemprop"):
         return _NAMED
-    if any(name_of(word).lower() in _RDFA for word in split_tokens(node.attr("property") or "")):
+    if (named := node.attr("property")) and any(name_of(word).lower() in _RDFA for word in split_tokens(named)):
         return _NAMED
-    words = {word.lower() for word in _WORDS.findall(_class_of(node))}
+    if not (written := _class_of(node)):
+        return None
+    words = {word.lower() for word in _WORDS.findall(written)}
     if not words & _MODIFIED:
         return None
     return _BOTH if words & _PUBLISHED else _MARKED
