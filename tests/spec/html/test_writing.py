@@ -138,6 +138,12 @@ def test_what_is_longer_than_it_may_be_is_not_written(write: object) -> None:
     assert (write(body.children, letters=10), write(body.children, letters=9)) == ("<p>abc</p>", None)
 
 
+def test_elements_without_end_tags_take_room_too() -> None:
+    (body,) = read_tree(b"<!DOCTYPE html><body><br><br>", "text/html").elements("body")
+
+    assert (write_html(body.children, letters=8), write_html(body.children, letters=7)) == ("<br><br>", None)
+
+
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_any_markup_is_written_as_another_writer_has_it(html: str) -> None:

@@ -73,13 +73,12 @@ def write_html(
             else:
                 found.append(_html_tag(node, without))
                 is_html = node.namespace == HTML
-                if is_html and node.tag in _VOID:
-                    continue
-                open_.append((ahead, end, is_raw))
-                inside = node.content.children if isinstance(node, Template) else node.children
-                ahead, end, is_raw = iter(inside), f"</{node.tag}>", is_html and node.tag in _RAW
-                size += len(found[-1]) + len(end)
-                break
+                if not (is_html and node.tag in _VOID):
+                    open_.append((ahead, end, is_raw))
+                    inside = node.content.children if isinstance(node, Template) else node.children
+                    ahead, end, is_raw = iter(inside), f"</{node.tag}>", is_html and node.tag in _RAW
+                    size += len(found[-1]) + len(end)
+                    break
             size += len(found[-1])
             if letters is not None and size > letters:
                 return None
