@@ -96,11 +96,9 @@ def test_nothing_is_named_after_having_no_idea() -> None:
 
 
 def test_a_test_is_named_as_a_sentence() -> None:
-    found = [
-        *nodes(ast.FunctionDef, "tests", pattern="test_*.py"),
-        *nodes(ast.AsyncFunctionDef, "tests", pattern="test_*.py"),
-    ]
-    short = [place(path, test) for path, test in found if re.fullmatch(r"test_[^_]+", test.name)]
+    plain = [(path, test, test.name) for path, test in nodes(ast.FunctionDef, "tests", pattern="test_*.py")]
+    waiting = [(path, test, test.name) for path, test in nodes(ast.AsyncFunctionDef, "tests", pattern="test_*.py")]
+    short = [place(path, test) for path, test, name in [*plain, *waiting] if re.fullmatch(r"test_[^_]+", name)]
 
     assert not short, "\n".join(short)
 
