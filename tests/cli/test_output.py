@@ -91,7 +91,7 @@ def test_each_error_has_its_exit_status(error: TocsinError, status: int, capsys:
 
 
 @pytest.mark.parametrize(
-    "letter", ["\x1b", "\x00", "\x7f", "\x9b", "\n", "\u202e", "\u2028", "\u200b", "\udc80", "\ufeff"]
+    "letter", ["\x1b", "\x00", "\x7f", "\x9b", "\n", "\u202e", "\u2028", "\u061c", "\udc80", "\ufeff"]
 )
 def test_what_a_terminal_would_obey_is_not_printed(letter: str) -> None:
     assert output.clean(f"a{letter}b") == "a\ufffdb"

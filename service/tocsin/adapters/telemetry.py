@@ -7,6 +7,8 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from tocsin.settings import LogSettings
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-# What moves a terminal's cursor, hides text or turns its direction, and what some readers take for the end of a line.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 _SECRET_KEYS = re.compile("secret|password|authorization|cookie|credential|token", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _MASK = "***"
@@ -129,7 +129,7 @@ def _clean_object(values: dict[Any, Any]) -> dict[str, object]:
 
 
 def _clean_text(text: str) -> str:
-    return _UNSAFE.sub(_escape, _USER_INFO.sub(_MASK, text))
+    return UNSAFE_IN_LINE.sub(_escape, _USER_INFO.sub(_MASK, text))
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.cli.times import json_time, show_time
 from tocsin.spec.differences.rows import Gap, folded, to_rows
+from tocsin.spec.infrastructure.unsafe import safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tocsin.spec.differences.compare import Difference, Kind
     from tocsin.spec.differences.rows import Row
 
-# Controls, halves of letters, and what turns the direction of the text that follows.
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ELEMENTS: Final[Mapping[Kind, str]] = {"removed": "del", "added": "ins"}
 
 _STYLE: Final = """
@@ -115,4 +113,4 @@ def _line(row: Row) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(_UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text))
+    return escape(safe_text(text))

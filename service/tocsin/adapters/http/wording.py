@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tocsin.spec.infrastructure.unsafe import safe_line
+
 LONGEST: Final = 200
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 _USER_INFO: Final = re.compile(r"(?<=//)[^/\s]*@")
 
 
@@ -17,4 +18,4 @@ def one_line(what: object) -> str:
     """
     said = str(what).strip().partition("\n")[0].strip(" :.")
     masked = _USER_INFO.sub("***@", said[: 2 * LONGEST])
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", masked)[:LONGEST] or type(what).__name__
+    return safe_line(masked)[:LONGEST] or type(what).__name__

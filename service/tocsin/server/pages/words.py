@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -11,16 +10,13 @@ from markupsafe import Markup, escape
 
 from tocsin.events import EPOCH
 from tocsin.model import Tally
+from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tocsin.model import Instant
 
-# Controls (tab and line ends apart), halves of letters, and what turns the direction of the text that follows.
-_UNSAFE: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
 _STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 _YEAR_US: Final = 365 * 86_400 * 1_000_000
@@ -32,7 +28,7 @@ _FEWEST: Final = 8
 
 def clean(text: str) -> str:
     """Put the replacement character where a text has what would run, hide or turn the text around it."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return safe_text(text)
 
 
 def short(text: str, most: int = 80) -> str:
@@ -222,6 +218,6 @@ def local_path(text: str | None, otherwise: str = "/") -> str:
 
     It is what keeps a login, or any form that says where to go back to, from sending people away.
     """
-    if not text or not text.startswith("/") or text.startswith("//") or "\\" in text or _UNSAFE.search(text):
+    if not text or not text.startswith("/") or text.startswith("//") or "\\" in text or UNSAFE_IN_TEXT.search(text):
         return otherwise
     return otherwise if any(letter in text for letter in "\t\r\n") else text

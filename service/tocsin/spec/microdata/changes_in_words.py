@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from tocsin.spec.infrastructure.unsafe import safe_line
 from tocsin.spec.microdata.matching import LABELS
 
 if TYPE_CHECKING:
@@ -17,11 +17,6 @@ _COUNTED: Final = ("added", "removed", "changed")
 _LISTS: Final = (list, tuple)
 _DAYS: Final = ("dtstart", "startDate")
 """Names of properties that tell one of several events of one name from the others."""
-
-# Controls, halves of letters, and what turns the direction of the text that follows.
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
-)
 
 
 def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
@@ -159,6 +154,6 @@ def _label(text: str) -> str:
 def _cut(text: str) -> str:
     """Put a text on one line, harmless to a terminal, of a length that can be read."""
     # A long text is not looked at whole to show a part.
-    line = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text[: 2 * _MOST_CHARS].split()))
+    line = safe_line(" ".join(text[: 2 * _MOST_CHARS].split()))
     is_whole = len(text) <= 2 * _MOST_CHARS and len(line) <= _MOST_CHARS
     return line if is_whole else f"{line[: _MOST_CHARS - 1]}…"
