@@ -58,6 +58,7 @@ async def test_a_page_is_added_checked_and_shown_beside_a_service(installation: 
 
     (record,) = answer.records
     assert (record["check"]["outcome"], record["check"]["declares"]) == ("first", ["topper-major"])
+    assert record["check"]["next_try"] is None  # nothing was put off
 
 
 @pytest.mark.usefixtures("service")

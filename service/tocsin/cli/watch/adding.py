@@ -69,7 +69,8 @@ async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckRe
             output.note(f"{url}: checked by the running service")
             found = PageState(page.fields).declares
             first = {"outcome": CheckOutcome.FIRST, "rule": "T40", "basis": "declared", "declares": found}
-            reports[url] = msgspec.structs.replace(reports[url], **first)
+            # It was put aside only since the service had just checked it, which is no problem.
+            reports[url] = msgspec.structs.replace(reports[url], problem=None, next_try=None, **first)
 
 
 def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
