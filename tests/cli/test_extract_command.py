@@ -87,7 +87,7 @@ def test_one_bad_source_does_not_keep_the_others_back(installation: Installation
 
     assert answer.status == 2
     assert len(answer.records) == 2
-    assert f"{pdf}: not HTML: a PDF document; only a page says such things" in answer.err
+    assert f"{pdf}: not HTML: a PDF document; only HTML and XHTML can be read" in answer.err
     assert "none: No such file or directory" in answer.err
 
 

@@ -265,7 +265,7 @@ def test_what_is_no_page_has_no_items(installation: Installation) -> None:
     answer = installation.call("extract", "--as", "ical", pdf)
 
     assert answer.status == 2
-    assert f"{pdf}: not HTML: a PDF document; only a page holds such things" in answer.err
+    assert f"{pdf}: not HTML: a PDF document; only HTML and XHTML can be read" in answer.err
 
 
 def test_a_page_that_no_parser_may_be_given_is_refused(installation: Installation) -> None:

@@ -58,7 +58,7 @@ def give_documents(
                 blank=f"p{number}" if len(sources) > 1 else "",
             )
             if not found.is_page:
-                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page holds such things")
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue

@@ -102,7 +102,7 @@ def command(
                 source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
             )
             if not found.is_page and Form(form) is not Form.ROBOTS:
-                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only a page says such things")
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue

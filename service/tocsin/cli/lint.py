@@ -35,8 +35,8 @@ def command(sources: tuple[str, ...], chosen: str | None) -> int:
     """Find every rule that a page breaks, with line and column, and the mend.
 
     Looked at are topper elements, other meta elements, base, identifiers, links and their types, mset, dates and
-    times; not how the page would be once scripts have run. An error breaks what a text demands of authors, a warning
-    names what is unwise, obsolete, or has no effect.
+    times, and microdata with its contacts, events and works; not how the page would be once scripts have run. An
+    error breaks what a text demands of authors, a warning names what is unwise, obsolete, or has no effect.
 
     The status is 1 if there is an error, 0 if there are at most warnings, 2 if a source is no page. - stands for
     standard input.

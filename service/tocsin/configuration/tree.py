@@ -34,7 +34,7 @@ class UnknownKey(Exception):
         super().__init__(dotted(path))
         self.path = path
         self.known = tuple(known)
-        close = get_close_matches(path[-1].lower(), self.known, n=1, cutoff=0.5)
+        close = get_close_matches(path[-1].lower(), self.known, n=1)
         self.nearest = dotted((*path[:-1], close[0])) if close else None
 
 
