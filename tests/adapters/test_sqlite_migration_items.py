@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from tests.adapters.old_stores import make_store
 from tests.adapters.test_sqlite_migration import insert
 from tests.contract.desk import HOUR, A, B, Desk, fields
-from tests.journey.test_upgrades import make_store
 from tocsin.adapters.stores.sqlite.codec import write_fields
 from tocsin.model import PageItems, PageQuery, View
 from tocsin.spec.microdata.packing import pack
