@@ -147,6 +147,29 @@ def test_what_differs_and_does_not_count_is_told() -> None:
     assert [place.what for place in change.places] == ["counter or date: “19 people online”"]
 
 
+def test_a_box_beside_the_content_that_is_gone_is_told_and_one_that_stays_is_not() -> None:
+    stays, goes = ('<aside class="promo"><p>Tyres</p></aside>', '<aside class="promo-last"><p>The new car</p></aside>')
+
+    change = compared(page(inner=stays + goes), page(inner=stays))
+
+    assert change.noise == ("beside the content, gone",)
+
+
+@pytest.mark.parametrize(
+    ("markup", "what"),
+    [
+        ("<h2>{}</h2>", "heading: “Opens in May”"),
+        ("<table><tr><td>Opens in</td><td>{}</td></tr></table>", "table: “Opens in Opens in May”"),
+        ("<ul><li>{}</li></ul>", "list item: “Opens in May”"),
+        ("<p>{}</p>", "text: “Opens in May”"),
+    ],
+)
+def test_what_differs_is_told_as_what_it_is(markup: str, what: str) -> None:
+    change = compared(page(inner=markup.format("Opens in April")), page(inner=markup.format("Opens in May")))
+
+    assert what in [place.what for place in change.places]
+
+
 def test_a_box_beside_the_content_is_told_as_one() -> None:
     box = '<aside class="promo"><p>{}</p></aside>'
 

@@ -101,6 +101,10 @@ def test_a_signal_that_came_or_went_says_nothing() -> None:
 
     assert (came.says, went.says) == ("nothing", "nothing")
     assert [each.rule for each in (*came.heard, *went.heard)] == ["S7", "S7"]
+    assert [each.why.partition(":")[0] for each in (*came.heard, *went.heard)] == [
+        "json-ld.modified came",
+        "json-ld.modified went",
+    ]
 
 
 def test_a_muted_signal_says_nothing() -> None:
@@ -152,6 +156,15 @@ def test_a_declared_change_is_contradicted_only_by_a_content_that_was_compared()
 
 def test_a_change_is_told_in_words() -> None:
     assert in_words(EDIT) == "1 new and 1 gone of 40 blocks, 3 % of the text"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.009, "less than 1 %"), (0.01, "1 %"), (0.995, "100 %"), (1.0, "100 %")]
+)
+def test_a_share_is_told_in_whole_percents(share: float, words: str) -> None:
+    change = ContentChange(is_change=True, share=share, blocks=40, added=1)
+
+    assert in_words(change) == f"1 new of 40 blocks, {words} of the text"
     assert in_words(ContentChange(is_change=True, share=0.001, blocks=9)) == (
         "other figures of 9 blocks, less than 1 % of the text"
     )
