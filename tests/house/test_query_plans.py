@@ -305,15 +305,25 @@ def test_a_list_of_alerts_walks_its_index_in_order(db: sqlite3.Connection, walk:
     assert not any("TEMP B-TREE" in step for step in steps)
 
 
-@pytest.mark.parametrize("statement", ["note_same", "note_same_anew"])
-def test_a_check_that_found_nothing_new_writes_no_entry_of_a_list(db: sqlite3.Connection, statement: str) -> None:
-    """SQLite opens the indexes that a statement may write; of all but the first it only looks at the conditions."""
+def opened_to_write(db: sqlite3.Connection, statement: str) -> set[str]:
+    """The indexes of pages that a statement may write."""
     roots = dict(db.execute("select rootpage, name from sqlite_schema where type = 'index' and tbl_name = 'pages'"))
     marks = [None] * queries("work")[statement].count("?")
     code = db.execute(f"explain {queries('work')[statement]}", marks).fetchall()
+    return {roots[row[3]] for row in code if row[1] == "OpenWrite" and row[3] in roots}
 
-    written = {roots[row[3]] for row in code if row[1] == "OpenWrite" and row[3] in roots}
-    assert written == {"pages_due", "pages_off", "pages_new", "pages_in_trouble"}
+
+@pytest.mark.parametrize("statement", ["note_same", "note_same_anew"])
+def test_a_check_that_found_nothing_new_writes_no_entry_of_a_list(db: sqlite3.Connection, statement: str) -> None:
+    """Of all but the first it only looks at the conditions."""
+    assert opened_to_write(db, statement) == {"pages_due", "pages_off", "pages_new", "pages_in_trouble"}
+
+
+@pytest.mark.parametrize("statement", ["note_check", "note_equal"])
+def test_T53_a_check_that_stores_no_new_state_leaves_the_list_of_declaring_pages_alone(
+    db: sqlite3.Connection, statement: str
+) -> None:
+    assert "pages_declaring" not in opened_to_write(db, statement)
 
 
 def test_the_queue_is_walked_in_turn_without_sorting(db: sqlite3.Connection) -> None:
