@@ -105,6 +105,14 @@ def test_an_item_that_is_not_there_is_no_document_and_said() -> None:
     assert (found.text, found.problems, found.found) == (None, ("no contact 2: the page has 1 contact",), 1)
 
 
+@pytest.mark.parametrize(("body", "item"), [(EVENT, 1), (CARD, 2)])
+def test_an_event_that_is_there_or_of_which_there_are_none_is_not_said_to_be_missing(body: bytes, item: int) -> None:
+    found = convert("ical", Received(body, "text/html", PAGE), item=item, now=NOW)
+
+    assert found.text is None
+    assert not any(problem.startswith("no event ") for problem in found.problems)
+
+
 def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tocsin.spec.microdata.to_json.MOST_LETTERS", 1000)
     body = b"".join(

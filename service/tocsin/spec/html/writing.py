@@ -98,7 +98,7 @@ def _html_tag(element: Element, without: Collection[Element]) -> str:
 def _first_feed(element: Element, without: Collection[Element]) -> str:
     if element.tag not in _DROPS_FEED or element.namespace != HTML:
         return ""
-    first = next((node for node in element.children if isinstance(node, str) or node not in without), "")
+    first = next((node for node in element.children if node not in without), "")
     return "\n" if isinstance(first, str) and first.startswith("\n") else ""
 
 
