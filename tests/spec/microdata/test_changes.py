@@ -312,6 +312,15 @@ def test_items_of_more_values_than_there_is_time_for_differ_and_it_says_so() -> 
     assert (numbers(changes), len(changes.changes), changes.is_cut) == ((0, 0, 3), 2, True)
 
 
+def test_a_page_of_which_something_is_wrong_may_have_all_its_items() -> None:
+    def of(*names: str) -> Microdata:
+        found = page(*[item(name=name) for name in names])
+        return Microdata(found.address, found.title, found.items, found.all, ("its encoding is not said",))
+
+    assert numbers(compare_items(of("a", "b"), of("a"))) == (0, 1, 0)
+    assert numbers(compare_items(of("a"), of("a", "b"))) == (1, 0, 0)
+
+
 def test_a_value_that_is_too_long_takes_nothing_from_what_is_told_of_the_rest() -> None:
     before = page(item(name="a"), item(name="b"), cut=(SHORTENED,))
 
