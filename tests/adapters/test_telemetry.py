@@ -81,6 +81,7 @@ def test_secrets_never_show() -> None:
 
     assert (shown["secret"], shown["Password"], shown["authorization"]) == ("***", "***", "***")
     assert shown["url"] == "https://***@example.org/"
+    assert line(url="https://user:p@ss@example.org/@a")["url"] == "https://***@example.org/@a"
     assert shown["nested"] == {"token": "***", "n": 1}
 
 

@@ -7,6 +7,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tocsin.spec.html.urls import mask_user_info
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _SECRET_KEYS = re.compile("secret|password|authorization|cookie|credential|token", re.IGNORECASE)
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _MASK = "***"
 # Names that every line has; a happening's own value of such a name stands beside it.
 _OURS = frozenset({"event", "level", "at", "timestamp"})
@@ -129,7 +129,7 @@ def _clean_object(values: dict[Any, Any]) -> dict[str, object]:
 
 
 def _clean_text(text: str) -> str:
-    return UNSAFE_IN_LINE.sub(_escape, _USER_INFO.sub(_MASK, text))
+    return UNSAFE_IN_LINE.sub(_escape, mask_user_info(text))
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from tocsin.adapters.http.resolver import refusal
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
 from tocsin.ports import HopRequest, HopResponse
+from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:
     import ssl
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import DeadlineSweep
     from tocsin.adapters.http.resolver import NameCache
     from tocsin.adapters.http.tls import TlsContexts
-
-_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 
 
 class AiohttpSession:
@@ -58,9 +56,9 @@ class AiohttpSession:
         The body of an answer that is no success is nobody's page: it is thrown away, and neither its length nor its
         coding matters.
         """
-        if _USER_INFO.search(request.url):
+        if "@" in request.url:
             # The library would send them; whose they are is for the engine to know, and for no message to show.
-            request = replace(request, url=_USER_INFO.sub("", request.url))
+            request = replace(request, url=without_user_info(request.url))
         pool = self._pool(private=request.private)
         tls = request.url.startswith("https:")
         began = self._sweep.now()

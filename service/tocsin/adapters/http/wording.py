@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from tocsin.spec.html.urls import mask_user_info
 from tocsin.spec.infrastructure.unsafe import safe_line
 
 LONGEST: Final = 200
-_USER_INFO: Final = re.compile(r"(?<=//)[^/\s]*@")
 
 
 def one_line(what: object) -> str:
@@ -17,5 +16,5 @@ def one_line(what: object) -> str:
     Messages of the parser go on with bytes of the page; those of libraries may repeat a proxy with its password.
     """
     said = str(what).strip().partition("\n")[0].strip(" :.")
-    masked = _USER_INFO.sub("***@", said[: 2 * LONGEST])
+    masked = mask_user_info(said[: 2 * LONGEST])
     return safe_line(masked)[:LONGEST] or type(what).__name__

@@ -19,6 +19,8 @@ _SCHEMES = ("http:", "https:")
 _HOST_AND_PORT = re.compile(r"[^/?#:]+:[0-9]+(?:[/?#].*)?")
 _DOTTED = re.compile(r"(?:[^/?#:@\s]+\.)+[^/?#:@\s]+(?:[:/?#].*)?|localhost(?:[:/?#].*)?")
 _CONTROLS = "".join(map(chr, range(0x21)))
+# Up to the last @: a password that holds one is to be hidden whole.
+_USER_INFO = re.compile(r"(?<=//)[^/\\?#\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,16 @@ def _host_and_origin(url: str) -> tuple[str, str]:
     netloc = (authority.group() if authority else "").rpartition("@")[2]
     host = netloc if netloc.endswith("]") else netloc.rpartition(":")[0] or netloc
     return host, f"{scheme}://{netloc}"
+
+
+def without_user_info(url: str) -> str:
+    """Leave out a URL's user name and password."""
+    return _USER_INFO.sub("", url, count=1) if "@" in url else url
+
+
+def mask_user_info(text: str) -> str:
+    """Hide user names and passwords of URLs that stand in a text."""
+    return _USER_INFO.sub("***@", text) if "@" in text else text
 
 
 def resolve(base: str | None, reference: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from tocsin.adapters.http.lean.connection import Stale
 from tocsin.adapters.http.lean.dialling import Dialler
 from tocsin.adapters.http.lean.pool import LeanPool
 from tocsin.adapters.http.translation import EXPECTED, translate
+from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.budget import BodyBudget
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 ANY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
 RESTED_S: Final = 0.05
 """What belongs to the last answer, or was sent with it, has come by then: else the loop is given its turns to read."""
-_USER_INFO: Final = re.compile(r"(?<=://)[^/?#]*@")
 
 
 class LeanSession:
@@ -56,9 +55,9 @@ class LeanSession:
     async def get(self, request: HopRequest) -> HopResponse:
         """Make one request; see `ports.Session`."""
         began = self._sweep.now()
-        if "@" in request.url and _USER_INFO.search(request.url):
+        if "@" in request.url:
             # Whose they are is for the engine to know, and for no message to show.
-            request = replace(request, url=_USER_INFO.sub("", request.url))
+            request = replace(request, url=without_user_info(request.url))
         connection = answer = None
         try:
             origin, target = self._origins.split(request.url)
