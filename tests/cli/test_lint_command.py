@@ -80,6 +80,15 @@ def test_what_is_no_page_is_said_to_be_none(
     assert capsys.readouterr() == ("", f"tocsin: {file}: {reason}; only a page can be judged\n")
 
 
+def test_a_file_without_end_is_not_read_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d"
+    with file.open("wb") as stream:
+        stream.truncate(64 * 2**20 + 1)
+
+    assert run(["lint", str(file)]) == 2
+    assert capsys.readouterr().err == f"tocsin: {file}: more than 64 MiB; no page is that large, name another file\n"
+
+
 def test_a_person_reads_a_line_for_each_finding_or_that_there_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<meta name=topper content='\x1b[1mx'>")
     (tmp_path / "b.html").write_text("<p>x")

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 _COPIED_BYTES: Final = 2**20
+_MOST_BYTES: Final = 64 * 2**20
 # A file of such a name would have an extension of another kind.
 _LIKE_A_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?!html?$|xhtml?$|txt$|xht$)[A-Za-z]{2,}(?:[:/?]|$)")
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -67,14 +68,17 @@ def is_xhtml_name(name: str) -> bool:
 def read_file(name: str) -> bytes:
     """Read a file whole, or standard input (`-`).
 
-    Raises UsageError for one that cannot be read.
+    Raises UsageError for one that cannot be read, or has no end.
     """
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except (OSError, ValueError) as exc:
-        raise UsageError(unreadable(name, exc)) from exc
+    stream = open_lines(name)
+    with nullcontext() if name == "-" else stream:
+        try:
+            body = stream.read(_MOST_BYTES + 1)
+        except OSError as exc:
+            raise UsageError(unreadable(name, exc)) from exc
+    if len(body) > _MOST_BYTES:
+        raise UsageError(f"{name}: more than {_MOST_BYTES // 2**20} MiB; no page is that large, name another file")
+    return body
 
 
 def open_lines(name: str) -> IO[bytes]:
