@@ -8,6 +8,7 @@ from tests.spec.signals.seeing import URL
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals import SIGNALS, SOURCES
+from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
 from tocsin.spec.signals.signal import Seen
 
@@ -145,3 +146,26 @@ def test_nothing_raises_on_any_bytes(body: bytes, header: str, listed: str) -> N
     readings = None if whole is None else read_signals(whole, headers, {"sitemap": listed}, asked, URL)
 
     assert readings is None or all(readings.values.values())
+
+
+STORED = """<!doctype html><title>A bridge</title><nav><a href=/>Home</a></nav><main><h1>A bridge</h1><p>It was built in spring, and
+stands on four pillars of red sandstone. Each of them is 12 m high.</p><p>The ferry that took its place for a while was sold in autumn; a museum on the
+other bank shows “what is left” of it. Nobody knows where its bell is.</p><ul><li>Open 3 days a week<li><a href=x>More</a></ul>
+<table><tr><td>Toll<td>2.50 €</table><p>12 people online</p></main>"""
+
+
+def test_what_was_stored_by_earlier_versions_stays_comparable() -> None:
+    whole = parse_whole(STORED.encode(), "text/html; charset=utf-8")
+    assert whole is not None
+
+    readings = read_signals(whole, (), {}, Asked(), URL)
+
+    # Whoever changes one of these changes what is compared with stores of users: `READ_AS` tells that they cannot be.
+    assert readings.read_as == "1.1"
+    assert readings.text == 2969134811944213249
+    assert readings.content is not None
+    assert content_digest(readings.content.fingerprint) == 1820803455666776872
+    assert readings.content.fingerprint.hex() == (
+        "01000700020000000000000000007285825dc294d321307285825dc294d3213074ccefcf88a6a95067b3567cdf000000"
+        "1071c3ab84f8b59cb36442e616a652c294d32c2239d96399a28e756637a519b59cb3202f9dc931e220"
+    )
