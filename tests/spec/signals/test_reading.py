@@ -148,9 +148,13 @@ def test_nothing_raises_on_any_bytes(body: bytes, header: str, listed: str) -> N
     assert readings is None or all(readings.values.values())
 
 
-STORED = """<!doctype html><title>A bridge</title><nav><a href=/>Home</a></nav><main><h1>A bridge</h1><p>It was built in spring, and
-stands on four pillars of red sandstone. Each of them is 12 m high.</p><p>The ferry that took its place for a while was sold in autumn; a museum on the
-other bank shows “what is left” of it. Nobody knows where its bell is.</p><ul><li>Open 3 days a week<li><a href=x>More</a></ul>
+STORED = """<!doctype html><title>A bridge</title><nav><a href=/>Home</a></nav><main><h1>A bridge</h1>\
+<p>It was built in spring, and
+stands on four pillars of red sandstone. Each of them is 12 m high.</p>\
+<p>The ferry that took its place for a while was sold in autumn; a museum \
+on the
+other bank shows “what is left” of it. Nobody knows where its bell is.</p>\
+<ul><li>Open 3 days a week<li><a href=x>More</a></ul>
 <table><tr><td>Toll<td>2.50 €</table><p>12 people online</p></main>"""
 
 
