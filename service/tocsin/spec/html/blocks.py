@@ -221,14 +221,18 @@ class _Walk:
                 ahead = iter(children)
                 break
             else:
-                if is_block:
-                    if line:
-                        self._end_line(mark, path, start, len(stack))
-                    if self.closing and self.closing[-1].depth >= len(stack):
-                        blocks.close(self.closing, len(stack), start)
+                if is_block and (line or self.closing):
+                    self._end_block(mark, path, start, len(stack))
                 if not stack:
                     return
                 ahead, mark, path, inside, in_link, is_block, start = stack.pop()
+
+    def _end_block(self, mark: int, path: int, start: int, depth: int) -> None:
+        """Take its last line, and close what ends with it."""
+        if self.line:
+            self._end_line(mark, path, start, depth)
+        if self.closing and self.closing[-1].depth >= depth:
+            self.blocks.close(self.closing, depth, start)
 
     def _end_line(self, mark: int, path: int, start: int, depth: int) -> None:
         """Take a line that holds something as a block."""
