@@ -153,6 +153,15 @@ async def test_a_process_that_has_work_again_is_not_ended_for_having_had_none(od
     assert odd._idle is not ends_it
 
 
+async def test_a_service_that_ends_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    async with ProcessAside("tests.app.odd_aside") as aside:
+        pid = int(await aside.do(b"pid"))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
 async def test_whoever_stops_waits_for_no_work(odd: ProcessAside) -> None:
     pid = int(await odd.do(b"pid"))
     async with asyncio.TaskGroup() as group:
