@@ -20,6 +20,7 @@ MODULE: Final = "tocsin.app.aside"
 LIMIT_S: Final = 30.0
 IDLE_S: Final = 60.0
 LENGTH: Final = Struct("!I")
+_GRACE_S: Final = 5.0
 
 
 class ProcessAside:
@@ -65,7 +66,7 @@ class ProcessAside:
             except TimeoutError:
                 raise ProcessError(f"it took longer than {self._limit_s:g} s and was ended") from None
             except (ConnectionError, EOFError) as exc:
-                ended = await self._end()
+                ended = await self._end(_GRACE_S)
                 if ended < 0:
                     # Whatever it died of, the next one is likely to die of it, too.
                     raise TooComplex(f"the process that worked on it died of it (signal {-ended})") from exc
@@ -110,8 +111,16 @@ class ProcessAside:
                 self._process.kill()
             self._process, self._killed = None, self._process
 
-    async def _end(self) -> int:
-        """End the process, if there is one; returns its exit status, negative for a signal."""
+    async def _end(self, grace_s: float = 0) -> int:
+        """End the process, if there is one; returns its exit status, negative for a signal.
+
+        grace_s  so long one that is ending by itself is waited for: killing it would lose what it ended of, as the
+                 standard library looks whether it has ended and takes the status from whoever waits for it
+        """
+        if self._process is not None and grace_s:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    await self._process.wait()
         self._kill()
         if self._killed is None:
             return 0
