@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.errors import BadUrl
-from tocsin.spec.html.urls import host_and_origin, resolve, shard_of, watch_url
+from tocsin.spec.html.urls import host_and_origin, resolve, shard_of, watch_url, without_user_info
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,22 @@ def test_T64_credentials_are_kept_apart_and_never_shown(text: str, given_: str, 
     assert "@" not in watched.origin + watched.host
     assert watched.url.startswith("https://example.org/")
     assert "hush" not in repr(watched)
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("https://ann:pw@a.example/", "https://a.example/"),
+        ("https://ann:p@w@a.example:8443/?q", "https://a.example:8443/?q"),
+        ("https://ann@a.example//b@c", "https://a.example//b@c"),
+        ("https://a.example//@ann", "https://a.example//@ann"),
+        ("https://a.example/?of=//ann@b.example/", "https://a.example/?of=//ann@b.example/"),
+        ("https://a.example/web/2020/https://ann@b.example/", "https://a.example/web/2020/https://ann@b.example/"),
+        ("https://a.example?ann@b.example", "https://a.example?ann@b.example"),
+    ],
+)
+def test_T23_without_its_user_info_a_url_names_the_same_page(url: str, asked: str) -> None:
+    assert without_user_info(url) == asked
 
 
 @pytest.mark.parametrize(

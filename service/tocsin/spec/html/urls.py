@@ -21,6 +21,8 @@ _DOTTED = re.compile(r"(?:[^/?#:@\s]+\.)+[^/?#:@\s]+(?:[:/?#].*)?|localhost(?:[:
 _CONTROLS = "".join(map(chr, range(0x21)))
 # Up to the last @: a password that holds one is to be hidden whole.
 _USER_INFO = re.compile(r"(?<=//)[^/\\?#\s]*@")
+# In a URL only what stands before its own path: a path or a query may hold an @, too.
+_OWN_USER_INFO = re.compile(r"(https?://)[^/\\?#]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,9 @@ def _host_and_origin(url: str) -> tuple[str, str]:
 
 
 def without_user_info(url: str) -> str:
-    """Leave out a URL's user name and password."""
-    return _USER_INFO.sub("", url, count=1) if "@" in url else url
+    """Leave out the user name and password of an http or https URL."""
+    found = _OWN_USER_INFO.match(url)
+    return found[1] + url[found.end() :] if found else url
 
 
 def mask_user_info(text: str) -> str:
