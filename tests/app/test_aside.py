@@ -87,6 +87,16 @@ async def test_nobody_takes_more_than_1_GiB_of_memory(odd: ProcessAside) -> None
     assert await odd.do(b"next") == b"next"
 
 
+def test_whoever_lets_it_take_less_is_heeded() -> None:
+    code = (
+        "import resource as r; from tocsin.app.aside import bound_memory; data = r.RLIMIT_DATA;"
+        " r.setrlimit(data, (2**29, r.getrlimit(data)[1])); bound_memory(2**30); print(r.getrlimit(data)[0])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+
+    assert int(said) == 2**29
+
+
 async def test_a_page_that_takes_more_memory_than_there_is_for_it_is_too_complex_and_fails_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -32,3 +32,12 @@ def test_a_page_whose_last_item_has_gone_is_an_empty_document(none: PageItems, f
 
     assert isinstance(done, Written)
     assert (done.since, done.empty[:3]) == (AT, "no ")
+
+
+def test_an_empty_calendar_is_named_though_nothing_was_kept_but_the_title(none: PageItems) -> None:
+    work = OfItems(read_wanted("ical", None, None), none, "Harbour, concerts")
+
+    done = msgspec.msgpack.decode(perform(msgspec.msgpack.encode(work)), type=Done)
+
+    assert isinstance(done, Written)
+    assert b"\r\nNAME:Harbour\\, concerts\r\nX-WR-CALNAME:Harbour\\, concerts\r\nEND:VCALENDAR\r\n" in done.body

@@ -36,8 +36,10 @@ def work(asked: BinaryIO, told: BinaryIO, do: Callable[[bytes], bytes]) -> None:
 
 def bound_memory(most_bytes: int) -> None:
     """Have whatever would take more memory fail with MemoryError; a system that bounds none leaves that to us."""
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    # A lower limit that others set cannot be raised, and is as good.
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if resource.RLIM_INFINITY != soft <= most_bytes:
+        # What others set is as good.
+        return
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, hard))
 

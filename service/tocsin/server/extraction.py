@@ -55,6 +55,8 @@ FAILED_S: Final = 600.0
 
 PAUSED: Final = "paused"
 _BUSY_S: Final = 10.0
+_LOOKED_AT: Final = 5
+"""Renderings of a page, the latest: one that failed knows no title, and one of a copy that of the copy."""
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
 _read_done = msgspec.msgpack.Decoder(Done).decode
 
@@ -159,7 +161,15 @@ class Extraction:
 
     async def _of_items(self, page: PageRow, wanted: Wanted, kept: PageItems) -> Document | None:
         """Write kept items; None where they are damaged."""
-        return await self._write(page, wanted, (kept.digest, kept.first_at), kept.at, OfItems(wanted, kept))
+        title = None if kept.count else await self._title(page)
+        mark = (kept.digest, kept.first_at, title)
+        return await self._write(page, wanted, mark, kept.at, OfItems(wanted, kept, title))
+
+    async def _title(self, page: PageRow) -> str | None:
+        """Give the title of a page as it was read whole last: with items that are none, nothing else is kept."""
+        found = await self.parts.store.renderings_of(page.id, limit=_LOOKED_AT)
+        told = (each.rendering for each in found.rows)
+        return next((each.get("title") for each in told if not each.get("error") and each.get("kind") != "copy"), None)
 
     async def _of_page(
         self, caller: Caller, page: PageRow, wanted: Wanted, body: bytes, kept: PageItems | None

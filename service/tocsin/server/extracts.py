@@ -20,7 +20,7 @@ from tocsin.ports.fetching import Rendered
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.microdata.formats import ALL, EXPORT, FORMATS, PRODUCT, convert, ways_out
+from tocsin.spec.microdata.formats import ALL, FORMATS, convert, ways_out
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack, unpack
 from tocsin.spec.microdata.to_json import to_object
@@ -39,15 +39,6 @@ One: TypeAlias = int | Literal["all"] | None
 JSON: Final = "application/json"
 _LONGEST_SAID: Final = 500
 _NOWHERE: Final = "about:blank"
-_EMPTY: Final = {
-    ("microdata", None): '{"items": []}\n',
-    ("ical", EXPORT): f"BEGIN:VCALENDAR\r\nPRODID:{PRODUCT}\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
-    ("turtle", None): "",
-    ("ntriples", None): "",
-    ("jsonld", None): "[]\n",
-}
-"""What nothing is, by form and profile (None: each): who subscribed to a page's events keeps the subscription in a week
-without any. Of other formats there is no empty document."""
 
 
 class Wanted(Struct, frozen=True):
@@ -79,10 +70,14 @@ class Wanted(Struct, frozen=True):
 
 
 class OfItems(Struct, frozen=True, tag_field="what", tag=True):
-    """Kept items are to be written."""
+    """Kept items are to be written.
+
+    title  of the page, where nothing was kept that says it
+    """
 
     wanted: Wanted
     kept: PageItems
+    title: str | None = None
 
 
 class OfPage(Struct, frozen=True, tag_field="what", tag=True):
@@ -174,8 +169,8 @@ def perform(work: bytes) -> bytes:
 def _perform(work: Work) -> Done:
     try:
         match work:
-            case OfItems(wanted, kept):
-                return _write_items(wanted, kept)
+            case OfItems(wanted, kept, title):
+                return _write_items(wanted, kept, title)
             case OfPage():
                 return _write_page(work)
             case Told():
@@ -198,11 +193,11 @@ def read_wanted(form: str, profile: str | None, item: One) -> Wanted:
     return Wanted(form, way.profile(profile), way.default if item is None else item)
 
 
-def _write_items(wanted: Wanted, kept: PageItems) -> Written | Refused:
+def _write_items(wanted: Wanted, kept: PageItems, title: str | None = None) -> Written | Refused:
     data = unpack(kept.packed)
     if data.address is None:
         # A page without a mark of any item is not even kept with its address; what has no items needs none.
-        data = dataclasses.replace(data, address=_NOWHERE)
+        data = dataclasses.replace(data, address=_NOWHERE, title=data.title or title)
     found = convert(wanted.form, data, profile=wanted.profile, item=wanted.item, now=_moment(kept.first_at))
     return _document(wanted, kept.first_at, found.text, found)
 
@@ -357,10 +352,14 @@ def _has_same_items(page: Rendered, kept: PageItems) -> bool:
 def _document(wanted: Wanted, since: Instant, text: str | None, found: Converted | Extract) -> Written | Refused:
     if text is not None:
         return Written(text.encode("utf-8", "replace"), since, tuple(map(_sayable, found.problems)))
-    nothing = _EMPTY.get((wanted.form, wanted.profile), _EMPTY.get((wanted.form, None)))
-    if nothing is None or wanted.item != ALL:
+    if found.empty is None:
         return _nothing(wanted, found)
-    return Written(nothing.encode(), since, tuple(map(_sayable, found.problems)), _sayable(found.absence or ""))
+    return Written(
+        found.empty.encode("utf-8", "replace"),
+        since,
+        tuple(map(_sayable, found.problems)),
+        _sayable(found.absence or ""),
+    )
 
 
 def _nothing(wanted: Wanted, found: Converted | Extract) -> Refused:

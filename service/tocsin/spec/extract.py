@@ -76,6 +76,7 @@ class Extract:
     profile       that it was written by
     found         how many the page has of what can be had one by one, such as contacts
     absence       what was looked for and what the page has instead, where it has nothing of the kind
+    empty         for a format: the document of nothing, where there is no other and the format has one
     """
 
     records: tuple[Record, ...]
@@ -88,6 +89,7 @@ class Extract:
     profile: str | None = None
     found: int = 0
     absence: str | None = None
+    empty: str | None = None
 
 
 def extract(
@@ -210,6 +212,7 @@ def _extract_document(
         profile=way.profile(wanted["profile"]),
         found=found.found,
         absence=found.absence,
+        empty=found.empty,
     )
 
 

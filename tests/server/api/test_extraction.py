@@ -13,6 +13,7 @@ import vobject  # type: ignore[import-untyped]  # has no types
 from msgspec.structs import replace
 
 from tests.server.diary import AT, BODY, QUIET, URL, got, keep, page
+from tocsin.engine.items import find_items
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS, Scope
 from tocsin.server.api.extraction import POLICY, Way
@@ -95,7 +96,27 @@ async def test_a_page_without_events_is_an_empty_calendar_so_that_the_subscripti
 
     calendar = icalendar.Calendar.from_ical(answer.content)
     assert (calendar["VERSION"], calendar.subcomponents) == ("2.0", [])
+    assert calendar["NAME"] == calendar["X-WR-CALNAME"] == "Nothing"
     assert answer.headers["tocsin-empty"].startswith("no events: ical is made of items of type http://microformats.org")
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [(QUIET, "A"), (BODY.replace(b"hcalendar", b"hcard"), "A diary")],
+    ids=["without-a-mark", "with-contacts"],
+)
+async def test_an_empty_calendar_of_what_is_kept_has_the_title_of_the_page(
+    api: Api, desk: Desk, body: bytes, name: str
+) -> None:
+    desk.now = api.rig.clock.now()
+    kept = replace(find_items(URL, body, "text/html", (), None, desk.now), body=b"digest 1")
+    await desk.check(URL, "0")
+    await desk.check(URL, "1")
+    await desk.render(URL, items=kept)  # its title is A
+
+    answer = await got(api, "ical")
+
+    assert (icalendar.Calendar.from_ical(answer.content)["NAME"], api.rig.service.asked) == (name, [])
 
 
 async def test_an_event_without_a_date_is_said_to_be_left_out(api: Api, desk: Desk) -> None:

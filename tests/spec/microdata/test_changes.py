@@ -354,6 +354,15 @@ def ladders(value: str) -> Microdata:
     return page(lowest)
 
 
+def hub(value: str) -> Microdata:
+    """An item of many texts, which each of its many parts leads back to again and again."""
+    parts = [item(None) for _ in range(100)]
+    centre = item(None, name=value, part=parts, **{f"a{number}": "x" for number in range(500)})
+    for part in parts:
+        part.properties = (holding("up", centre),) * 20
+    return page(centre)
+
+
 @pytest.mark.parametrize(
     ("before", "latest"),
     [
@@ -363,10 +372,11 @@ def ladders(value: str) -> Microdata:
         (fans("1"), fans("2")),
         (wheels(499, "1"), wheels(498, "2")),
         (ladders("1"), ladders("2")),
+        (hub("1"), hub("2")),
         (page(item(part=["a"] * 60_000)), page(item(part=["a"] * 30_000 + ["b"] * 30_000))),
         (page(*[item(None)] * MOST_ITEMS), page(*[item(None, name="x") for _ in range(MOST_ITEMS)])),
     ],
-    ids=["equal", "changed", "removed", "fans", "wheels", "ladders", "values", "nameless"],
+    ids=["equal", "changed", "removed", "fans", "wheels", "ladders", "hub", "values", "nameless"],
 )
 def test_no_items_take_long_to_compare(before: Microdata, latest: Microdata) -> None:
     calls = calls_of(lambda: compare_items(before, latest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 
+import msgspec
 from msgspec import Struct
 
 from tocsin.spec.microdata.format_names import ALL
@@ -74,12 +75,15 @@ class Converted(Struct, frozen=True, gc=False):
     problems  in words for its reader: what was left out, and why
     found     how many of the kind the page has, of what `Format.counted` names; 0 where that names nothing
     absence   what was looked for and what the page has instead, in words, where it has nothing of the kind
+    empty     the document of nothing, where there is no text and the format has one: who subscribed to a page's events
+              keeps the subscription in a week without any
     """
 
     text: str | None
     problems: tuple[str, ...] = ()
     found: int = 0
     absence: str | None = None
+    empty: str | None = None
 
 
 def items_of(asked: Asked) -> Microdata:
@@ -101,7 +105,7 @@ def write_microdata(asked: Asked) -> Converted:
 
     data = items_of(asked)
     if not data.items:
-        return Converted(None, data.problems)
+        return Converted(None, data.problems, empty='{"items": []}\n' if asked.item == ALL else None)
     found = len(data.items)
     if asked.item != ALL:
         if asked.item > found:
@@ -125,13 +129,16 @@ def write_vcard(asked: Asked) -> Converted:
 
 def write_ical(asked: Asked) -> Converted:
     """Write the events of a page as a calendar (IC-07)."""
-    from tocsin.spec.microdata.to_icalendar import find_events, write_calendar  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata import to_icalendar  # noqa: PLC0415 - the same
 
     data = items_of(asked)
-    found = len(find_events(data))
+    found, now = len(to_icalendar.find_events(data)), _known(asked.now)
     which = None if asked.item == ALL else asked.item
-    written = write_calendar(data, profile=asked.profile, now=_known(asked.now), product=PRODUCT, which=which)
-    return _of_items(data, written, asked, found)
+    written = to_icalendar.write_calendar(data, profile=asked.profile, now=now, product=PRODUCT, which=which)
+    converted = _of_items(data, written, asked, found)
+    if converted.text is not None or which is not None or asked.profile != EXPORT:
+        return converted
+    return msgspec.structs.replace(converted, empty=to_icalendar.write_empty_calendar(data, now=now, product=PRODUCT))
 
 
 def _of_items(data: Microdata, written: Written | None, asked: Asked, found: int) -> Converted:
@@ -185,7 +192,9 @@ def _rdf(asked: Asked, form: str) -> Converted:
         from tocsin.spec.microdata.to_rdf import read_triples as read  # noqa: PLC0415 - the same
     page = _page_of(asked)
     found = read(page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff)
-    return Converted(write_rdf(found.triples, form, blank=asked.blank) if found.triples else None, found.problems)
+    if not found.triples:
+        return Converted(None, found.problems, empty="[]\n" if form == "jsonld" else "")
+    return Converted(write_rdf(found.triples, form, blank=asked.blank), found.problems)
 
 
 def _page_of(asked: Asked) -> Received:

@@ -29,6 +29,7 @@ class Sameness:
         self._with_identity = with_identity
         self._contents: Sameness | None = None
         self._numbers: dict[Item, int] = {}
+        self._alone: dict[Item, int] = {}
         self._known: dict[Hashable, int] = {}
         self._values: dict[Item, Values] = {}
         self._said: dict[Item, Said] = {}
@@ -94,11 +95,14 @@ class Sameness:
         return (self._number_alone(item), "above") if number is None else number
 
     def _number_alone(self, item: Item) -> int:
-        texts = [
-            (name, *[" ".join(value.split()) for value in values if not isinstance(value, Item)])
-            for name, values in self.values(item).items()
-        ]
-        return self._intern((*self._identity(item), *texts))
+        known = self._alone.get(item)
+        if known is None:
+            texts = [
+                (name, *[" ".join(value.split()) for value in values if not isinstance(value, Item)])
+                for name, values in self.values(item).items()
+            ]
+            known = self._alone[item] = self._intern((*self._identity(item), *texts))
+        return known
 
     def _identity(self, item: Item) -> tuple[Hashable, ...]:
         return (item.types, item.id) if self._with_identity else ()

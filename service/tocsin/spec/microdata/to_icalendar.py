@@ -32,11 +32,7 @@ def write_calendar(
         return Written(None)
     budget = Budget()
     writer = (Events if profile == "text" else ExportedEvents)(data, budget, now)
-    sheet = Sheet(budget)
-    sheet.frame("BEGIN", "VCALENDAR")
-    sheet.frame("PRODID", escape(product))
-    sheet.frame("VERSION", "2.0")
-    writer.name_calendar(sheet)
+    sheet = _begin(writer, budget, product)
     untold = written = undated = 0
     taken = events[:which]  # those before it, too: they decide what it is called
     for place, event in enumerate(taken):
@@ -56,9 +52,29 @@ def write_calendar(
     return Written(sheet.text if written or not undated else None, problems)
 
 
+def write_empty_calendar(data: Microdata, *, now: datetime, product: str) -> str:
+    """Write a calendar without events as `export` has it, named as its page is: subscribers know it by that.
+
+    The arguments are those of `write_calendar`.
+    """
+    budget = Budget()
+    sheet = _begin(ExportedEvents(data, budget, now), budget, product)
+    sheet.frame("END", "VCALENDAR")
+    return sheet.text
+
+
 def find_events(data: Microdata) -> tuple[Item, ...]:
     """Give the events of a page as they are numbered: in tree order."""
     return tuple(item for item in data.all if VEVENT in item.types)
+
+
+def _begin(writer: Events, budget: Budget, product: str) -> Sheet:
+    sheet = Sheet(budget)
+    sheet.frame("BEGIN", "VCALENDAR")
+    sheet.frame("PRODID", escape(product))
+    sheet.frame("VERSION", "2.0")
+    writer.name_calendar(sheet)
+    return sheet
 
 
 def _tell_undated(undated: int) -> Iterator[str]:
