@@ -15,6 +15,7 @@ from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
 from tocsin.server.pages.held import HeldItem, show_held
 from tocsin.settings import ItemSettings
+from tocsin.spec.microdata.formats import FORMATS
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack
 
@@ -162,9 +163,27 @@ async def test_a_service_that_keeps_no_data_of_pages_says_so_where_it_would_stan
     (page_id,) = await reader.desk.watch(A)
     reader.rig.service.settings_ = replace(reader.rig.service.settings_, items=ItemSettings(keep=False))
 
-    assert "The service keeps no data of pages (items.keep = false)." in words_of(
-        await reader.read(f"/pages/{page_id}")
-    )
+    said = words_of(await reader.read(f"/pages/{page_id}"))
+
+    assert "The service keeps no data of pages (items.keep = false)." in said
+    assert "Items (.json) if it has any, Contacts (.vcf) if it has any, Calendar (.ics) if it has any, RDF" in said
+
+
+async def test_of_a_page_that_was_not_read_yet_every_way_out_is_offered(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+
+    html = await reader.read(f"/pages/{page_id}")
+
+    assert {path.rpartition("/")[2].partition("?")[0] for path, _ in LINK.findall(html)} == {
+        *("meta", "links", "robots", "copies"),
+        *FORMATS,
+    }
+
+
+async def test_no_calendar_is_offered_of_a_page_that_is_known_to_have_no_items(reader: Reader) -> None:
+    page_id = await holding(reader, "<p>Nothing")
+
+    assert "/extract/ical" not in await reader.read(f"/pages/{page_id}")
 
 
 async def test_of_what_is_no_page_only_that_is_offered_which_can_be_had(reader: Reader) -> None:

@@ -17,7 +17,7 @@ from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.modes import read_modes
 from tocsin.server.pages.comparing import choose, field_rows
-from tocsin.server.pages.held import WHOLE_PAGE, show_held
+from tocsin.server.pages.held import ALL_WAYS, IF_ANY, WHOLE_PAGE, show_held
 from tocsin.server.pages.listing import problem_of, to_line
 from tocsin.server.pages.notices import Undo, go_on
 from tocsin.server.pages.rendering import page
@@ -46,6 +46,8 @@ OF_ANYTHING: Final = tuple((form.value, form.value) for form in Extracted if for
 """What can be had of what is neither HTML nor XHTML."""
 EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in WHOLE_PAGE))
 """What the page is received for: its place below /extract/, and what it is called."""
+ALL_EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in ALL_WAYS))
+"""The same where nothing is known of the page's items."""
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
@@ -71,6 +73,8 @@ async def show(
     changed = await parts.store.item_changes(page_id, limit=_CHANGES)
     renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
     zone = zone_named(parts.service.settings().instance.time_zone)
+    held, keeps_items = await _held(parts, page_id), parts.service.settings().items.keep
+    is_known = keeps_items and await parts.store.items_before(page_id) is not None
     return await page(
         request,
         "page.html",
@@ -87,11 +91,12 @@ async def show(
         more_verdicts=len(verdicts) > _VERDICTS,
         renderings=renderings.rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
-        held=await _held(parts, page_id),
+        held=held,
         held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
-        keeps_items=parts.service.settings().items.keep,
+        keeps_items=keeps_items,
         address=base_url(request, parts.service.settings().http),
-        extracts=OF_ANYTHING if row.not_html else RECORDS if row.noindex else EXTRACTS,
+        extracts=_extracts(row, is_known=held is not None or is_known),
+        if_any=IF_ANY,
         bases=BASES,
     )
 
@@ -100,6 +105,15 @@ async def _held(parts: Parts, page_id: int) -> Held | None:
     """Show what is kept of its data; that is looked at on a thread, since there may be a thousand items."""
     kept = await parts.store.latest_items(page_id)
     return None if kept is None or not kept.count else await asyncio.to_thread(show_held, kept)
+
+
+def _extracts(row: PageRow, *, is_known: bool) -> tuple[tuple[str, str], ...]:
+    """Say what else can be had of a page; what is known of its items is offered with them."""
+    if row.not_html:
+        return OF_ANYTHING
+    if row.noindex:
+        return RECORDS
+    return EXTRACTS if is_known else ALL_EXTRACTS
 
 
 def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateEntry] | None) -> list[StateEntry]:
