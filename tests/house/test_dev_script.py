@@ -141,9 +141,28 @@ def test_dev_sets_up_anew_only_after_a_lock_changed(ready: Ready) -> None:
 
     first, second = ready.run("bench"), ready.run("bench")
 
-    assert [call[2:5] for call in first[:2]] == [["-m", "pip", "--disable-pip-version-check"], ["-m", "pip", "config"]]
+    assert [call[3:5] for call in first[:3]] == [
+        ["pip", "--disable-pip-version-check"],
+        ["uv", "cache"],
+        ["pip", "config"],
+    ]
     assert [call for call in first if "sync" in call and "--require-hashes" in call]
     assert second == [[str(ready.folder), "67108864", "-m", "benchmarks.bench"]]
+
+
+@pytest.mark.parametrize(("cache", "used"), [("$PWD/uv", ""), ("/dev/null/uv", "build/uv-cache")])
+def test_dev_sets_up_where_nothing_can_be_written_but_its_folder(ready: Ready, cache: str, used: str) -> None:
+    (ready.tools / "mkdir").symlink_to(shutil.which("mkdir") or "mkdir")
+    python, seen = ready.folder / ".venv/bin/python", ready.folder / "seen"
+    python.write_text(
+        f"""{python.read_text()}
+case $* in *'uv cache dir') echo "{cache}" ;; *' sync '*) printf %s "${{UV_CACHE_DIR:-}}" >'{seen}' ;; esac
+"""
+    )
+
+    ready.run("rivals")
+
+    assert seen.read_text() == (str(ready.folder / used) if used else "")
 
 
 def test_dev_leaves_an_environment_alone_that_only_a_link_leads_to(ready: Ready) -> None:
