@@ -30,6 +30,7 @@ class Sameness:
         self._contents: Sameness | None = None
         self._numbers: dict[Item, int] = {}
         self._alone: dict[Item, int] = {}
+        self._folded: dict[str, str] = {}
         self._known: dict[Hashable, int] = {}
         self._values: dict[Item, Values] = {}
         self._said: dict[Item, Said] = {}
@@ -67,7 +68,14 @@ class Sameness:
         """Say whether two values are: two equal texts, or two items that are the same."""
         if isinstance(one, Item):
             return isinstance(other, Item) and self.number(one) == self.number(other)
-        return one == other or (not isinstance(other, Item) and one.split() == other.split())
+        return one == other or (not isinstance(other, Item) and self._fold(one) == self._fold(other))
+
+    def _fold(self, text: str) -> str:
+        # Kept: a long text that many items share is compared for each of them.
+        known = self._folded.get(text)
+        if known is None:
+            known = self._folded[text] = " ".join(text.split())
+        return known
 
     def _number_all(self, start: Item) -> None:
         """Number an item and all that it leads to, the innermost first."""
