@@ -128,7 +128,7 @@ CREATE TABLE items (
   count    integer not null,
   is_cut   integer not null default 0,           -- there were more than are kept
   body     any,                                  -- digest of the bytes that they were read from, as in pages
-  digest   blob not null,                        -- of `packed`
+  digest   blob not null,                        -- equal items have the same; of those, too, that are not kept
   packed   blob not null                         -- as spec.microdata.packing writes it
 ) strict;
 CREATE TABLE jobs (
