@@ -21,7 +21,7 @@ def test_a_text_that_many_items_share_is_looked_at_once() -> None:
     was.times = now.times = 0
     sameness = Sameness()
 
-    assert not any([sameness.is_same(was, now) for _ in range(100)])
+    assert not any(sameness.is_same(was, now) for _ in range(100))
 
     assert (was.times, now.times) == (1, 1)
 
