@@ -111,6 +111,15 @@ def test_where_the_user_keeps_no_items_none_are_and_what_was_kept_goes() -> None
     assert check(known, received(status=304), Keeps(items=False)).items is None
 
 
+def test_where_the_user_keeps_no_items_those_of_a_page_that_came_with_the_same_bytes_go_too() -> None:
+    first = check(task(), received(EVENT)).state
+    assert first is not None
+    known = task(state=stored(), body_digest=first.body_digest, last_set_at=START - DAY)
+
+    assert check(known, received(EVENT)).items is None
+    assert check(known, received(EVENT), Keeps(items=False)).items == NO_ITEMS
+
+
 def test_what_a_rendering_kept_of_a_page_that_says_so_again_goes() -> None:
     page = task(state=stored(), noindex=True)
 

@@ -41,7 +41,8 @@ def learn(
     listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
     copies = _copies_of(occasion.task, received, judged)
     if assessment.directives is None:
-        return Learnt(known, None, listing, copies)
+        # Its bytes are as they were. What was kept of them goes all the same, where the user lets none be kept.
+        return Learnt(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
     return Learnt(known, _text_of(assessment, judged), listing, copies, items)
 
