@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zlib
 from datetime import UTC, datetime
 from functools import partial
@@ -201,6 +202,20 @@ def test_ten_times_the_items_take_ten_times_the_work_to_pack_and_unpack() -> Non
         return calls_of(lambda: unpack(pack(data).packed))
 
     assert calls_for(MOST_ITEMS) < 11 * calls_for(MOST_ITEMS // 10)
+
+
+def test_a_text_that_many_items_share_takes_its_memory_once() -> None:
+    shared = text("name", "x" * 100_000)
+    data = page(*[Item(None, None, (shared,)) for _ in range(200)])
+
+    tracemalloc.start()
+    try:
+        pack(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 20 * 100_000
 
 
 @given(st.binary())

@@ -183,14 +183,20 @@ class _Packing:
 
 
 def _whole(data: Microdata) -> bytes:
-    """Write all that items say, so that they can be told from others; nobody reads it."""
-    numbers: dict[Value, int] = {item: number for number, item in enumerate(data.all)}
-    said: list[object] = [numbers[top] for top in data.items]
+    """Write all that items say, so that they can be told from others; what many items share once. Nobody reads it."""
+    items: dict[Value, int] = {item: number for number, item in enumerate(data.all)}
+    said: list[object] = [items[top] for top in data.items]
+    numbers: dict[Property, int] = {}
+    distinct: dict[tuple[tuple[str, ...], Value | int], int] = {}
     for item in data.all:
         said += item.type, item.id, len(item.properties)
         for each in item.properties:
-            said += each.names, numbers.get(each.value, each.value)
-    return repr(said).encode("utf-8", "surrogatepass")
+            number = numbers.get(each)
+            if number is None:
+                key = each.names, items.get(each.value, each.value)
+                number = numbers[each] = distinct.setdefault(key, len(distinct))
+            said.append(number)
+    return repr((said, list(distinct))).encode("utf-8", "surrogatepass")
 
 
 def _from_the_top(data: Microdata) -> list[Item]:
