@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import msgspec
 from fastapi import Depends, Request
 from msgspec import Struct
+from starlette.requests import ClientDisconnect
 
 from tocsin.configuration import resolve_page
 from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
@@ -36,7 +37,7 @@ from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from tocsin.errors import FetchError
     from tocsin.model import Instant, JsonObject, PageItems, PageRow
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from tocsin.server.access.caller import Caller
     from tocsin.server.extracts import Wanted, Work
     from tocsin.server.receipts import Finding
+
+    IsGone: TypeAlias = Callable[[], Awaitable[bool]]
 
 MOST_WAITING: Final = 16
 """Who waits for a page or for its conversion: fewer than requests may be under way, so that others are let in."""
@@ -94,6 +97,18 @@ class _Outcome(Struct, frozen=True):
     until_s: float | None = None
 
 
+class _Asked(Struct, frozen=True):
+    """What somebody asks for.
+
+    is_gone  says whether nobody waits for it any more
+    """
+
+    caller: Caller
+    page: PageRow
+    wanted: Wanted
+    is_gone: IsGone
+
+
 _Key: TypeAlias = tuple[object, ...]
 
 
@@ -107,42 +122,43 @@ class Extraction:
         self._turn, self._large_turn = asyncio.Lock(), asyncio.Lock()
         self._waiting = 0
 
-    async def get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
-        """Extract what is wanted of a page.
+    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, is_gone: IsGone) -> Document:
+        """Extract what is wanted of a page, unless whoever wanted it is gone when its turn comes.
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
         received. Raises Problem: 404 nothing of the kind, 409 kept back or not to be asked for, 422 cannot be read,
-        502 and 503 not received or not converted.
+        502 and 503 not received or not converted; ClientDisconnect where nobody waits for it any more.
         """
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
-        document = await self._get(caller, page, wanted)
+        document = await self._get(_Asked(caller, page, wanted, is_gone))
         return msgspec.structs.replace(document, stale=document.stale or _unseen_since(page, document.at))
 
-    async def _get(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
+    async def _get(self, asked: _Asked) -> Document:
+        page, wanted = asked.page, asked.wanted
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
         body = await self.parts.store.page_body(page.id)
         # What is kept of a document that is no page looks like that of a page without items.
         if kept is not None and not (kept.is_cut or page.not_html) and kept.body and kept.body == body:
-            return await self._of_items(page, wanted, kept) or await self._of_page(caller, page, wanted, body, None)
+            return await self._of_items(asked, kept) or await self._of_page(asked, body, None)
         try:
-            return await self._of_page(caller, page, wanted, body, kept)
+            return await self._of_page(asked, body, kept)
         except NotReceived as exc:
             if kept is None or (page.not_html and not kept.count):
                 raise
-            found = await self._of_items(page, wanted, kept)
+            found = await self._of_items(asked, kept)
             if found is None:
                 raise
             return msgspec.structs.replace(found, stale=exc.kind)
 
-    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted) -> Document:
+    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted, is_gone: IsGone) -> Document:
         """Receive a page now, whatever is known of it, and extract what is wanted.
 
-        Raises Problem, FetchError, UsageError.
+        Raises Problem, FetchError, UsageError, and ClientDisconnect as `get` does.
         """
         received = await self.parts.service.receive(page.id)
         await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form)
-        return await self._of_received(page, wanted, received, None)
+        return await self._of_received(_Asked(caller, page, wanted, is_gone), received, None)
 
     async def items(self, page: PageRow) -> bytes:
         """Give the items that are kept of a page, as `KeptItems` in JSON. Raises Problem, StoreError."""
@@ -159,11 +175,11 @@ class Extraction:
             case Damaged(why):
                 raise StoreError(why)
 
-    async def _of_items(self, page: PageRow, wanted: Wanted, kept: PageItems) -> Document | None:
+    async def _of_items(self, asked: _Asked, kept: PageItems) -> Document | None:
         """Write kept items; None where they are damaged."""
-        title = None if kept.count else await self._title(page)
+        title = None if kept.count else await self._title(asked.page)
         mark = (kept.digest, kept.first_at, title)
-        return await self._write(page, wanted, mark, kept.at, OfItems(wanted, kept, title))
+        return await self._write(asked, mark, kept.at, OfItems(asked.wanted, kept, title))
 
     async def _title(self, page: PageRow) -> str | None:
         """Give the title of a page as it was read whole last: with items that are none, nothing else is kept."""
@@ -171,14 +187,13 @@ class Extraction:
         told = (each.rendering for each in found.rows)
         return next((each.get("title") for each in told if not each.get("error") and each.get("kind") != "copy"), None)
 
-    async def _of_page(
-        self, caller: Caller, page: PageRow, wanted: Wanted, body: bytes, kept: PageItems | None
-    ) -> Document:
+    async def _of_page(self, asked: _Asked, body: bytes, kept: PageItems | None) -> Document:
         """Write what the page says, received now if it was not yet."""
+        page, form = asked.page, asked.wanted.form
 
         async def made(error: FetchError | None) -> None:
             kind = None if error is None else error.kind
-            await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form, error=kind)
+            await audit(self.parts, asked.caller, "page.extract", page=str(page.id), form=form, error=kind)
 
         finding = _finding(page, body)
         received = self._receipts.at_hand(page.id, finding)
@@ -187,16 +202,17 @@ class Extraction:
         if received is None:
             with self._place():
                 received = await self._receipts.get(page.id, finding, on_made=made)
-        return await self._of_received(page, wanted, received, kept)
+        return await self._of_received(asked, received, kept)
 
-    async def _of_received(self, page: PageRow, wanted: Wanted, received: Rendered, kept: PageItems | None) -> Document:
+    async def _of_received(self, asked: _Asked, received: Rendered, kept: PageItems | None) -> Document:
+        page, wanted = asked.page, asked.wanted
         public_url = self.parts.service.settings().http.public_url.rstrip("/")
         self_url = f"{public_url}/api/v1/pages/{page.id}/extract/{wanted.form}" if public_url else None
         watched = page.url if not page.not_html and await self._holds_suspects(page) else None
         is_suspect = (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT
         work = OfPage(wanted, received, kept, page.last_changed_at, self_url, watched, is_suspect=is_suspect)
         mark = (received.received_at, b"" if kept is None else kept.digest, *msgspec.structs.astuple(work)[3:])
-        document = await self._write(page, wanted, mark, received.received_at, work)
+        document = await self._write(asked, mark, received.received_at, work)
         assert document is not None  # noqa: S101 - only what was kept can be damaged
         return document if document.stale is None or kept is None else msgspec.structs.replace(document, at=kept.at)
 
@@ -207,17 +223,20 @@ class Extraction:
         base = self.parts.service.settings().pages
         return resolve_page(base, for_all, group, page.settings).suspects == "hold"
 
-    async def _write(self, page: PageRow, wanted: Wanted, mark: _Key, at: Instant, work: Work) -> Document | None:
+    async def _write(self, asked: _Asked, mark: _Key, at: Instant, work: Work) -> Document | None:
         """Write a document, unless it was written before; None where what it is written of is damaged.
 
         mark  names what it is written of
         at    when that was received
         """
+        page, wanted = asked.page, asked.wanted
         key = (page.id, wanted, mark)
         known = self._known(key)
         if known is None:
             with self._place():
                 async with self._large_turn if _is_large(work) else nullcontext(), self._turn:
+                    if await asked.is_gone():
+                        raise ClientDisconnect
                     # Others may have waited for the very same.
                     known = self._known(key) or await self._do(page, work)
             self._outcomes.put(key, known, len(known.found.body) if isinstance(known.found, Written) else 0)

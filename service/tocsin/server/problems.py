@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from tocsin.errors import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 PROBLEM = "application/problem+json"
+_GONE = 499
+"""What logs of servers say where whoever asked has hung up."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
     (NotWatched, 404, "not-watched", "/api/v1/pages lists the pages that are watched"),
@@ -136,6 +139,11 @@ def install(app: FastAPI) -> None:
     """Have every error of this application answered here."""
     for kind in (TocsinError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
+    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+
+
+async def _answer_nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=_GONE)
 
 
 def _of_ours(exc: TocsinError) -> Problem | None:

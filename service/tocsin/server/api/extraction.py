@@ -6,7 +6,7 @@ import re
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from fastapi import Header, Query, Response
+from fastapi import Header, Query, Request, Response
 from pydantic import Field
 
 from tocsin.events import to_rfc3339
@@ -107,6 +107,7 @@ async def extract_document(
     caller: Reading,
     parts: Given,
     extraction: Extracting,
+    request: Request,
     page_id: NumberInPath,
     form: Way,
     asked: Annotated[Choice, Query()],
@@ -132,7 +133,7 @@ async def extract_document(
     """
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))
-    document = await extraction.get(caller, page, wanted)
+    document = await extraction.get(caller, page, wanted, request.is_disconnected)
     headers, since_s = _headers(document), document.since // _S
     # What is as new as this second may be followed by more of the same one, which no reader is to miss.
     is_over = since_s < parts.clock.now() // _S

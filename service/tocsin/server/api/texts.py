@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from tocsin.server.access import Reading, Writing
@@ -144,6 +144,7 @@ async def extract_from(
     caller: Writing,
     parts: Given,
     extraction: Extracting,
+    request: Request,
     page_id: NumberInPath,
     asked: Annotated[ExtractWanted, Query()],
 ) -> Response:
@@ -153,7 +154,7 @@ async def extract_from(
     Deprecated: `GET /pages/{page_id}/extract/{form}` gives the same records and needs `read` only.
     """
     page = await demand_page(parts, number(page_id))
-    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None))
+    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None), request.is_disconnected)
     return Response(document.body, media_type=document.media_type)
 
 
