@@ -19,8 +19,8 @@ _SCHEMES = ("http:", "https:")
 _HOST_AND_PORT = re.compile(r"[^/?#:]+:[0-9]+(?:[/?#].*)?")
 _DOTTED = re.compile(r"(?:[^/?#:@\s]+\.)+[^/?#:@\s]+(?:[:/?#].*)?|localhost(?:[:/?#].*)?")
 _CONTROLS = "".join(map(chr, range(0x21)))
-# Up to the last @: a password that holds one is to be hidden whole.
-_USER_INFO = re.compile(r"(?<=//)[^/\\?#\s]*@")
+# Up to the last @, and over what ends a host: a password that was typed with one of these in it is hidden whole.
+_USER_INFO = re.compile(r"(?<=//)[^/\s]*@")
 # In a URL only what stands before its own path: a path or a query may hold an @, too.
 _OWN_USER_INFO = re.compile(r"(https?://)[^/\\?#]*@")
 
