@@ -28,7 +28,7 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.microdata.format_names import ALL, FORMAT_NAMES
+from tocsin.spec.microdata.format_names import FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
@@ -131,7 +131,7 @@ def extract(
 
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
-        return _extract_document(str(form), received, told, None if own else agent, wanted)
+        return _convert(str(form), received, told, None if own else agent, wanted)
     form = Form(form)
     tree = read_tree(body, content_type, nosniff=told.is_nosniff())
     directives = _directives(tree, told, agent)
@@ -183,9 +183,7 @@ class _Headers:
         return is_nosniff(self.values("x-content-type-options"))
 
 
-def _extract_document(
-    form: str, page: Received, headers: _Headers, agent: str | None, wanted: dict[str, Any]
-) -> Extract:
+def _convert(form: str, page: Received, headers: _Headers, agent: str | None, wanted: dict[str, Any]) -> Extract:
     """Convert a page into a format, unless it asks robots to index nothing of it (LM-45).
 
     agent   our name as a robot; None where nothing is kept back
@@ -198,12 +196,11 @@ def _extract_document(
     metas = ((meta.name, meta.content) for meta in reading.metas)
     hides = agent is not None and not read_directives(metas, headers.values("x-robots-tag"), agent).index
     way, modified = FORMATS[form], next(filter(None, map(read_http_date, headers.values("last-modified"))), None)
-    found = Converted(None)
-    if not hides and reading.kind is not Kind.OTHER:
-        found = convert(form, page, last_modified=modified, **wanted)
-    is_list = found.text is not None or (found.absence is not None and wanted["item"] in {None, ALL})  # JS-01
+    is_given = not hides and reading.kind is not Kind.OTHER
+    found = convert(form, page, last_modified=modified, **wanted) if is_given else Converted(None)
+    listed = found.empty if found.text is None else found.text
     return Extract(
-        (json.loads(found.text or '{"items": []}'),) if form == "microdata" and is_list else (),
+        (json.loads(listed),) if form == "microdata" and listed is not None else (),  # JS-01
         reading.kind is not Kind.OTHER,
         tuple(dict.fromkeys(reading.problems + found.problems)),
         no_text=hides,
