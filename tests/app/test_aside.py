@@ -18,7 +18,7 @@ from tests.fakes import settle
 from tests.server.diary import BODY, page
 from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.errors import ProcessError, TooComplex
-from tocsin.server.extracts import Done, OfPage, Refused, Written, perform, read_wanted
+from tocsin.server.converting import Done, OfPage, Refused, Written, perform, read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -16,7 +16,7 @@ from tocsin.model import FetcherLife, LiveState, Scope
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
-from tocsin.server.extracts import perform
+from tocsin.server.converting import perform
 from tocsin.server.parts import Parts
 from tocsin.settings import HttpSettings, Settings
 

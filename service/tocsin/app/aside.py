@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.processes.aside import LENGTH
 from tocsin.adapters.processes.belonging import belong_to
-from tocsin.server.extracts import perform
+from tocsin.server.converting import perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable

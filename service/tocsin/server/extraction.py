@@ -19,7 +19,7 @@ from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
 from tocsin.events import Happening
 from tocsin.model import CheckOutcome
 from tocsin.server.access.auditing import audit
-from tocsin.server.extracts import (
+from tocsin.server.converting import (
     Damaged,
     Done,
     OfItems,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, PageItems, PageRow
     from tocsin.ports import Rendered
     from tocsin.server.access.caller import Caller
-    from tocsin.server.extracts import Wanted, Work
+    from tocsin.server.converting import Wanted, Work
     from tocsin.server.receipts import Finding
 
     IsGone: TypeAlias = Callable[[], Awaitable[bool]]

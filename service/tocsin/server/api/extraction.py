@@ -15,15 +15,15 @@ from tocsin.server.api.given import NumberInPath, make_router, number, problems
 from tocsin.server.api.schemas.common import Model
 from tocsin.server.api.schemas.pages import KeptItems
 from tocsin.server.conditional import is_known
+from tocsin.server.converting import JSON, read_wanted
 from tocsin.server.decisions import demand_page
 from tocsin.server.extraction import Extracting
-from tocsin.server.extracts import JSON, read_wanted
 from tocsin.server.parts import Given
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
+    from tocsin.server.converting import One
     from tocsin.server.extraction import Document
-    from tocsin.server.extracts import One
 
 router = make_router("pages")
 

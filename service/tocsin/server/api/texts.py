@@ -15,9 +15,9 @@ from tocsin.server.api.schemas.common import Model, time_of
 from tocsin.server.api.schemas.pages import Copies, Extracted
 from tocsin.server.api.schemas.records import Run, Text, TextDifference, Texts
 from tocsin.server.api.shapes import copies_of
+from tocsin.server.converting import read_wanted
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.extraction import Extracting
-from tocsin.server.extracts import read_wanted
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import compare_texts, whole_lines

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.server.diary import QUIET, URL
 from tocsin.engine.items import find_items
-from tocsin.server.extracts import Done, OfItems, Written, perform, read_wanted
+from tocsin.server.converting import Done, OfItems, Written, perform, read_wanted
 
 if TYPE_CHECKING:
     from tocsin.model import PageItems
