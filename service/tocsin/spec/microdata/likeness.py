@@ -51,8 +51,9 @@ def _owners(said: Mapping[Placed, Said]) -> dict[Hashable, Placed | None]:
     """Give whose a property is; None where several items of a type have it."""
     owners: dict[Hashable, Placed | None] = {}
     for one, properties in said.items():
+        types = " ".join(one.item.types)  # once: they may be long
         for each in properties.items():
-            key = one.item.types, *each
+            key = types, *each
             owners[key] = None if key in owners else one
     return owners
 
