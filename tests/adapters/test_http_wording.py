@@ -54,6 +54,8 @@ def test_credentials_and_controls_do_not_stay(text: str, said: str) -> None:
         ("https://a.example/", lambda _port: "http://ann:secret@nowhere.invalid:1"),
         ("http://a.example/", lambda _port: "http://ann:secret@:1"),
         ("http://a.example/", lambda _port: "ftp://ann:secret@127.0.0.1/"),
+        ("http://a.example/", lambda port: f"http://ann:sec/ret@127.0.0.1:{port}"),
+        ("http://a.example/", lambda port: f"http://ann:sec#ret@127.0.0.1:{port}"),
     ],
 )
 async def test_a_proxy_is_never_named_with_its_password(url: str, proxy: Callable[[int], str]) -> None:

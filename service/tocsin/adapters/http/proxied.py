@@ -70,7 +70,7 @@ class AiohttpSession:
                 response = await pool.session.get(
                     _exact(request.url),
                     headers=self._headers(request),
-                    proxy=request.proxy,
+                    proxy=_to_proxy(request.proxy),
                     proxy_headers={"User-Agent": self._user_agent} if request.proxy else None,
                     allow_redirects=False,
                     ssl=self._context(request),
@@ -149,3 +149,11 @@ def _exact(url: str) -> URL:
     return (
         exact.with_path(f"{exact.raw_path}?", encoded=True) if url.endswith("?") and not exact.query_string else exact
     )
+
+
+def _to_proxy(address: str | None) -> URL | None:
+    """Read the address of a proxy; the library would repeat one that it cannot read, with its password."""
+    try:
+        return URL(address) if address else None
+    except ValueError:
+        raise ValueError('no address of a proxy: in a password "/" is %2F, "?" is %3F, and "#" is %23') from None
