@@ -181,6 +181,17 @@ def test_the_global_ids_of_a_page_move_with_it() -> None:
     ]
 
 
+def test_an_id_that_only_begins_with_the_letters_of_the_page_does_not_move_with_it() -> None:
+    def at(address: str, id_: str, name: str) -> Microdata:
+        found = page(event(name, "1", id_))
+        return Microdata(address, found.title, found.items, found.all)
+
+    before = at("https://site.example/a", "https://site.example/ab", "Jazz")
+    latest = at("https://site.example/", "https://site.example/b", "Opera")
+
+    assert told(compare_items(before, latest)) == ["added: Opera 1", "removed: Jazz 1"]
+
+
 def test_MD_05_who_has_the_same_global_id_is_the_same_one_though_its_type_is_another() -> None:
     changes = compare_items(page(event("Jazz", "1", "urn:1")), page(event("Jam", "1", "urn:1", MUSIC)))
 

@@ -114,7 +114,11 @@ def _from(address: str | None) -> _Key:
 
     def key(one: Placed) -> Hashable | None:
         id_ = one.item.id
-        return (one.item.types, id_[len(address) :]) if id_ and address and id_.startswith(address) else None
+        if not (id_ and address and id_.startswith(address)):
+            return None
+        rest = id_[len(address) :]
+        # /ab is no part of /a.
+        return (one.item.types, rest) if address.endswith("/") or rest[:1] in {"", "/", "?", "#"} else None
 
     return key
 
