@@ -132,7 +132,7 @@ def test_values_that_the_format_does_not_allow_are_left_out(name: str, value: st
 
 @pytest.mark.parametrize("name", ["url", "x-page", "note"])
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "JAVASCRIPT:x", "vbscript:x", "data:text/html,x", "file:///srv/a"]
+    "url", ["javascript:alert(1)", "JAVASCRIPT:x", "vbscript:x", "data:text/html,x", "file:///srv/a", "smb://h/a"]
 )
 def test_what_runs_or_lies_where_the_page_was_read_is_no_link(name: str, url: str) -> None:
     assert lines(f"<a itemprop={name} href={url}>x</a>") == []

@@ -26,7 +26,7 @@ _BREAKS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _KEPT = "\t\n\r"
 _CONTROLS = [chr(at) for at in (*range(0x20), *range(0x7F, 0xA0)) if chr(at) not in _KEPT + _BREAKS]
 _CLEANED = str.maketrans({**dict.fromkeys(_CONTROLS, ""), **dict.fromkeys(_BREAKS, "\n")})
-_KEPT_BACK = re.compile("(?:data|file|javascript|vbscript):", re.IGNORECASE)
+_KEPT_BACK = re.compile("(?:blob|data|file|jar|javascript|smb|vbscript|view-source):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What no name is longer than in practice: a longer one would be folded, which few readers expect of names.
 _NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
