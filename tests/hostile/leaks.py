@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _PATIENCE_S = 30.0
 _M_MMAP_THRESHOLD = -3
 """As malloc.h names it: from how many bytes a block has pages of its own, which its end gives back."""
+_LARGE_BYTES = 128 * 1024
+_LARGEST_BYTES = 2**28
+_HAS_OWN_PAGES = 2
+"""A bit of the word before a block: glibc's IS_MMAPPED."""
 
 
 @asynccontextmanager
@@ -50,13 +54,32 @@ def watch_memory() -> Callable[[], int]:
         libc = ctypes.CDLL(None)
         # glibc learns from large blocks that were freed to take the next ones from its heap, where one that grows is
         # copied: what tests before this one did would then count as much as the check.
-        libc.mallopt(_M_MMAP_THRESHOLD, 128 * 1024)
+        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
         libc.malloc_trim(0)
+        _use_up_what_is_free(libc)
     # The kernel forgets the highest mark where it lets us; elsewhere only what goes beyond that mark is seen.
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", "ascii")
     before = _memory("VmHWM:")
     return lambda: _memory("VmHWM:") - before
+
+
+def _use_up_what_is_free(libc: ctypes.CDLL) -> None:
+    """Take all large blocks that are free on glibc's heap, for good; nothing is written there, so it takes no memory.
+
+    A block that grows there is copied, and is there twice meanwhile; one that has pages of its own only gets more.
+    """
+    libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.c_size_t],
+        [ctypes.c_void_p],
+    )
+    size = _LARGEST_BYTES
+    while size >= _LARGE_BYTES:
+        block = libc.malloc(size)
+        if ctypes.c_size_t.from_address(block - ctypes.sizeof(ctypes.c_size_t)).value & _HAS_OWN_PAGES:
+            libc.free(block)
+            size //= 2
 
 
 def _memory(mark: str) -> int:
