@@ -112,6 +112,16 @@ async def test_what_was_kept_is_not_given_for_new_where_the_last_check_did_not_s
     assert ("Jazz" in answer.text, answer.headers.get("tocsin-stale"), api.rig.service.asked) == (True, word, [])
 
 
+async def test_a_check_that_made_no_request_does_not_hide_that_the_one_before_failed(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+    for outcome, error in (("unreachable", ("timeout", "nothing came")), ("skipped", None)):
+        desk.now += 1_000_000
+        report = CheckReport(URL, outcome, error=error)
+        await desk.store.commit(desk.claim, [replace(desk.failed(await desk.task(URL)), report=report, failure=None)])
+
+    assert (await got(api, "ical")).headers["tocsin-stale"] == "timeout"
+
+
 async def test_what_was_received_after_a_check_that_failed_is_new(api: Api, desk: Desk) -> None:
     desk.now = api.rig.clock.now()
     await desk.store.commit(desk.claim, [desk.failed(await desk.task(URL))])

@@ -177,19 +177,22 @@ def due_of_hosts(db: sqlite3.Connection, hosts: set[int], shown: Instant) -> dic
 def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:
     """Write one row of each page: its schedule and last check, and the storing of its state; and new states."""
     plain: list[Row] = []
+    skipped: list[Row] = []
     equal: list[Row] = []
     new: list[tuple[CheckResult, NewState, Standing, Row]] = []
     for result, page in found:
         row = check_row(result, *_schedule_of(result, page, turned_on))
         state = result.state
         if state is None:
-            plain.append((*row, page.id))
+            (skipped if result.report.outcome == CheckOutcome.SKIPPED else plain).append((*row, page.id))
         elif state.equal and page.state_id is not None:
             equal.append((*row, *state_row(state, state.stored_at), page.id))
         else:
             new.append((result, state, page, row))
     if plain:
         db.executemany(SQL["note_check"], plain)
+    if skipped:
+        db.executemany(SQL["note_skipped"], skipped)
     if equal:
         db.executemany(SQL["note_equal"], equal)
     if new:

@@ -108,6 +108,14 @@ id = ? and stored_at = ? and question_id is null and rule is null and rule_id is
 update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?
 where id = ?;
 
+-- A check that made no request: what the one before it found still stands.
+-- name: note_skipped
+update pages set next_at = ?, next_why = ?, last_checked_at = coalesce(last_checked_at, ?),
+  last_set_at = coalesce(?, last_set_at), last_report = coalesce(last_report, ?), outcome = coalesce(outcome, ?),
+  conditional_run = ?, flags = (flags & 324) | ?, saved_bytes = saved_bytes + ?,
+  last_changed_at = coalesce(?, last_changed_at), attempts = ?
+where id = ?;
+
 -- A check that stored the state before once more: the one row that an unchanged page costs.
 -- name: note_equal
 update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?,
