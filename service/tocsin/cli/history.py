@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tocsin.cli import offering, output
+from tocsin.cli import output
+from tocsin.cli.attention import offering
 from tocsin.cli.session import with_store
 from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time

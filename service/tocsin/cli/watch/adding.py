@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.checking import check_pages, print_declared, print_report, to_record
+from tocsin.cli.check.checking import check_pages, print_declared, print_report, to_record
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.watch.options import page_options
 from tocsin.lists.pages import check_group, check_words, new_page

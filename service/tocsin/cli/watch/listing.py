@@ -8,7 +8,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.crowding import find_crowding, to_note
+from tocsin.cli.doctor.crowding import find_crowding, to_note
 from tocsin.cli.session import configuration, with_store
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import BATCH

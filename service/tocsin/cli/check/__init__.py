@@ -1,0 +1,1 @@
+"""`tocsin check`: checking pages once, and how the results are told."""

@@ -1,0 +1,1 @@
+"""`tocsin compare`: two versions of a page, or many pairs of them."""

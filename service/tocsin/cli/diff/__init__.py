@@ -1,0 +1,1 @@
+"""`tocsin diff`: a difference between texts, on a terminal or as a page."""

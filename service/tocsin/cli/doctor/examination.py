@@ -1,0 +1,178 @@
+"""What `tocsin doctor` looks at: configuration, contact, store, sinks, clock, questions, files, its own address."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from tocsin.adapters.stores import open_store
+from tocsin.app.dealing import fetchers_of
+from tocsin.cli.asking import count
+from tocsin.cli.doctor.crowding import find_crowding, to_findings
+from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.doctor.own_address import examine_http
+from tocsin.cli.doctor.permissions import examine_files
+from tocsin.cli.doctor.room import examine_backup, examine_clock, examine_room
+from tocsin.cli.doctor.sinks import examine_sink
+from tocsin.cli.session import is_store_there, store_path
+from tocsin.cli.sink.refusals import find_refusals
+from tocsin.cli.times import show_time
+from tocsin.errors import StoreError
+from tocsin.model import PageFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tocsin.configuration import Loaded
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Store
+    from tocsin.settings import SinkSettings
+
+_MINUTE: Final = 60_000_000
+READ_BYTES: Final = 64 * 1024 * 1024
+"""Up to this size a store is read whole, which takes a second or two."""
+
+
+class Examination(Struct):
+    """What was found, and what is set at run time: for all pages, and for each group by its name."""
+
+    findings: list[Finding]
+    for_all: JsonObject
+    groups: dict[str, JsonObject]
+
+
+def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examination:
+    """Look at everything, and change nothing.
+
+    thorough  read a store whole for damage, however large it is; else only one that takes a second or two
+    """
+    return asyncio.run(_examine(loaded, now, thorough=thorough))
+
+
+async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
+    found = Examination([*_of_configuration(loaded), *examine_clock(now)], {}, {})
+    has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
+    found.findings += examine_files(loaded, store_path(loaded.settings))
+    found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
+    for name, sink in loaded.settings.sinks.items():
+        found.findings += await examine_sink(name, sink, loaded.settings.network)
+    if not loaded.settings.sinks:
+        listed = Finding("No sink is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
+        found.findings.append(listed)
+    return found
+
+
+def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
+    if not loaded.settings.instance.contact:
+        yield Finding(
+            "There is no contact: owners of sites cannot reach whoever asks them for pages.",
+            'Set instance.contact, such as "mailto:you@example.org" or the address of a page about you.',
+        )
+    for doubt in loaded.doubts:
+        yield Finding(f"{doubt}.", "Rename the variable, or unset it.")
+    fetchers = fetchers_of(loaded.settings)
+    by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
+    yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
+
+
+async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:
+    """Look at the store; returns whether it has tokens (None: nobody knows), and whether an engine works on it."""
+    url = loaded.settings.store.url
+    path = store_path(loaded.settings)
+    if not is_store_there(loaded.settings):
+        if path.is_file():
+            found.findings.append(Finding(f"The store at {path} is an empty file.", "Restore a backup, or remove it."))
+            return False, False
+        mend = "Make it by adding a page: tocsin watch add URL"
+        found.findings.append(Finding(f"There is no store yet at {path}.", mend, is_wrong=False))
+        return False, False
+    try:
+        store = await open_store(url, engine=False, create=False)
+        try:
+            found.for_all, groups = await store.overrides()
+            found.groups = dict(groups.values())
+            found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
+            found.findings += await _of_rows(store, now)
+            found.findings += to_findings(await find_crowding(store, loaded.settings))
+            found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
+            found.findings += await _of_sink_states(store, loaded.settings.sinks)
+            found.findings += [*examine_room(path, url), *examine_backup(url, now)]
+            return await store.has_tokens(), await store.is_held()
+        finally:
+            await store.close()
+    except StoreError as exc:
+        what, _, mend = str(exc).partition("; ")
+        found.findings.append(Finding(f"The store cannot be used: {what}.", _to_sentence(mend)))
+        return None, False
+
+
+def _to_sentence(mend: str) -> str:
+    return f"{mend[:1].upper()}{mend[1:]}." if mend else "Restore a backup: tocsin store restore FILE"
+
+
+def _bytes_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Finding]:
+    if size > READ_BYTES and not thorough:
+        what = f"The store has {size / 1e6:,.0f} MB, and was not read whole for damage."
+        return [Finding(what, "That takes minutes: tocsin store check, or tocsin doctor --thorough", is_wrong=False)]
+    return [Finding(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
+
+
+async def _of_rows(store: Store, now: Instant) -> list[Finding]:
+    findings = []
+    questions = [question for question in await store.questions() if question.answered_at is None]
+    if questions:
+        pages = sum(question.pages for question in questions)
+        verb = "waits" if len(questions) == 1 else "wait"
+        what = f"{count(len(questions), 'question')} about {count(pages, 'page')} {verb} for your answer."
+        findings.append(Finding(what, "See: tocsin attention list"))
+    return findings + await _of_clock(store, now)
+
+
+async def _of_clock(store: Store, now: Instant) -> list[Finding]:
+    """Find what was written at a time that is yet to come: alerts, checks, states."""
+    alerts = await store.alerts(limit=1)
+    latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
+    checked_at, stored_at = await store.last_times()
+    at, what = max(latest, (checked_at or 0, "a check"), (stored_at or 0, "a state"))
+    if at <= now + _MINUTE:
+        return []
+    mend = "Set the clock; nothing is stored anew of a page before its last time of storing."
+    return [Finding(f"The clock was set back: {what} is of {show_time(at)}, which is yet to come.", mend)]
+
+
+async def _of_pauses(store: Store, mode: str) -> list[Finding]:
+    """A pause of everything is loud wherever one looks."""
+    if mode == "off":
+        return [Finding("ALL PAGES ARE OFF: nothing is checked.", "Go on with: tocsin watch set --all --mode on")]
+    pages = await store.count_pages(PageFilter())
+    if pages and await store.count_pages(PageFilter(paused=True)) == pages:
+        return [Finding("ALL PAGES ARE PAUSED: nothing is checked.", "Go on with: tocsin watch set --all --resume")]
+    return []
+
+
+async def _of_sink_states(store: Store, sinks: Mapping[str, SinkSettings]) -> list[Finding]:
+    findings = []
+    states = {name: await store.sink_state(name) for name in sinks}
+    refusals = await find_refusals(store, states)
+    for name, state in states.items():
+        again = f"Once it takes alerts again: tocsin sink test {name}"
+        if state.disabled:
+            findings.append(Finding(f"Sink {name} is disabled: {state.error}", again))
+        elif state.failures:
+            what = f"Sink {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
+            next_try = f"It is tried again at {show_time(state.next_at)}; mend it, then: tocsin sink test {name}"
+            findings.append(Finding(f"{what}: {state.error}", next_try))
+        elif name in refusals:
+            mend = f"Mend the receiver or [sinks.{name}], then: tocsin sink test {name}"
+            findings.append(Finding(f"Sink {name}: {refusals[name].told}", mend))
+        if state.dead:
+            mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --sink {name}"
+            findings.append(Finding(f"Sink {name} has {count(state.dead, 'dead letter')}.", mend))
+    return findings

@@ -1,0 +1,1 @@
+"""`tocsin extract`: what else a page says, and its data as documents."""

@@ -1,0 +1,1 @@
+"""`tocsin lint`: what breaks a rule, for people and as SARIF."""

@@ -1,0 +1,211 @@
+"""`tocsin signals`: what a page says of its changes beside the twelve fields, and what is learnt of its noise."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import msgspec
+
+from tocsin.cli import output
+from tocsin.cli.asking import count
+from tocsin.cli.session import configuration, is_store_there, now, with_store
+from tocsin.cli.signals import noises
+from tocsin.cli.signals.dry_run import InForce, Sight, find_in_force, look, to_record
+from tocsin.cli.sources import Source, read_source
+from tocsin.configuration import parse_page_settings
+from tocsin.errors import NotWatched, UsageError
+from tocsin.settings import PageSettings
+
+if TYPE_CHECKING:
+    from tocsin.model import JsonObject
+    from tocsin.ports import Store
+
+_SHOWN: Final = 20
+_WIDE: Final = 160
+
+
+@click.command("signals", epilog="Example: tocsin signals https://example.org/shop --look-at main")
+@click.argument("source", metavar="URL|FILE")
+@click.option("--look-at", metavar="SELECTORS", help="Try: these elements are its content, as CSS selectors.")
+@click.option("--ignore", metavar="SELECTORS", help="Try: these elements are not.")
+@click.option("--unmute", multiple=True, metavar="N|all", help="Instead, hear again of what has this number.")
+@click.option("--mute", multiple=True, metavar="N|all", help="Instead, undo --unmute.")
+@click.option("--on-host", is_flag=True, help="With these: on all pages of its host.")
+@output.json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    source: str,
+    look_at: str | None,
+    ignore: str | None,
+    unmute: tuple[str, ...],
+    mute: tuple[str, ...],
+    *,
+    on_host: bool,
+) -> None:
+    """Show what each signal sees on a page: a dry run, which touches no state.
+
+    Of a page that is watched its own selectors and rules hold; what the last check found stands beside, what a check
+    now would say, and what changes from check to check: muted, or about to be.
+    """
+    if unmute or mute:
+        if look_at is not None or ignore is not None:
+            raise UsageError("--mute and --unmute try no selectors; leave --look-at and --ignore out")
+        with_store(ctx, partial(_set_heard, url=source, unmute=unmute, mute=mute, on_host=on_host))
+        _tell_noise(source, with_store(ctx, partial(_places, url=source)))
+        return
+    if on_host:
+        raise UsageError("--on-host says where --mute or --unmute holds; give one of them")
+    tried = parse_page_settings(
+        {key: text for key, text in (("look_at", look_at), ("ignore", ignore)) if text is not None}
+    )
+    in_force = _in_force(ctx, source, tried)
+    found = read_source(source, in_force.policy, in_force.page.secrets if in_force.page is not None else None)
+    sight = look(found, in_force, now())
+    places = noises.places_of(in_force.beside, in_force.of_host)
+    record = to_record(sight, in_force, found.name) | {"noise": [noises.to_record(place) for place in places]}
+    output.emit(record, partial(_print, record, sight, in_force, places, found))
+
+
+def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> InForce:
+    """Find what holds for the page, and let the selectors that are tried take the place of its own."""
+    settings = configuration(ctx).settings
+    in_force = InForce(settings.pages)
+    if _is_url(source) and is_store_there(settings):
+        in_force = with_store(ctx, partial(find_in_force, url=source, base=settings.pages))
+    return msgspec.structs.replace(in_force, policy=msgspec.structs.replace(in_force.policy, **tried))
+
+
+def _is_url(source: str) -> bool:
+    return source.lower().startswith(("http://", "https://"))
+
+
+async def _known_of(store: Store, url: str) -> InForce:
+    """Find what is known of a page that is watched. Raises NotWatched, BadUrl."""
+    in_force = await find_in_force(store, url, PageSettings())
+    if in_force.page is None:
+        raise NotWatched(f"{url}: not watched, so that nothing is learnt of it; add it with: tocsin watch add {url}")
+    return in_force
+
+
+async def _places(store: Store, url: str) -> list[noises.Place]:
+    in_force = await _known_of(store, url)
+    return noises.places_of(in_force.beside, in_force.of_host)
+
+
+async def _set_heard(store: Store, url: str, unmute: tuple[str, ...], mute: tuple[str, ...], *, on_host: bool) -> None:
+    in_force = await _known_of(store, url)
+    places = noises.places_of(in_force.beside, in_force.of_host)
+    asked = ((unmute, "--unmute", False), (mute, "--mute", True))
+    chosen = [
+        (noises.chosen(places, numbers, option=option, url=url), muted) for numbers, option, muted in asked if numbers
+    ]
+    for keys, muted in chosen:
+        if in_force.page is None:
+            continue
+        if on_host:
+            await store.hear_host(in_force.page.host, keys, muted=muted)
+        else:
+            await store.hear(in_force.page.id, keys, muted=muted)
+
+
+def _tell_noise(url: str, places: list[noises.Place]) -> None:
+    record = {"url": url, "noise": [noises.to_record(place) for place in places]}
+    output.emit(record, partial(_print_noise, places))
+
+
+def _print(record: dict[str, Any], sight: Sight, in_force: InForce, places: list[noises.Place], source: Source) -> None:
+    _print_signals(record, source.name)
+    _print_content(record["content"])
+    _print_settings(record["settings"])
+    for problem in sight.problems:
+        output.say(f"Problem: {problem}", style="yellow")
+    if record["suspicion"]:
+        output.say(f"Something else seems to stand in its place: {record['suspicion']}", style="magenta")
+    if in_force.page is None:
+        return
+    _print_check(sight, in_force)
+    _print_noise(places)
+
+
+def _print_signals(record: dict[str, Any], name: str) -> None:
+    seen = [each for each in record["signals"] if each["value"] is not None or each["last"] is not None]
+    columns = (
+        ("signal", "says", "last check", "who", "what") if record["watched"] else ("signal", "says", "who", "what")
+    )
+    rows = []
+    for each in seen:
+        values = (each["value"], each["last"]) if record["watched"] else (each["value"],)
+        muted = " (muted)" if each["muted"] else ""
+        rows.append((f"{each['signal']}{muted}", *values, each["source"], each["what"]))
+    if rows:
+        output.table(columns, rows, title=name, head="signal")
+    else:
+        output.say(name, style="bold", whole=True)
+    if absent := [each["signal"] for each in record["signals"] if each not in seen]:
+        output.say(f"Not there: {', '.join(absent)}")
+
+
+def _print_content(content: dict[str, Any] | None) -> None:
+    if content is None:
+        output.say("It has no content that could be compared.")
+        return
+    blocks, left_out = content["blocks"], content["left_out"]
+    output.say()
+    if content["by_bytes"]:
+        output.say("Compared: all of it, by its bytes", style="bold")
+    else:
+        output.say(f"Compared: {count(len(blocks), 'block')}, {content['letters']:,} letters", style="bold")
+    _print_lines(blocks)
+    for why in dict.fromkeys(each["why"] for each in left_out):
+        texts = [each["text"] for each in left_out if each["why"] == why]
+        output.say(f"Left out: {count(len(texts), 'block')}, {why}", style="bold")
+        _print_lines(texts)
+
+
+def _print_lines(lines: list[str]) -> None:
+    for line in lines[:_SHOWN]:
+        output.say(f"  {line if len(line) <= _WIDE else f'{line[:_WIDE]}…'}")
+    if len(lines) > _SHOWN:
+        output.say(f"  … and {len(lines) - _SHOWN} more; --json shows them all")
+
+
+def _print_settings(settings: dict[str, Any]) -> None:
+    output.say()
+    for name, words in (("look_at", "Looked at"), ("ignore", "Ignored")):
+        if settings[name]:
+            output.say(f"{words}: {settings[name]}")
+    output.say(f"Your rules: {', '.join(settings['signal_rules']) or 'none'}")
+
+
+def _print_check(sight: Sight, in_force: InForce) -> None:
+    told = [part for part in (sight.rule, sight.reason, sight.basis if len(sight.trace) > 1 else None) if part]
+    how = f" ({', '.join(told)})" if told else ""
+    output.say(f"A check now would say: {sight.outcome}{how}", style="bold")
+    for step in sight.trace[1:]:
+        output.say(f"  {step['rule']} {step['says']}: {step['why']}")
+    if not sight.is_read:
+        output.say(f"  Its signals would not be heeded: {_why_unread(in_force.policy)}")
+    elif sight.is_new:
+        output.say("  Its signals would be the new baseline: there is nothing that was read alike to compare them with")
+
+
+def _why_unread(policy: PageSettings) -> str:
+    if policy.mode != "on":
+        return f"mode = {policy.mode}"
+    if policy.signals == "none":
+        return "signals = none"
+    return "the page is taken at its word, and its twelve fields are those of the last check"
+
+
+def _print_noise(places: list[noises.Place]) -> None:
+    if not places:
+        output.say("Nothing is known to change from check to check.")
+        return
+    output.table(
+        ("no.", "changes from check to check", "is"),
+        [(place.number, place.what, noises.in_words(place)) for place in places],
+        head="changes from check to check",
+    )

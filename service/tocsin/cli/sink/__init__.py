@@ -1,0 +1,1 @@
+"""`tocsin sink`: who is told, and what they refused."""

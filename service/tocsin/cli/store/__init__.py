@@ -1,0 +1,1 @@
+"""`tocsin store`: care of the store, and its backups."""

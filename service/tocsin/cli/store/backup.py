@@ -1,0 +1,173 @@
+"""`tocsin store backup` and `restore`: a copy of the store, verified, and back again."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.asking import confirm, count
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.store.progress import follow
+from tocsin.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from tocsin.adapters.stores import Restored
+    from tocsin.ports import Store
+
+_DEFAULT: Final = "tocsin-%Y%m%dT%H%M%SZ.db"
+_PARTS: Final = {"%Y": r"\d{4}", "%m": r"\d\d", "%d": r"\d\d", "%H": r"\d\d", "%M": r"\d\d", "%S": r"\d\d", "%%": "%"}
+_ORDER: Final = ("%Y", "%m", "%d", "%H", "%M", "%S")
+_PART: Final = re.compile(r"%.?")
+
+
+@click.command("backup", epilog="Example: tocsin store backup tocsin-backup.db")
+@click.argument("file", metavar="FILE|FOLDER")
+@click.option("--verify", "verified", is_flag=True, help="Open the copy and read it whole.")
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Then remove all but the last N of this pattern.")
+@output.json_option
+@click.pass_context
+def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -> None:
+    """Copy the store as it is at one instant, also while the service runs.
+
+    The name may say when: "tocsin-%Y%m%d.db" (UTC); in a folder such a name is made up. --keep needs that, verifies the
+    new copy, and only then removes older ones.
+    """
+    target = Path(file)
+    if target.is_dir():
+        target /= _DEFAULT
+    named = target.with_name(_filled(target.name, datetime.now(UTC)))
+    if keep is not None and named == target:
+        raise UsageError(f'{file}: --keep needs a name that says when, such as "tocsin-%Y%m%d.db", or a folder')
+
+    from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
+
+    async def copy(store: Store) -> None:
+        await follow("Copying", await store.backup(str(named)))
+
+    with_store(ctx, copy)
+    pages = None
+    if verified or keep is not None:
+        pages = _verify(named)
+    note_backup(configuration(ctx).settings.store.url, str(named.absolute()), now())
+    removed = _rotate(target, named, keep) if keep is not None else []
+    record = {
+        "backup": str(named),
+        "verified": pages is not None,
+        "pages": pages,
+        "removed": [str(old) for old in removed],
+    }
+    output.emit(record, lambda: _tell(named, pages, removed))
+
+
+@click.command("restore", epilog="Example: tocsin store restore tocsin-backup.db --replace")
+@click.argument("file", metavar="FILE")
+@click.option("--replace", is_flag=True, help="In the place of the store that is there, which is kept aside.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@output.json_option
+@click.pass_context
+def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
+    """Put a backup in the place of the store; no service may run meanwhile.
+
+    It is verified first, and brought to this version if it is older. Nothing is changed until it is whole in its place,
+    and a store that was there stays beside it under another name. Tokens that were revoked there stay revoked, and
+    browsers log in again.
+    """
+    from tocsin.adapters.stores import restore as steps_of  # noqa: PLC0415 - the help needs no store
+
+    url = configuration(ctx).settings.store.url
+    if replace:
+        confirm(f"put {file} in the place of the store, which is kept aside", yes=yes)
+    last: Restored | None = None
+
+    async def carry_out() -> None:
+        nonlocal last
+        with output.progress("Restoring") as advance:
+            before = 0
+            async for last in steps_of(url, file, replace=replace):
+                advance(last.done - before)
+                before = last.done
+
+    asyncio.run(carry_out())
+    if last is None or last.verified is None:
+        raise StoreError(f"{file}: was not restored; nothing was changed")
+    found, aside = last.verified, last.aside
+    record = {
+        "restored": file,
+        "pages": found.pages,
+        "migrated_from": found.version if found.version < found.newest else None,
+        "aside": aside,
+    }
+
+    def human() -> None:
+        output.say(f"The store is that of {file} now, with {count(found.pages, 'page')}.", style="green")
+        if found.version < found.newest:
+            output.say(f"It was of version {found.version}, and was migrated to {found.newest}.")
+        if aside is not None:
+            output.say(f"What was there before is kept as {aside}; remove it once you are content.")
+
+    output.emit(record, human)
+
+
+def _verify(file: Path) -> int:
+    """Read a copy whole; returns how many pages it has. Raises StoreError."""
+    from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
+
+    found = asyncio.run(verify(str(file)))
+    if found.findings:
+        told = "; ".join(found.findings[:5])
+        raise StoreError(f"{file}: the copy is not sound: {told}; see: tocsin store check")
+    return found.pages
+
+
+def _filled(pattern: str, at: datetime) -> str:
+    """Fill a time into a name; raises UsageError for a part that names of backups do not have."""
+
+    def part(match: re.Match[str]) -> str:
+        if match[0] not in _PARTS:
+            known = " ".join(_PARTS)
+            raise UsageError(f"{pattern}: {match[0]} is no part of a time; known are {known}")
+        return at.strftime(match[0])
+
+    return _PART.sub(part, pattern)
+
+
+def _rotate(pattern: Path, newest: Path, keep: int) -> list[Path]:
+    """Remove the oldest copies of this pattern, by the times in their names; the newest one always stays."""
+    copies = [(told, file) for file in newest.parent.iterdir() if (told := _time_in(pattern.name, file)) is not None]
+    older = sorted((told, file) for told, file in copies if file.name != newest.name)
+    removed = [file for _, file in older[: max(0, len(older) - (keep - 1))]]
+    for file in removed:
+        try:
+            file.unlink()
+        except OSError as exc:
+            raise UsageError(
+                f"{file}: cannot be removed ({exc.strerror}); the new copy is there, remove old ones yourself"
+            ) from exc
+    return removed
+
+
+def _time_in(pattern: str, file: Path) -> tuple[str, ...] | None:
+    """The parts of a time that a file's name tells, the greatest first; None for what is no copy of this pattern."""
+    pieces = re.split(r"(%.)", pattern)
+    parts = [piece for piece in pieces if piece in _ORDER]
+    found = re.fullmatch(
+        "".join(f"({_PARTS[piece]})" if piece in _ORDER else _PARTS.get(piece, re.escape(piece)) for piece in pieces),
+        file.name,
+    )
+    if found is None or file.is_symlink() or not file.is_file():
+        return None
+    told = dict(zip(parts, found.groups(), strict=True))
+    return tuple(told.get(part, "") for part in _ORDER)
+
+
+def _tell(file: Path, pages: int | None, removed: list[Path]) -> None:
+    sound = "" if pages is None else f" It is sound, with {count(pages, 'page')}."
+    output.say(f"The store was copied to {file}.{sound}")
+    for old in removed:
+        output.say(f"Removed {old}.")

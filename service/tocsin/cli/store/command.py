@@ -1,0 +1,139 @@
+"""`tocsin store`: care of the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import click
+from msgspec import structs
+
+from tocsin.cli import output
+from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.store.backup import backup, restore
+from tocsin.cli.store.progress import follow
+from tocsin.cli.times import json_time, parse_past, show_time
+from tocsin.configuration import show_size, show_span
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import timedelta
+
+    from tocsin.model import Instant
+    from tocsin.ports import Store
+    from tocsin.settings import SnapshotSettings
+
+_ROWS: Final = 1000
+
+
+@click.group("store", epilog="Example: tocsin store backup tocsin-backup.db")
+def command() -> None:
+    """Care of the store."""
+
+
+command.add_command(backup)
+command.add_command(restore)
+
+
+@command.command("migrate", epilog="Example: tocsin store migrate")
+@click.option("--backup/--no-backup", "keep", default=True, help="Keep a copy of the store as it was, beside it.")
+@output.json_option
+@click.pass_context
+def migrate(ctx: click.Context, *, keep: bool) -> None:
+    """Bring the store to this version of the program; no service may run meanwhile.
+
+    An engine does so at its start, and keeps a copy, too: FILE.before-N.vM beside the store.
+    """
+    from tocsin.adapters.stores import kept_copies  # noqa: PLC0415 - the help needs no store
+    from tocsin.adapters.stores import migrate as steps_of  # noqa: PLC0415 - the same
+
+    url = configuration(ctx).settings.store.url
+    before = set(kept_copies(url))
+    done = asyncio.run(follow("Migrating", steps_of(url, keep=keep)))
+    kept = [str(file) for file in kept_copies(url) if file not in before]
+    told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store is of this version."
+
+    def human() -> None:
+        output.say(told)
+        for file in kept:
+            output.say(f"The store as it was is kept as {file}; remove it once you are content.")
+
+    output.emit({"store": url, "migrations": done, "kept": kept}, human)
+
+
+@command.command("check", epilog="Example: tocsin store check")
+@click.argument("file", metavar="[FILE]", required=False)
+@output.json_option
+@click.pass_context
+def check(ctx: click.Context, file: str | None) -> int:
+    """Verify the store's integrity and the program's own invariants, or those of a backup.
+
+    Exit status 1 if anything is wrong.
+    """
+    from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
+
+    findings = with_store(ctx, lambda store: store.check()) if file is None else asyncio.run(verify(file)).findings
+    for finding in findings:
+        output.emit({"finding": finding}, partial(output.say, finding, style="red"))
+    if findings:
+        output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help with these words")
+        return output.NEEDS_USER
+    if not output.is_json():
+        output.say("The store is sound." if file is None else "The backup is sound.", style="green")
+    return output.DONE
+
+
+@command.command("prune", epilog="Example: tocsin store prune --older 90d --dry-run")
+@click.option(
+    "--older",
+    metavar="DURATION",
+    help="Than this; without, what the configuration says: store.history, snapshots.keep.",
+)
+@careful
+@output.json_option
+@click.pass_context
+def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
+    """Forget history, alerts, answered questions and texts of pages.
+
+    The table and whatever still waits stay; of texts the latest of each page, as far as snapshots.total leaves room.
+    """
+    settings = configuration(ctx).settings
+    history, texts = settings.store.history, settings.snapshots
+    if older is not None:
+        history = parse_past(older, option="--older")
+        texts = structs.replace(texts, keep=history)
+    instant = now()
+    before = instant - round(history.total_seconds() * 1_000_000)
+    act = (
+        f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
+        f"texts of pages after {show_span(texts.keep)}, and the oldest of those beyond {show_size(texts.total)} in all"
+    )
+    if not dry_run:
+        confirm(act, yes=yes)
+    forgotten = {} if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
+    rows = sum(forgotten.values())
+    what = ", ".join(f"{number:,} {kind}" for kind, number in forgotten.items() if number)
+    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten{f': {what}' if what else ''}."
+    record = {"before": json_time(before), "rows": rows, "forgotten": forgotten, "dry_run": dry_run}
+    output.emit(record, lambda: output.say(told))
+
+
+async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotSettings) -> dict[str, int]:
+    """Forget in small batches; returns how many rows of each kind."""
+    forgotten: Counter[str] = Counter()
+    prunings: tuple[Callable[[], Awaitable[int]], ...] = (
+        partial(store.prune_snapshots, at, keep=texts.keep, per_page=texts.per_page, limit=_ROWS),
+        partial(store.fit_snapshots, total=texts.total, limit=_ROWS),
+    )
+    with output.progress("Forgetting") as advance:
+        while sum((found := await store.forget(at, history=history, limit=_ROWS)).values()):
+            forgotten.update(found)
+            advance(sum(found.values()))
+        for pruning in prunings:
+            while some := await pruning():
+                forgotten["texts"] += some
+                advance(some)
+    return dict(forgotten)
