@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Property
 
 TYPE: Final = Iri(f"{RDF}type")
+_OPEN: Final = 64
+"""Counted for each item of a way that is remembered, as letters; it takes as many bytes."""
 
 
 class Scheme(Protocol):
@@ -53,8 +55,11 @@ class Items:
         self._blanks = 0
         self._nodes: dict[Item, Node] = {}
         self._terms: dict[Property, Term | None] = {}
+        self._tops: list[Item] = []
         self._told: set[tuple[Item, str]] = set()
+        self._held_back: set[tuple[Item, str]] = set()
         self._open: set[Item] = set()
+        self._ways: set[tuple[Item, str, frozenset[Item]]] | None = None
         self._predicates: dict[tuple[str, str], Sequence[Iri] | None] = {}
         self._types: dict[str | None, tuple[str, ...]] = {None: ()}
 
@@ -77,10 +82,28 @@ class Items:
 
         Shared items keep their node and get predicates for each context (RDF-14); none is gone into twice on one way
         down (C-14), nor a second time in the same context, since that would state the same.
-        Deviation: where items without types hold each other, what the first way to one could not go into is not told on
-        another way either: there may be more ways than anybody can go.
         Raises Enough where it goes on for too long.
         """
+        self._tops.append(item)
+        self._go_into(item)
+
+    def tell_rest(self) -> None:
+        """State what was held back on the way on which an item was told first, but is not on another way to it.
+
+        Only where items hold each other of which some have no type: those are told in as many contexts as there are
+        ways to them. All are gone again, each item once for each set of items that are open above it.
+        To do this in time that does not double with each item is as hard as to find a way through all of them: where
+        all names are `a`, and there is such a way, it makes a predicate with as many `a` as there are items; without
+        one nothing does. So it is done as far as `Statements` has room.
+        Raises Enough where it goes on for too long.
+        """
+        if self._held_back <= self._told:
+            return
+        self._ways = set()
+        for item in self._tops:
+            self._go_into(item)
+
+    def _go_into(self, item: Item) -> None:
         # A stack of our own: the depth is the page's.
         ways = [self._describe(item, self._context(item, "", ""))]
         while ways:
@@ -110,9 +133,21 @@ class Items:
                         self._statements.add(node, predicate, value)
                 if each.item is not None:
                     inner = each.item, self._context(each.item, context, name)
-                    if each.item not in self._open and inner not in self._told:
+                    if each.item in self._open:
+                        self._held_back.add(inner)
+                    elif self._is_new(*inner):
                         yield inner
         self._open.discard(item)
+
+    def _is_new(self, item: Item, context: str) -> bool:
+        """Say whether something may be stated by going into an item, from where we are, that is not stated yet."""
+        if self._ways is None:
+            return (item, context) not in self._told
+        self._statements.spend(_OPEN * len(self._open))
+        way = item, context, frozenset(self._open)
+        is_new = way not in self._ways
+        self._ways.add(way)
+        return is_new
 
     def _term(self, each: Property) -> Term | None:
         if each not in self._terms:

@@ -100,6 +100,7 @@ def to_note_triples(
     with suppress(Statements.Enough):
         for item in data.items:
             items.tell(item)
+        items.tell_rest()
     made = statements.done()
     return Triples(made.triples, data.problems + made.problems)
 

@@ -96,6 +96,7 @@ def to_triples(
         for item in data.items:
             statements.add(page, _ITEM, items.node(item))
             items.tell(item)
+        items.tell_rest()
     made = statements.done()
     return Triples(made.triples, data.problems + made.problems)
 
