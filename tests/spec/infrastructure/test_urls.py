@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.infrastructure.draft_urls import resolve as resolve_as_drafted
-from tocsin.spec.infrastructure.uri import to_iri
+from tocsin.spec.infrastructure.uri import write_iri
 from tocsin.spec.infrastructure.urls import document_base, is_absolute_url, is_valid_url, resolve
 
 PAGE = "https://a.example/dir/page?q#f"
@@ -224,4 +224,4 @@ def test_a_text_of_any_length_takes_time_in_proportion(start: str, piece: str) -
     ],
 )
 def test_an_iri_escapes_what_no_iri_can_hold_as_utf_8(url: str, iri: str) -> None:
-    assert to_iri(url) == iri
+    assert write_iri(url) == iri

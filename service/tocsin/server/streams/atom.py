@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.events import to_rfc3339
-from tocsin.spec.infrastructure.uri import to_iri
+from tocsin.spec.infrastructure.uri import write_iri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,4 +96,4 @@ def _entry(entry: Entry) -> str:
 
 def _link(link: Link) -> str:
     kind = f' type="{escape(link.type)}"' if link.type else ""
-    return f'<link rel="{escape(link.rel)}"{kind} href="{escape(to_iri(link.href))}"/>\n'
+    return f'<link rel="{escape(link.rel)}"{kind} href="{escape(write_iri(link.href))}"/>\n'

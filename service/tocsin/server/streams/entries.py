@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from tocsin.events import page_link, question_link
 from tocsin.server.pages.telling import BASES, tell
 from tocsin.server.streams.atom import Entry, Link, escape
-from tocsin.spec.infrastructure.uri import to_iri
+from tocsin.spec.infrastructure.uri import write_iri
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow
@@ -73,7 +73,7 @@ def _sentences(told: Told) -> list[str]:
 def _content(told: Told) -> list[str]:
     name = escape(_cut(told.name or told.label))
     is_web = told.address is not None and told.address.startswith(_WEB)
-    subject = f'<a href="{escape(to_iri(told.address or ""))}">{name}</a>' if is_web else name
+    subject = f'<a href="{escape(write_iri(told.address or ""))}">{name}</a>' if is_web else name
     parts = [f"<p><strong>{escape(told.label)}</strong>: {subject}</p>"]
     parts += [f"<p>{escape(_cut(sentence))}</p>" for sentence in _sentences(told)]
     if told.fields or told.signals:

@@ -138,7 +138,7 @@ def percent(found: re.Match[str]) -> str:
     return "".join(f"%{octet:02X}" for octet in _SURROGATE.sub("\ufffd", found[0]).encode())
 
 
-def to_iri(url: str) -> str:
+def write_iri(url: str) -> str:
     """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
     return _NO_IRI.sub(percent, url)
 

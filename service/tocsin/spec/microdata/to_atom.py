@@ -13,7 +13,7 @@ from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
 from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED, percent, to_iri
+from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED, percent, write_iri
 from tocsin.spec.microdata.articles import find_articles, find_heading, latest, read_article
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class _Writer:
         """
         fragment = article.element.get("id")
         if article.permalink is not None:
-            found = to_iri(article.permalink)
+            found = write_iri(article.permalink)
         elif fragment and len(fragment) <= _LONGEST_ID:
             found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(percent, fragment)}"
         else:
@@ -244,12 +244,12 @@ class _Writer:
             ):
                 url = self.bases.resolve(link, href)
                 if url is not None and not _RUNS.match(url):
-                    return to_iri(url)
+                    return write_iri(url)
         return None
 
 
 def _link(relation: str, href: str, media_type: str | None = None) -> str:
-    return f'<link rel="{relation}"{_attribute("type", media_type)}{_attribute("href", to_iri(href))}/>\n'
+    return f'<link rel="{relation}"{_attribute("type", media_type)}{_attribute("href", write_iri(href))}/>\n'
 
 
 def _attribute(name: str, value: str | None) -> str:
