@@ -18,6 +18,8 @@ TRANSPORTS = ("lean", "aiohttp")
 LOOPBACK = NetworkSettings(allow=("127.0.0.0/8", "::1"))
 CERTIFICATE = Path(__file__).parent / "adapters" / "loopback.pem"
 """Self-signed, for 127.0.0.1 and localhost, with its key: known to the world, so of use to nobody."""
+PATIENT_S = 60.0
+"""A deadline that no test is about: no machine stands still for so long."""
 chosen = TRANSPORTS[0]
 """The one of the running test."""
 
@@ -29,10 +31,10 @@ def fetcher(
     accepted: dict[str, str] | None = None,
     name_servers: list[str] | None = None,
     limits: FetchSettings | None = None,
-    dns_s: float = 1.0,
-    connect_s: float = 5.0,
-    tls_s: float = 5.0,
-    first_byte_s: float = 5.0,
+    dns_s: float = PATIENT_S,
+    connect_s: float = PATIENT_S,
+    tls_s: float = PATIENT_S,
+    first_byte_s: float = PATIENT_S,
 ) -> HttpFetcher:
     """A fetcher for loopback; only the deadlines that a test is about are short."""
     deadlines = Deadlines(
@@ -40,7 +42,7 @@ def fetcher(
         connect=timedelta(seconds=connect_s),
         tls=timedelta(seconds=tls_s),
         first_byte=timedelta(seconds=first_byte_s),
-        total=timedelta(seconds=10),
+        total=timedelta(seconds=PATIENT_S),
     )
     return HttpFetcher(
         structs.replace(limits or FetchSettings(), deadlines=deadlines),
@@ -57,7 +59,7 @@ def request(
     url: str,
     *,
     headers: tuple[tuple[str, str], ...] = (),
-    total_s: float = 10.0,
+    total_s: float = PATIENT_S,
     max_body: int = 10 * 2**20,
     max_wire: int = 10 * 2**20,
     proxy: str | None = None,

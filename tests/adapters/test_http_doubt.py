@@ -205,6 +205,6 @@ async def test_a_body_whose_framing_breaks_after_a_while_fails_at_once() -> None
 
     async with RawOrigin(talk) as origin, RawOrigin(HELLO) as other, fetcher() as client:
         with pytest.raises(FetchFailed, match="chunk size") as caught:
-            await client.get(request(origin.url(), total_s=5))
+            await client.get(request(origin.url()))
 
     assert caught.value.kind == FailureKind.PROTOCOL

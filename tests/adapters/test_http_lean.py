@@ -190,7 +190,7 @@ async def test_the_rest_of_an_error_is_not_waited_for(monkeypatch: pytest.Monkey
         await reader.read()
 
     async with RawOrigin(talk) as origin, fetcher() as client:
-        answer = await client.get(request(origin.url(), total_s=5))
+        answer = await client.get(request(origin.url()))
 
     assert (answer.status, answer.wire_bytes) == (404, 5)
 
