@@ -43,20 +43,25 @@ def stalls_with(start: bytes) -> Talk:
 async def test_where_bodies_take_too_much_together_the_longest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
     limits = FetchSettings(max_body=64 * 1024)
-    long, short = stalls_after(900_000), stalls_after(200_000)
+    is_given_up = asyncio.Event()
+
+    async def short(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(START + bytes(200_000))
+        await is_given_up.wait()
+
     async with (
-        RawOrigin(long) as first,
+        RawOrigin(stalls_after(900_000)) as first,
         RawOrigin(short) as second,
         fetcher(limits=limits) as client,
         asyncio.TaskGroup() as group,
     ):
-        longest = group.create_task(kind_of(client.get(request(first.url(), total_s=20))))
+        longest = group.create_task(kind_of(client.get(request(first.url()))))
         await first.asked.wait()
-        other = group.create_task(kind_of(client.get(request(second.url(), total_s=1))))
-        await asyncio.wait([longest, other])
+        other = group.create_task(kind_of(client.get(request(second.url()))))
+        longest.add_done_callback(lambda _: is_given_up.set())
 
     assert longest.result() == (FetchFailed, FailureKind.TOO_LARGE)
-    assert other.result() == (FetchFailed, FailureKind.TIMEOUT)
+    assert other.result() == (object, "received")
 
 
 async def kind_of(asking: object) -> tuple[type, str]:
@@ -115,20 +120,25 @@ async def test_a_body_given_up_by_its_own_last_piece_interrupts_nothing_that_com
 async def test_a_body_that_failed_is_let_go_of_without_the_collector(coding: bytes) -> None:
     body = bytes(MIB) if not coding else zipped(random.Random(1).randbytes(MIB))[:-100]  # noqa: S311 - to be long
     start = b"HTTP/1.1 200 OK\r\n" + coding + b"Content-Length: 2000000\r\n\r\n" + body
-    async with RawOrigin(stalls_with(start)) as origin, fetcher() as client:
-        gc.collect()
-        gc.disable()
-        tracemalloc.start()
-        try:
-            failures = [await kind_of(client.get(request(origin.url(), total_s=0.2))) for _ in range(5)]
-            kept, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-            gc.enable()
+    for total_s in (0.2, 2.0, 20.0):
+        async with RawOrigin(stalls_with(start)) as origin, fetcher() as client:
+            gc.collect()
+            gc.disable()
+            tracemalloc.start()
+            try:
+                failures = [await kind_of(client.get(request(origin.url(), total_s=total_s))) for _ in range(5)]
+                kept, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+                gc.enable()
 
-    assert failures == [(FetchFailed, FailureKind.TIMEOUT)] * 5
+        assert failures == [(FetchFailed, FailureKind.TIMEOUT)] * 5
+        assert kept < MIB / 4
+        if peak > MIB:
+            # A machine that took longer than that to bring a body has more time.
+            break
+
     assert peak > MIB
-    assert kept < MIB / 4
 
 
 @pytest.mark.parametrize(
