@@ -8,12 +8,11 @@ from msgspec.structs import replace
 from multidict import CIMultiDict
 from yarl import URL
 
-from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.decoding import ACCEPTED
 from tocsin.adapters.http.lean.head import ACCEPT
-from tocsin.adapters.http.lean.session import ANY_ADDRESS
 from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.pools import PoolPair
 from tocsin.adapters.http.proxied_errors import translated
 from tocsin.adapters.http.receiving import receive_body
 from tocsin.adapters.http.resolver import refusal
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Sequence
 
+    from tocsin.adapters.http.addresses import AddressPolicy
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
     from tocsin.adapters.http.resolver import NameCache
@@ -45,10 +45,9 @@ class AiohttpSession:
         user_agent: str,
         tls: TlsContexts,
     ) -> None:
-        self._names, self._sweep, self._policy, self._budget, self._tls = names, sweep, policy, budget, tls
+        self._sweep, self._policy, self._budget, self._tls = sweep, policy, budget, tls
         self._user_agent = user_agent
-        self._public: ConnectionPool | None = None
-        self._private: ConnectionPool | None = None
+        self._pools = PoolPair(policy, lambda held_to: ConnectionPool(names, held_to, sweep))
 
     async def get(self, request: HopRequest) -> HopResponse:
         """Make one request; see `ports.Session`.
@@ -59,7 +58,7 @@ class AiohttpSession:
         if "@" in request.url:
             # The library would send them; whose they are is for the engine to know, and for no message to show.
             request = replace(request, url=without_user_info(request.url))
-        pool = self._pool(private=request.private)
+        pool = self._pools.of(private=request.private)
         tls = request.url.startswith("https:")
         began = self._sweep.now()
         watching = self._sweep.watch(request.total_s, tls=tls, max_wire_bytes=request.max_wire_bytes)
@@ -95,24 +94,12 @@ class AiohttpSession:
 
     async def close(self) -> None:
         """Close every connection."""
-        for pool in (self._public, self._private):
-            if pool is not None:
-                await pool.close()
-        self._public = self._private = None
+        await self._pools.close()
 
     @property
     def connections(self) -> int:
         """How many connections stand, busy or idle."""
-        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
-
-    def _pool(self, *, private: bool) -> ConnectionPool:
-        if private:
-            if self._private is None:
-                self._private = ConnectionPool(self._names, AddressPolicy(ANY_ADDRESS), self._sweep)
-            return self._private
-        if self._public is None:
-            self._public = ConnectionPool(self._names, self._policy, self._sweep)
-        return self._public
+        return self._pools.connections
 
     def _headers(self, request: HopRequest) -> CIMultiDict[str]:
         headers = CIMultiDict(request.headers)

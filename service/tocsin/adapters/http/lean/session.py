@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.lean.answer import Disconnected
 from tocsin.adapters.http.lean.connection import Stale
 from tocsin.adapters.http.lean.dialling import Dialler
 from tocsin.adapters.http.lean.pool import LeanPool
+from tocsin.adapters.http.pools import PoolPair
 from tocsin.adapters.http.translation import EXPECTED, translate
 from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:
+    from tocsin.adapters.http.addresses import AddressPolicy
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
     from tocsin.adapters.http.lean.connection import Connection, Room
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.resolver import NameCache
     from tocsin.ports import HopRequest, HopResponse
 
-ANY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
 RESTED_S: Final = 0.05
 """What belongs to the last answer, or was sent with it, has come by then: else the loop is given its turns to read."""
 
@@ -47,10 +47,8 @@ class LeanSession:
         room: Room,
         sessions: TlsSessions | None,
     ) -> None:
-        self._names, self._sweep, self._policy, self._budget = names, sweep, policy, budget
-        self._origins, self._room, self._sessions = origins, room, sessions
-        self._public: LeanPool | None = None
-        self._private: LeanPool | None = None
+        self._sweep, self._origins = sweep, origins
+        self._pools = PoolPair(policy, lambda held_to: LeanPool(Dialler(names, held_to, sweep, budget, room, sessions)))
 
     async def get(self, request: HopRequest) -> HopResponse:
         """Make one request; see `ports.Session`."""
@@ -62,7 +60,7 @@ class LeanSession:
         try:
             origin, target = self._origins.split(request.url)
             head = self._origins.head(origin, target, request)
-            pool = self._pool(private=request.private)
+            pool = self._pools.of(private=request.private)
             connection = pool.take(origin)
             if connection is not None and (
                 (connection.idle_since + RESTED_S <= began and connection.is_quiet) or await _becomes_quiet(connection)
@@ -84,27 +82,12 @@ class LeanSession:
 
     async def close(self) -> None:
         """Close every connection."""
-        for pool in (self._public, self._private):
-            if pool is not None:
-                await pool.close()
-        self._public = self._private = None
+        await self._pools.close()
 
     @property
     def connections(self) -> int:
         """How many connections stand, busy or idle."""
-        return sum(pool.connections for pool in (self._public, self._private) if pool is not None)
-
-    def _pool(self, *, private: bool) -> LeanPool:
-        if private:
-            if self._private is None:
-                self._private = self._new_pool(AddressPolicy(ANY_ADDRESS))
-            return self._private
-        if self._public is None:
-            self._public = self._new_pool(self._policy)
-        return self._public
-
-    def _new_pool(self, policy: AddressPolicy) -> LeanPool:
-        return LeanPool(Dialler(self._names, policy, self._sweep, self._budget, self._room, self._sessions))
+        return self._pools.connections
 
     async def _dial(self, pool: LeanPool, origin: Origin, request: HopRequest, began: float) -> Connection:
         watching = self._sweep.watch(
