@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
-from msgspec import Struct
 
 from tocsin.cli import output
+from tocsin.cli.diff.version import Version
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import XHTML, is_xhtml_name, read_file
 from tocsin.cli.times import json_time, parse_moment, show_time
@@ -20,27 +20,13 @@ from tocsin.spec.signals.texts import unpack_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import Instant, PageRow, SnapshotRow
+    from tocsin.model import PageRow, SnapshotRow
     from tocsin.ports import Store
     from tocsin.spec.differences.compare import Difference
 
 _MOST: Final = 10_000
 """So many texts are kept of a page at most."""
 _NUMBER: Final = re.compile(r"[0-9]{1,5}")
-
-
-class Version(Struct, frozen=True):
-    """One of two texts that are compared.
-
-    name    the page's URL, or the file
-    number  of the snapshot, 1 the latest; None for a file
-    """
-
-    name: str
-    text: str
-    number: int | None = None
-    at: Instant | None = None
-    digest: str | None = None
 
 
 class Kept(NamedTuple):

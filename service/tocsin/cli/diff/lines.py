@@ -11,7 +11,7 @@ from tocsin.spec.differences.rows import Gap, folded, to_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.cli.diff.command import Version
+    from tocsin.cli.diff.version import Version
     from tocsin.spec.differences.compare import Difference, Kind
     from tocsin.spec.differences.rows import Row
 

@@ -14,7 +14,7 @@ from tocsin.spec.infrastructure.unsafe import safe_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.cli.diff.command import Version
+    from tocsin.cli.diff.version import Version
     from tocsin.spec.differences.compare import Difference, Kind
     from tocsin.spec.differences.rows import Row
 
