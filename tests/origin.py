@@ -13,7 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeAlias
 
@@ -21,6 +21,7 @@ from aiohttp import web
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Iterator
     from types import TracebackType
 
 
@@ -191,9 +192,10 @@ class RawOrigin:
         """Set when the first request's header has come."""
         self.port = 0
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> Self:
-        """Begin to listen."""
-        self._server = await asyncio.start_server(self._serve, host, port, ssl=self._tls)
+    async def start(self, host: str = "127.0.0.1", *, on: socket.socket | None = None) -> Self:
+        """Begin to listen, on a socket that is given."""
+        bound = on or socket.create_server((host, 0))
+        self._server = await asyncio.start_server(self._serve, sock=bound, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -250,6 +252,14 @@ class RawOrigin:
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
+
+
+@contextmanager
+def port_of_nobody() -> Iterator[int]:
+    """A port at which nobody listens, on any address of this machine, nor begins to meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("0.0.0.0", 0))
+        yield bound.getsockname()[1]
 
 
 async def hang(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:

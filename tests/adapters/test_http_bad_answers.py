@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, reset
+from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, port_of_nobody, reset
 from tests.wire import PATIENT_S, client_tls, fetcher, request, server_tls, short, zipped
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
@@ -31,9 +31,7 @@ def then_reset(start: bytes) -> Talk:
     return talk
 
 
-async def failure_of(
-    *answers: bytes | Talk, total_s: float = PATIENT_S, first_byte_s: float = PATIENT_S
-) -> FetchError:
+async def failure_of(*answers: bytes | Talk, total_s: float = PATIENT_S, first_byte_s: float = PATIENT_S) -> FetchError:
     """What a fetch from such a server raises."""
     async with RawOrigin(*answers) as origin, fetcher(first_byte_s=first_byte_s) as client:
         with pytest.raises(FetchError) as caught:
@@ -207,11 +205,10 @@ async def test_of_an_answer_that_is_no_success_only_the_header_counts(answer: by
 
 
 async def test_nobody_listening_is_a_failure_to_connect() -> None:
-    async with RawOrigin(b"") as origin:
-        url = origin.url()
-    async with fetcher() as client:
-        with pytest.raises(FetchFailed, match="connect: connection refused") as caught:
-            await client.get(request(url))
+    with port_of_nobody() as port:
+        async with fetcher() as client:
+            with pytest.raises(FetchFailed, match="connect: connection refused") as caught:
+                await client.get(request(f"http://127.0.0.1:{port}/"))
 
     assert caught.value.kind == FailureKind.CONNECT
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -62,15 +63,18 @@ async def test_T60_a_fresh_session_resumes_nothing() -> None:
 
 async def test_a_server_that_forgot_a_session_is_greeted_at_length() -> None:
     first, second = Listening(ssl.TLSVersion.TLSv1_3), Listening(ssl.TLSVersion.TLSv1_3)
-    async with fetcher(tls=client_tls()) as client:
-        async with first.origin as origin:
-            url = origin.url()
+    # The port is never free, so that nobody else can have it between the two.
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        async with fetcher(tls=client_tls()) as client:
+            await first.origin.start(on=bound.dup())
+            url = first.origin.url()
             for _ in range(3):
                 await client.get(request(url))
-        await second.origin.start(port=origin.port)
-        for _ in range(2):
-            assert (await client.get(request(url))).body == b"hi"
-        await second.origin.stop()
+            await first.origin.stop()
+            await second.origin.start(on=bound.dup())
+            for _ in range(2):
+                assert (await client.get(request(url))).body == b"hi"
+            await second.origin.stop()
 
     assert (first.resumed[-1], second.resumed) == (True, [False, True])
 

@@ -12,7 +12,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from tests.fakes import ManualClock
-from tests.origin import RawOrigin
+from tests.origin import RawOrigin, port_of_nobody
 from tests.receivers import EVENT, Answer, WebhookReceiver
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import fingerprint_of
@@ -142,11 +142,10 @@ async def test_retry_after_is_passed_on(value: str, seconds: int | None) -> None
 
 
 async def test_a_receiver_that_refuses_connections_is_a_failure_of_the_sink() -> None:
-    async with WebhookReceiver() as receiver:
-        url = receiver.url
-    async with webhook(url) as sink:
-        with pytest.raises(DeliveryError) as caught:
-            await sink.deliver(EVENT)
+    with port_of_nobody() as port:
+        async with webhook(f"http://127.0.0.1:{port}/hook") as sink:
+            with pytest.raises(DeliveryError) as caught:
+                await sink.deliver(EVENT)
 
     assert caught.value.blames == "sink"
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.app.crew import FIRST, SECOND, Crew
 from tests.builders import html
-from tests.origin import Origin, Page
+from tests.origin import Origin, Page, port_of_nobody
 from tocsin.adapters.system import SystemClock
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
@@ -160,13 +160,13 @@ async def test_a_host_that_wants_to_be_left_alone_is_so_by_the_next_processes_to
     assert len(site.asked("/a")) == 1
 
 
-async def test_T61_an_outage_is_judged_over_all_fetchers(tmp_path: Path, monkeypatch: Patch, site: Origin) -> None:
+async def test_T61_an_outage_is_judged_over_all_fetchers(tmp_path: Path, monkeypatch: Patch) -> None:
     # Three hosts that nobody listens at, of two fetchers: none of these alone sees enough.
-    urls = [f"http://127.0.0.{number}:{site.port}/a" for number in (3, 5, 7)]
-    await site.stop()
-    async with Crew.at(tmp_path, monkeypatch, *urls) as crew:
-        outcomes = {report.outcome for report in (await crew.check()).values()}
-        questions = await crew.store.questions()
+    with port_of_nobody() as port:
+        urls = [f"http://127.0.0.{number}:{port}/a" for number in (3, 5, 7)]
+        async with Crew.at(tmp_path, monkeypatch, *urls) as crew:
+            outcomes = {report.outcome for report in (await crew.check()).values()}
+            questions = await crew.store.questions()
 
     assert "deferred" in outcomes
     assert crew.said("outage.began") != []
