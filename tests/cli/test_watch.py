@@ -154,7 +154,7 @@ def test_pages_move_to_another_group(installation: Installation) -> None:
         ([A, "--every", "6h", "--cron", "0 6 * * *"], "exclude each other"),
         ([A, "--text", "x", "--clear-text"], "exclude each other"),
         ([A, "--unset", "evry"], "the nearest known key is pages.every"),
-        ([A, "--unset", "every", "--every", "6h"], "set and unset at once"),
+        ([A, "--unset", "every", "--every", "6h"], "set and unset at once; leave one of them out"),
         (["--group", "nowhere", "--mode", "off"], "there is no such group; there are: main"),
         ([B, "--mode", "off"], f"{B}: not watched; add it with: tocsin watch add {B}"),
     ],

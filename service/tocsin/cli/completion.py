@@ -22,6 +22,6 @@ def command(ctx: click.Context, shell: str) -> int:
     """
     found = get_completion_class(shell)
     if found is None:
-        raise click.UsageError(f"{shell}: this version of click cannot complete for it")
+        raise click.UsageError(f"{shell}: this version of click cannot complete for it; update click")
     click.echo(found(ctx.find_root().command, {}, "tocsin", _VARIABLE).source())
     return output.DONE

@@ -26,7 +26,7 @@ def command(ctx: click.Context, *, alive: bool) -> None:
     """
     listen = configuration(ctx).settings.http.listen
     if not listen:
-        raise UsageError("http.listen is empty: this service serves no HTTP, and cannot be asked")
+        raise UsageError("http.listen is empty: the service serves no HTTP, and cannot be asked; set it")
     host, port = local_address(listen)
     if not port:
         raise UsageError("http.listen has port 0: the system chooses one, and it is not known here; set a port")

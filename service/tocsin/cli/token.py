@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 SCOPES = ("read", "write", "admin")
-_MICROSECOND = timedelta(microseconds=1)
 _LONGEST_NAME = 64
 
 

@@ -11,9 +11,10 @@ from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import now, with_store
 from tocsin.cli.steps import steps
-from tocsin.cli.watch.choosing import select
+from tocsin.cli.watch.choosing import pages_named, select
 from tocsin.cli.watch.options import page_options
 from tocsin.configuration import check_page_keys, mask
+from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import PageFilter
@@ -94,9 +95,11 @@ def set_(
     if pause and resume:
         raise UsageError("--pause and --resume exclude each other; leave one of them out")
     keys = tuple(key.replace("-", "_") for key in unset)
-    check_page_keys(keys, source="--unset")
+    if not all(key in PAGE_KEYS for key in keys):
+        with_store(ctx, lambda store: _check_keys(store, urls, group, keys))
     if settings.keys() & set(keys):
-        raise UsageError(f"--unset {', '.join(sorted(settings.keys() & set(keys)))}: set and unset at once")
+        both = ", ".join(sorted(settings.keys() & set(keys)))
+        raise UsageError(f"--unset {both}: set and unset at once; leave one of them out")
     paused = pause if pause or resume else None
     edit = Edit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
     if not (settings or keys or edit.is_of_pages):
@@ -121,6 +124,19 @@ async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
     """Count the pages that are meant."""
     await _demand_group(store, group)
     return (await select(store, urls, PageFilter(group=group))).pages
+
+
+async def _check_keys(store: Store, urls: Sequence[str], group: str | None, keys: Sequence[str]) -> None:
+    """Refuse keys that no page has; what another version set, and this one does not know, can be unset.
+
+    Raises SettingsError, NotWatched, BadUrl.
+    """
+    if urls:
+        held = {key for page in await pages_named(store, urls) for key in page.settings}
+    else:
+        for_all, groups = await store.overrides()
+        held = set(for_all) if group is None else {key for name, own in groups.values() if name == group for key in own}
+    check_page_keys((key for key in keys if key not in held), source="--unset")
 
 
 async def _demand_group(store: Store, group: str | None) -> None:

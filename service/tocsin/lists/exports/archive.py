@@ -117,7 +117,8 @@ class _Archive:
         yield from self._refused
         if not members:
             raise UsageError(
-                f"{self._name}: no backup of changedetection.io: there is neither {_LEGACY} nor a watch.json in it"
+                f"{self._name}: no backup of changedetection.io: there is neither {_LEGACY} nor a watch.json in it; "
+                "make a backup there anew, or export the list of URLs"
             )
         watches = Watches()
         is_split = any(_WATCH.fullmatch(key) for key in members)
@@ -156,7 +157,7 @@ class _Archive:
 
     def _refuse(self, number: int, member: str, reason: str) -> None:
         if len(self._refused) == _MOST_REFUSED:
-            raise UsageError(f"{self._name}: {_MOST_REFUSED} files that no backup has, and more; nothing of it is read")
+            raise UsageError(f"{self._name}: {_MOST_REFUSED} files that no backup has, and more; make the backup anew")
         self._refused.append(Refused(number, f"{member[:120]!a}: {reason}"))
 
     def _content(self, info: zipfile.ZipInfo, largest: int) -> bytes | str:

@@ -36,7 +36,7 @@ def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[
     if "data" in tree and expected != CHANGEDETECTION:
         return DISTILL, read_monitors(bytes(tree["data"]))
     if expected == DISTILL:
-        raise UsageError(f"{name}: no export of Distill: there is no list called data in it")
+        raise UsageError(f"{name}: no export of Distill: there is no list called data in it; export it anew")
     watches = Watches()
     if "watching" in tree:
         return CHANGEDETECTION, _closed(watches, watches.from_list(body, name=name))
