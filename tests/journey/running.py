@@ -6,8 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from random import SystemRandom
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tocsin.adapters.stores import open_store
@@ -26,6 +28,9 @@ PATIENCE_S = 150.0
 """How long anything is waited for: it ends what never comes, and a machine with other work does not reach it."""
 STOPS_WITHIN_S = 40.0
 """How long the program may take to stop; a test lets it wait for a site for longer."""
+
+PORTS = range(20_000, 30_000)
+"""Of which nobody is given one by chance: systems take theirs from above, also for connections to elsewhere."""
 
 CONFIGURATION = """\
 [instance]
@@ -50,6 +55,18 @@ path = "alerts.jsonl"
 [http]
 listen = "127.0.0.1:0"
 """
+
+RARELY = CONFIGURATION.replace('every = "1300ms"', 'every = "1h"')
+"""For tests that count checks, or say themselves when a page is checked: none comes in between by itself."""
+
+
+def free_port() -> int:
+    """A port of loopback that nobody holds, and that stays free until the service takes it, and takes it again."""
+    while True:
+        port = SystemRandom().choice(PORTS)
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def until(probe: Callable[[], Awaitable[T | None]], *, what: str) -> T:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, until
+from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, free_port, until
 from tests.origin import Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tests.journey.running import Service
+    from tests.journey.running import Called, Service
     from tests.origin import Origin
 
     Start = Callable[[], Awaitable[Service]]
@@ -28,7 +28,7 @@ async def address(home: Home) -> str:
 
 async def ready(url: str) -> dict[str, Any]:
     async def probe() -> dict[str, Any] | None:
-        async with httpx.AsyncClient() as asked:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as asked:
             answer = await asked.get(f"{url}readyz")
         return answer.json() if answer.status_code == 200 else None
 
@@ -37,8 +37,10 @@ async def ready(url: str) -> dict[str, Any]:
 
 async def first_token(home: Home) -> str:
     async def probe() -> str | None:
-        lines = home.log.read_text("utf-8").splitlines()
-        return next((line.removeprefix("token: ") for line in lines if line.startswith("token: ")), None)
+        # What is being written at this moment has no end yet.
+        lines = home.log.read_text("utf-8").splitlines(keepends=True)
+        token = next((line for line in lines if line.startswith("token: ") and line.endswith("\n")), None)
+        return token and token.removeprefix("token: ").strip()
 
     return await until(probe, what="the first token")
 
@@ -73,7 +75,7 @@ async def test_a_crash_in_a_page_leaves_checks_and_other_requests_alone(home: Ho
     await ready(url)
     before = site.asked("/a")
 
-    async with httpx.AsyncClient(base_url=url) as asked:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
         # What no route can make sense of.
         await asked.get("/api/v1/pages/999999999999999999999999999")
         await asked.get("/%00%ff?cursor=%00", headers={"Accept": "text/html"})
@@ -121,7 +123,7 @@ async def test_the_first_start_makes_a_token_shows_it_once_and_keeps_only_its_di
     token = await first_token(home)
     url = await address(home)
     await ready(url)
-    async with httpx.AsyncClient(base_url=url) as asked:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
         without = await asked.get("/api/openapi.json")
         allowed = await asked.get("/api/openapi.json", headers={"Authorization": f"Bearer {token}"})
     assert await service.stop() == 0
@@ -147,7 +149,7 @@ async def test_a_token_made_beside_the_running_service_closes_it(home: Home, sta
     service = await start()
     url = await address(home)
     await ready(url)
-    async with httpx.AsyncClient(base_url=url) as asked:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
         before = await asked.get("/api/openapi.json")
         made = await home.call("token", "add", "ops", "--scope", "admin", "--json")
         token = json.loads(made.out)["token"]
@@ -170,20 +172,18 @@ async def test_the_health_check_says_whether_the_service_does_its_work(home: Hom
     down = await home.call("healthcheck")
     service = await start()
     await ready(await address(home))
-    up = await home.call("healthcheck")
 
-    assert (down.status, up.status) == (1, 0)
+    async def is_up() -> Called | None:
+        # It waits for an answer for seconds, as probes do, and is called again, as they are.
+        asked = await home.call("healthcheck")
+        return asked if asked.status == 0 else None
+
+    up = await until(is_up, what="a healthy service")
+
+    assert down.status == 1
     assert "tocsin run" in down.records()[0]["said"]
     assert up.records()[0]["ready"] is True
     assert await service.stop() == 0
-
-
-def free_port() -> int:
-    import socket  # noqa: PLC0415 - only here
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 async def test_without_http_listen_there_is_no_http_at_all(home: Home, start: Start) -> None:

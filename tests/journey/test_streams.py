@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import socket
 from typing import TYPE_CHECKING
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import CONFIGURATION, free_port, until
 from tests.origin import Page
 from tests.server.streams.reader import Reader, reading
 
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
     Start = Callable[[], Awaitable[Service]]
     Address = tuple[str, int]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        port: int = bound.getsockname()[1]
-        return port
 
 
 async def answering(address: Address) -> None:
