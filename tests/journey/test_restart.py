@@ -7,7 +7,7 @@ import signal
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import RARELY, until
 from tests.origin import Asked, Page
 from tocsin.adapters.system import SystemClock
 
@@ -46,7 +46,8 @@ async def test_T60_a_question_survives_a_restart_and_ends_with_its_page(home: Ho
 async def test_T55_what_waited_to_be_rendered_is_rendered_after_a_restart(
     home: Home, site: Origin, start: Start
 ) -> None:
-    home.configure(f'{CONFIGURATION}[fetch.deadlines]\ntotal = "3s"\n')
+    # No check but the one that is asked for, and no deadline, comes between the rendering that hangs and the stop.
+    home.configure(f'{RARELY}[fetch.deadlines]\nfirst_byte = "300s"\ntotal = "300s"\n')
     urls = [site.url(path) for path in ("/a", "/b", "/c")]
     for path in ("/a", "/b", "/c"):
         site.pages[path] = Page(OLD, etag='"1"')
@@ -54,12 +55,13 @@ async def test_T55_what_waited_to_be_rendered_is_rendered_after_a_restart(
     service = await start()
     await settle_in(home, *urls)
 
-    # The check is answered, and the rendering that follows hangs until the service has given up.
+    # The check is answered, and the rendering that follows hangs until the service gives it up at its stop.
     gone = asyncio.Event()
     held = Page(NEW, etag='"2"', wait=gone.wait)
     for path in ("/a", "/b", "/c"):
         site.pages[path] = [Page(NEW, etag='"2"'), held]
     async with home.store() as store:
+        await store.request_check(None, SystemClock().now())
 
         async def is_waiting() -> bool:
             return await store.count_waiting() == len(urls) - 1
@@ -80,7 +82,7 @@ async def test_a_request_left_while_nobody_worked_is_done_by_the_next_engine(
     home: Home, site: Origin, start: Start
 ) -> None:
     site.pages["/a"] = Page(OLD)
-    home.configure((home.folder / "tocsin.toml").read_text().replace('every = "1300ms"', 'every = "24h"'))
+    home.configure(RARELY)
     await home.watch(site.url("/a"))
     service = await start()
     await settle_in(home, site.url("/a"))

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import CONFIGURATION, RARELY, until
 from tests.origin import Page
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ async def test_a_second_engine_is_refused_and_told_who_holds_the_store(home: Hom
 
 
 async def test_check_beside_a_running_engine_follows_its_results(home: Home, site: Origin, start: Start) -> None:
-    home.configure(CONFIGURATION.replace('every = "1300ms"', 'every = "24h"'))
+    home.configure(RARELY)
     urls = [site.url(f"/{number}") for number in range(5)]
     site.fallback = dated("2026-01-01")
     await home.watch(*urls)

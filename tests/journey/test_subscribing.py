@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import icalendar
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S
+from tests.journey.running import PATIENCE_S, RARELY
 from tests.journey.test_serving import address, ready
 from tests.origin import Page
 
@@ -61,7 +61,7 @@ async def test_who_asks_for_a_page_whose_host_is_to_be_left_alone_is_told_when_t
 ) -> None:
     site.pages["/gigs"], site.pages["/busy"] = Page(GIG.format(month="05")), Page("<p>not yet")
     # The host's Retry-After is to be heard by who asks here, not by a check of the service's own.
-    home.configure(CONFIGURATION.replace('every = "1300ms"', 'every = "1h"'))
+    home.configure(RARELY)
     await home.watch(*map(site.url, site.pages))
     service = await start()
     url = await address(home)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.adapters.old_stores import make_store
 from tests.cli.calling import Installation
+from tests.journey.running import RARELY
 from tests.origin import Page
 from tocsin.adapters.stores.sqlite.migrations import migrations
 
@@ -100,6 +101,7 @@ async def test_the_service_of_today_runs_on_a_store_of_the_first_version(
 ) -> None:
     site.pages["/a"] = Page("<meta name=created content=2026-01-01><title>A</title>")
     make_store(home.folder / "tocsin.db", 1, site.url("/a"))
+    home.configure(RARELY)
 
     service = await start()
     await home.hears("engine.started")
