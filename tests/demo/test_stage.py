@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from tests.journey.running import PATIENCE_S
 from tocsin.adapters.stores import open_store
 from tocsin.demo.service import CONFIGURATION, LOG, STORE, Service, ServiceEnded, configuration
 from tocsin.demo.stage import StoryStuck, play
@@ -58,7 +59,7 @@ async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away()
 async def test_its_web_pages_are_where_it_is_said(tmp_path: Path) -> None:
     (tmp_path / CONFIGURATION).write_text(configuration(hook_url="http://127.0.0.1:1/", secret=SECRET, every_ms=1000))
 
-    async with Service(tmp_path) as service, httpx.AsyncClient() as browser:
+    async with Service(tmp_path) as service, httpx.AsyncClient(timeout=PATIENCE_S) as browser:
         answer = await browser.get(await service.address())
 
     # 503: it is there, and is still starting.

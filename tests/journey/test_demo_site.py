@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import CONFIGURATION, PATIENCE_S, until
 from tests.journey.test_serving import address, first_token, ready
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def test_one_click_begins_it_a_kill_does_not_end_it_and_one_click_does(hom
     url = await address(home)
     await ready(url)
     token = {"Authorization": f"Bearer {await first_token(home)}"}
-    async with httpx.AsyncClient(base_url=url, headers=token) as browser:
+    async with httpx.AsyncClient(base_url=url, headers=token, timeout=PATIENCE_S) as browser:
         assert (await browser.post("demo")).status_code == 303
         await until(lambda: _received(browser), what="the first state of a page")
     await service.end(signal.SIGKILL)
@@ -36,7 +36,7 @@ async def test_one_click_begins_it_a_kill_does_not_end_it_and_one_click_does(hom
     again = await start()
     url = await address(home)
     await ready(url)
-    async with httpx.AsyncClient(base_url=url, headers=token) as browser:
+    async with httpx.AsyncClient(base_url=url, headers=token, timeout=PATIENCE_S) as browser:
         kept = await _pages(browser)
         assert (await browser.post("demo/remove")).status_code == 303
         left = await _pages(browser)
