@@ -113,7 +113,7 @@ def test_T58_an_unreachable_page_says_how_often_it_was_tried_and_why() -> None:
     line = check_line(page(outcome="unreachable", attempts=3, error=["status", "answered 503"]))
 
     assert line is not None
-    assert (line.rule, line.sentence) == ("T58", "not received at 3 tries: status answered 503")
+    assert (line.rule, line.sentence) == ("T58", "not received at 3 tries: answered 503")
 
 
 def test_other_outcomes_say_their_problem() -> None:

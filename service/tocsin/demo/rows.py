@@ -184,7 +184,7 @@ def _check_sentence(page: PageRow, report: JsonObject) -> str:
 
 def _error_words(report: JsonObject) -> str:
     kind, message = report["error"] or ("", "")
-    return f"{kind} {message}" if message else str(kind)
+    return str(message or kind)
 
 
 def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
