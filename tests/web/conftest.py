@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,15 +12,23 @@ from playwright.async_api import async_playwright
 
 from tests.web.asking import Reader
 from tests.web.living import Living
+from tests.web.looking import PATIENCE_MS
 from tocsin.adapters.stores import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from playwright.async_api import Browser
 
+HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # A service and a browser start before the first test: what never comes is named by whoever waits for it.
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.timeout(400))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -34,7 +43,7 @@ async def browser() -> AsyncIterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium is installed: apt-get install chromium")
     async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS)
         yield found
         await found.close()
 

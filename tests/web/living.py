@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import httpx
 
 from tests.conftest import ROOT
-from tests.journey.running import Home, Service, until
+from tests.journey.running import PATIENCE_S, Home, Service, until
 from tests.web.town import EDITIONS, EVIL, GROUPS, HOSTILE, WORDS, Town
 from tocsin.adapters.system import SystemClock
 from tocsin.lists.pages import new_page
@@ -100,7 +100,7 @@ class Living:
         self.home.log.write_text("")
         self.service = await self.home.start()
         self.url = str((await self.home.hears("http.listening"))["url"]).rstrip("/")
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
 
             async def is_ready() -> bool:
                 return (await client.get(f"{self.url}/readyz")).is_success
@@ -131,12 +131,14 @@ class Living:
 
             async def all_told() -> bool:
                 waiting = await store.tally_renders()
-                return waiting.number == 0
+                return waiting.number == 0 and not await store.questions_to_announce(self.now())
 
-            await until(all_told, what="the alert of every change")
+            await until(all_told, what="the alert of every change and question")
 
     async def live_through(self, editions: int = EDITIONS) -> None:
         """Let the town publish its editions, and have each of them checked."""
+        # Ahead of whoever watches: a first check may come by itself.
+        self.town.publish(1)
         await self.watch(townspeople())
         for edition in range(1, editions + 1):
             self.town.publish(edition)

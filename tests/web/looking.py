@@ -8,12 +8,16 @@ from urllib.parse import urlsplit
 
 from axe_core_python.async_playwright import Axe  # type: ignore[import-untyped] # it has no types
 
+from tests.journey.running import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from playwright.async_api import Browser, Page
 
 TELEPHONE, DESK = 360, 1280
+PATIENCE_MS = PATIENCE_S * 1000
+"""How long a browser waits for what never comes."""
 _WIDTH = "document.documentElement.scrollWidth"
 _FOCUSED = """() => {
   const at = document.activeElement, style = getComputedStyle(at);
@@ -45,7 +49,8 @@ class Window:
     async def on(cls, browser: Browser, base: str, *, width: int = DESK, **options: Any) -> AsyncIterator[Self]:
         """Open one, with a memory of its own."""
         context = await browser.new_context(viewport={"width": width, "height": 800}, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_navigation_timeout(PATIENCE_MS)
         try:
             yield cls(await context.new_page(), base)
         finally:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from tests.web.looking import DESK, TELEPHONE, Window
+from tests.web.looking import DESK, PATIENCE_MS, TELEPHONE, Window
 from tests.web.town import EVIL
 from tocsin.model import AlertQuery
 from tocsin.spec.html.urls import watch_url
@@ -167,4 +167,5 @@ async def test_a_change_that_is_found_appears_by_itself(living: Living, browser:
         living.town.publish(2)
         await living.check()
 
-        await expect(window.page.locator(".change input").first).not_to_have_attribute("value", str(first))
+        now_first = window.page.locator(".change input").first
+        await expect(now_first).not_to_have_attribute("value", str(first), timeout=PATIENCE_MS)
