@@ -60,6 +60,19 @@ async def test_each_check_is_told_once(desk: Desk, narrator: Narrator) -> None:
     assert await told(narrator) == [("check", "/a", "unchanged")]
 
 
+async def test_T40_a_first_storing_is_told_once_when_later_checks_have_followed(desk: Desk, narrator: Narrator) -> None:
+    await desk.watch(A)
+    await desk.check(A)
+    desk.now += MINUTE
+    await desk.check(A)
+    desk.now += MINUTE
+    first = await told(narrator)
+    await desk.check(A)
+
+    assert first == [("check", "/a", "first"), ("check", "/a", "unchanged")]
+    assert await told(narrator) == [("check", "/a", "unchanged")]
+
+
 async def test_T60_a_question_is_told_with_its_tries_before_the_check_that_opened_it(
     desk: Desk, narrator: Narrator
 ) -> None:

@@ -9,6 +9,7 @@ from tocsin.demo.rows import (
     accepted_line,
     alert_line,
     check_line,
+    first_line,
     history_line,
     question_lines,
     refused_lines,
@@ -76,9 +77,12 @@ class Narrator:
         for page in pages:
             if self._checked.get(page.id) == page.last_checked_at:
                 continue
+            # What a page's first check found, and a verdict, stay when later checks have replaced the report of it.
+            history = await self._store.history(page.url, limit=_LATEST_STATES)
+            if page.id not in self._checked and (first := first_line(page, history)) is not None:
+                lines.append(first)
             self._checked[page.id] = page.last_checked_at
-            # A verdict stays when later checks have replaced the report that came with it.
-            lines += verdict_lines(page.url, await self._store.history(page.url, limit=_LATEST_STATES))
+            lines += verdict_lines(page.url, history)
             if (line := check_line(page)) is not None:
                 lines.append(line)
         return lines

@@ -11,6 +11,7 @@ from msgspec import Struct
 from tocsin import events
 from tocsin.events import to_rfc3339
 from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,15 @@ def check_line(page: PageRow) -> Line | None:
     rule = report.get("rule") or _CHECK_RULES.get(outcome, "")
     at = page.last_checked_at
     return Line(at, "check", str(page.id), page.url, outcome, rule, _check_sentence(page, report))
+
+
+def first_line(page: PageRow, history: list[HistoryEntry]) -> Line | None:
+    """Tell of a page's first storing where later checks have replaced the report of it; None if its report tells."""
+    if not history or page.last_report is None or page.last_report["outcome"] == "first":
+        return None
+    first = min(history, key=lambda entry: entry.first_at)
+    declares = [name for name, value in zip(FIELDS, first.fields, strict=True) if value is not None]
+    return Line(first.first_at, "check", str(page.id), page.url, "first", "T40", _first_words(declares))
 
 
 def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
@@ -168,8 +178,7 @@ def from_rfc3339(text: str | None) -> Instant | None:
 def _check_sentence(page: PageRow, report: JsonObject) -> str:
     match report["outcome"]:
         case "first":
-            declared = ", ".join(report["declares"])
-            return f"stored; declares {declared}" if declared else "stored; declares nothing that can be compared"
+            return _first_words(report["declares"])
         case "unchanged":
             return "no change, says its server (304)" if report["not_modified"] else "no change, received anew"
         case "too-soon":
@@ -180,6 +189,10 @@ def _check_sentence(page: PageRow, report: JsonObject) -> str:
         case outcome:
             problem = report.get("problem")
             return f"{outcome}: {problem}" if problem else str(outcome)
+
+
+def _first_words(declares: list[str]) -> str:
+    return f"stored; declares {', '.join(declares)}" if declares else "stored; declares nothing that can be compared"
 
 
 def _error_words(report: JsonObject) -> str:

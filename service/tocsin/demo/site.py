@@ -23,21 +23,20 @@ if TYPE_CHECKING:
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 ONLY_HOST = "127.0.0.1"
 HOOK = "/hook"
-_REFUSED_AT_FIRST = 1
 
 
 class DemoSite:
     """Serves the demo's pages on three loopback hosts, where the machine has them, else on one.
 
     pages     by path
-    received  the events that the receiver took, in order; those whose signature is wrong are not taken
+    received  the events that the receiver took, in order; none before `take_alerts`, nor one whose signature is wrong
     """
 
     def __init__(self, *, secret: str, hosts: tuple[str, str, str] = HOSTS) -> None:
         self.pages = {page.path: page for page in first_pages(datetime.now(UTC))}
         self.received: list[dict[str, Any]] = []
         self._key = read_secret(secret)
-        self._to_refuse = _REFUSED_AT_FIRST
+        self._takes_alerts = False
         self._let_through = asyncio.Event()
         self._let_through.set()
         self._runner = web.ServerRunner(web.Server(self._answer, access_log=None))
@@ -84,6 +83,10 @@ class DemoSite:
         """Answer those who wait."""
         self._let_through.set()
 
+    def take_alerts(self) -> None:
+        """Let the receiver take what it has refused so far."""
+        self._takes_alerts = True
+
     async def _listen(self, host: str) -> None:
         place = web.TCPSite(self._runner, host, self._port)
         await place.start()
@@ -111,8 +114,7 @@ class DemoSite:
 
     async def _receive(self, request: web.BaseRequest) -> web.Response:
         body = await request.read()
-        if self._to_refuse:
-            self._to_refuse -= 1
+        if not self._takes_alerts:
             return web.Response(status=503, text="Not yet.\n")
         if not self._is_signed(request.headers, body):
             return web.Response(status=401, text="The signature is wrong.\n")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tocsin.demo.rows import Line
     from tocsin.ports import Store
 
-LIMIT_S = 110.0
+LIMIT_S = 90.0
 _POLL_S = 0.1
 _QUIET = frozenset({"unchanged", "skipped"})
 _LAST_HEADING = "What is left behind"
@@ -75,7 +75,7 @@ async def play(
 
     keep      the folder that is used and stays; it must be new or empty
     every_ms  how often the service checks a page: the pace of the story
-    limit_s   how long the story may take
+    limit_s   how long a part of the story may take: some of them take ten seconds, however fast the machine is
     Raises StoryStuck, ServiceEnded, UsageError.
     """
     async with AsyncExitStack() as stack:
@@ -102,14 +102,16 @@ async def _play_story(stage: Stage, limit_s: float) -> None:
     missing: list[Expected] = []
     title = ""
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(limit_s) as limit:
             for step in STORY:
+                limit.reschedule(asyncio.get_running_loop().time() + limit_s)
                 title = step.title or title
                 if step.title:
                     stage.audience.head(title)
                 missing[:] = step.expects
                 await _play_step(stage, step, title, missing)
             missing.clear()
+            limit.reschedule(asyncio.get_running_loop().time() + limit_s)
             title = _LAST_HEADING
             await _close_books(stage)
     except TimeoutError as exc:

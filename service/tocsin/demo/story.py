@@ -137,6 +137,7 @@ STORY: tuple[Step, ...] = (
         (*_changed("/about", "minor", "T47"), Expected("delivery", "/about", "waiting", "T72")),
         _change("/about", kind="modified"),
     ),
+    Step("", (), lambda site: site.take_alerts()),
     Step(
         "A page that declares nothing changes a sentence: minor, inferred from its content",
         _changed("/plain", "minor", "S2"),
