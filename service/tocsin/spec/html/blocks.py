@@ -175,9 +175,10 @@ class _Walk:
         while True:
             for node in ahead:
                 if type(node) is _TEXT:
-                    if line or not node.data.isspace():
-                        line.append(node.data)
-                        self.linked += len(node.data) if in_link else 0
+                    data = node.data  # made anew whenever it is asked for
+                    if line or not data.isspace():
+                        line.append(data)
+                        self.linked += len(data) if in_link else 0
                     continue
                 if type(node) is not _ELEMENT:
                     continue

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.layout import PlacedElement
 from tocsin.spec.html.marked import MarkedPage, choose_marks, mark_html, read_marked
-from tocsin.spec.html.page import Kind
-from tocsin.spec.html.positions import parse_with_places, to_placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,17 +17,16 @@ _UNPLACED: Final = PlacedElement("html", {}, (0, 0), {}, in_head=False)
 
 
 def read_marked_places(
-    body: bytes, content_type: str | None, *, kind: Kind, encoding: str, text: str, places: Places
+    body: bytes, content_type: str | None, *, encoding: str, places: Places
 ) -> tuple[MarkedPage, list[PlacedElement]]:
     """Read the elements of a page that carry microdata; of each, what it is and where it stands.
 
-    text    the body, decoded
     places  what a checker looks at in it
     Raises TooComplex for a page that no parser may be given.
     """
-    if kind is Kind.HTML:
-        page = mark_html(parse_with_places(text), encoding)
-        return page, list(_with_those_before(map(to_placed, page.marks)))
+    if places.parsed is not None:
+        page = mark_html(places.parsed.document, encoding)
+        return page, list(_with_those_before(map(places.parsed.elements.get, page.marks)))
     page = read_marked(body, content_type)
     # Both are read by the same parser, which makes no element that is not written.
     chosen = choose_marks(places.elements, _is_html)

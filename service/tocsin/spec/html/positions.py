@@ -8,7 +8,17 @@ import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.document import empty_templates, to_meta
-from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
+from tocsin.spec.html.layout import (
+    ANYWHERE,
+    CHECKED,
+    MOST_PIECES,
+    Layout,
+    Parsed,
+    PlacedElement,
+    PlacedMeta,
+    Places,
+    Span,
+)
 
 
 def read_layout(text: str) -> Layout:
@@ -16,7 +26,7 @@ def read_layout(text: str) -> Layout:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    document = parse_with_places(text)
+    document = _parse(text)
     metas = []
     for node in document.find_all("meta"):
         location = node.source_location
@@ -38,13 +48,19 @@ def read_places(text: str) -> Places:
 
     Raises TooComplex for a page that no parser may be given.
     """
-    found = map(to_placed, filter(_is_checked, parse_with_places(text).iter_elements()))
-    return Places(tuple([element for element in found if element is not None]))
+    document = _parse(text)
+    elements: dict[object, PlacedElement] = {
+        node: placed
+        for node in document.iter_elements()
+        if _is_checked(node) and (placed := _to_placed(node)) is not None
+    }
+    return Places(tuple(elements.values()), parsed=Parsed(document, elements))
 
 
-def to_placed(node: object) -> PlacedElement | None:
+def _to_placed(node: turbohtml.Element) -> PlacedElement | None:
     """Say where an element of a page that was parsed with places stands; None for one that no tag is written for."""
-    if not isinstance(node, turbohtml.Element) or (location := node.source_location) is None:
+    location = node.source_location
+    if location is None:
         return None
     is_html = node.namespace == turbohtml.Namespace.HTML
     return PlacedElement(
@@ -63,7 +79,7 @@ def _is_checked(node: turbohtml.Element) -> bool:
     return not ANYWHERE.isdisjoint(node.attrs)
 
 
-def parse_with_places(text: str) -> turbohtml.Document:
+def _parse(text: str) -> turbohtml.Document:
     """Parse a page so that each element knows where it stands in the text; templates hold nothing.
 
     Raises TooComplex for a page that no parser may be given.

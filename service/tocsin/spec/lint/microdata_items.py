@@ -42,14 +42,7 @@ def place_items(page: WrittenPage) -> PlacedItems | None:
     """
     if all(MICRODATA.isdisjoint(element.values) for element in page.places.elements):
         return None
-    marked, placed = read_marked_places(
-        page.body,
-        page.content_type,
-        kind=page.kind,
-        encoding=page.encoding,
-        text=page.text,
-        places=page.places,
-    )
+    marked, placed = read_marked_places(page.body, page.content_type, encoding=page.encoding, places=page.places)
     crawl = Crawl(marked)
     read = ItemsOfMarks(marked, crawl, address=_ANYWHERE)
     elements: dict[Item | Property, PlacedElement] = {item: placed[place] for place, item in read.items.items()}
