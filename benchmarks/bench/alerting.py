@@ -13,7 +13,7 @@ import msgspec
 from benchmarks.bench.measure import Aim, Origin, Stopwatch, figure, stopwatch
 from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
-from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store

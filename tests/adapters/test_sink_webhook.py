@@ -14,7 +14,7 @@ from standardwebhooks.webhooks import Webhook
 from tests.fakes import ManualClock
 from tests.origin import RawOrigin, port_of_nobody
 from tests.receivers import EVENT, Answer, WebhookReceiver
-from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink

@@ -369,7 +369,7 @@ async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | N
     """Open the sinks that are configured, or only one of them; the stack closes them."""
     if not settings.sinks:
         return []
-    from tocsin.adapters.http.guarded import GuardedSessions  # noqa: PLC0415 - whoever has no sinks needs no aiohttp
+    from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions  # noqa: PLC0415 - whoever has no sinks needs no aiohttp
     from tocsin.adapters.sinks.context import SinkContext  # noqa: PLC0415 - as above
     from tocsin.adapters.sinks.registry import open_sink  # noqa: PLC0415 - as above
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
     from types import TracebackType
 
-    from tocsin.adapters.http.proxied import AiohttpSession
+    from tocsin.adapters.http.on_aiohttp.session import AiohttpSession
     from tocsin.ports import HopRequest, HopResponse, Session
     from tocsin.settings import FetchSettings, NetworkSettings
 
@@ -142,7 +142,7 @@ class HttpFetcher:
             raise RuntimeError("the fetcher is used outside its `async with`")
 
         def open_proxied() -> AiohttpSession:
-            from tocsin.adapters.http.proxied import AiohttpSession  # noqa: PLC0415 - 11 MB that few fetchers need
+            from tocsin.adapters.http.on_aiohttp.session import AiohttpSession  # noqa: PLC0415 - 11 MB that few fetchers need
 
             return AiohttpSession(names, sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.guarded import GuardedSessions
+from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import SINKS, open_sink
 from tocsin.adapters.system import SystemClock

@@ -11,10 +11,10 @@ from yarl import URL
 from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.decoding import ACCEPTED
 from tocsin.adapters.http.lean.head import ACCEPT
-from tocsin.adapters.http.pool import ConnectionPool
+from tocsin.adapters.http.on_aiohttp.errors import translated
+from tocsin.adapters.http.on_aiohttp.pool import ConnectionPool
+from tocsin.adapters.http.on_aiohttp.receiving import receive_body
 from tocsin.adapters.http.pools import PoolPair
-from tocsin.adapters.http.proxied_errors import translated
-from tocsin.adapters.http.receiving import receive_body
 from tocsin.adapters.http.resolver import refusal
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind

@@ -10,9 +10,9 @@ import aiohttp
 
 from tocsin.adapters.http import limits
 from tocsin.adapters.http.deadlines import CURRENT, Phase
-from tocsin.adapters.http.exact import ExactRequest
-from tocsin.adapters.http.handler import ConnectionHandler, HandledConnector
-from tocsin.adapters.http.judged import JudgedResolver
+from tocsin.adapters.http.on_aiohttp.exact import ExactRequest
+from tocsin.adapters.http.on_aiohttp.handler import ConnectionHandler, HandledConnector
+from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
 from tocsin.adapters.http.resolver import AddressRefused, refusal
 
 if TYPE_CHECKING:

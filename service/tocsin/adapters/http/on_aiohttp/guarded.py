@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 
 from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.handler import HandledConnector
-from tocsin.adapters.http.judged import JudgedResolver
+from tocsin.adapters.http.on_aiohttp.handler import HandledConnector
+from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
 from tocsin.adapters.http.resolver import AddressRefused, NameCache, refusal
 from tocsin.adapters.http.tls import TlsContexts
 

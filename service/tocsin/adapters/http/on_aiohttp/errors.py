@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from tocsin.adapters.http.pool import Disconnected
+from tocsin.adapters.http.on_aiohttp.pool import Disconnected
 from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.translation import EXPECTED, broken, translate
