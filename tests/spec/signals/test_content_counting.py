@@ -61,6 +61,9 @@ FACTS = {
         "<p><a href=/1>Police find 14 cats at home</a></p>",
     ),
     "a sentence": ("The bridge has 12 piers.", "The bridge has 14 piers."),
+    "a day behind its month": ("Ends March 12 at noon", "Ends March 19 at noon"),
+    "a word with its figure": ("Take bus M12 to us", "Take bus M14 to us"),
+    "a number in a series": ("第 12 集现在播出", "第 14 集现在播出"),
     "a price in Chinese": ("会员每月30元起", "会员每月35元起"),
 }
 
