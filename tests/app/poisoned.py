@@ -1,7 +1,8 @@
 """A fetcher process to which marked pages are poison. The product has no branch for this.
 
-A page's body says what happens while it is assessed: <!--kill-->, <!--hang--> or <!--swell-->. Where its path ends in
-/die, the process ends as soon as the page has come, before anybody could say which one it was. <!--kill-renderer-->
+A page's body says what happens while it is assessed: <!--kill-->, <!--hang--> or <!--swell-->, no farther than
+`MOST_PIECES`: how soon that is noticed is for the machine to say, and it is to have room meanwhile. Where its path ends
+in /die, the process ends as soon as the page has come, before anybody could say which one it was. <!--kill-renderer-->
 kills it while it reads what the main process is to read of a rendered page.
 """
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tocsin.engine.receive import Received
     from tocsin.model import CheckResult
 
+MOST_PIECES = 40
 _really_received = Conclusion.received
 _really_receive = Receiver.receive
 _really_assess = assess
@@ -36,7 +38,8 @@ def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) ->
         pass
     taken = []
     while b"<!--swell-->" in body:
-        taken.append(b"x" * 2**24)
+        if len(taken) < MOST_PIECES:
+            taken.append(b"x" * 2**24)
     return _really_received(self, received, *rest, **named)
 
 
