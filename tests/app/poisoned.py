@@ -36,7 +36,7 @@ def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) ->
         os.kill(os.getpid(), signal.SIGKILL)
     while b"<!--hang-->" in body:
         pass
-    taken = []
+    taken: list[bytes] = []
     while b"<!--swell-->" in body:
         if len(taken) < MOST_PIECES:
             taken.append(b"x" * 2**24)
