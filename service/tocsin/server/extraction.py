@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from contextlib import contextmanager, nullcontext
+from functools import partial
 from hashlib import blake2b
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import msgspec
 from fastapi import Depends, Request
 from msgspec import Struct
-from starlette.requests import ClientDisconnect
 
 from tocsin.configuration import resolve_page
 from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
@@ -30,6 +28,7 @@ from tocsin.server.converting import (
     kept_back,
     too_complex,
 )
+from tocsin.server.making import Busy, Making
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.receipts import NotReceived, Receipts, in_a_word, not_received
@@ -37,19 +36,16 @@ from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
     from tocsin.errors import FetchError
     from tocsin.model import Instant, JsonObject, PageItems, PageRow
     from tocsin.ports import Rendered
     from tocsin.server.access.caller import Caller
     from tocsin.server.converting import Wanted, Work
+    from tocsin.server.making import HungUp
     from tocsin.server.receipts import Finding
 
-    IsGone: TypeAlias = Callable[[], Awaitable[bool]]
-
-MOST_WAITING: Final = 16
-"""Who waits for a page or for its conversion: fewer than requests may be under way, so that others are let in."""
+AT_ONCE: Final = 16
+"""Pages are received at one time for those who ask; the others wait for their turn, and what is at hand for none."""
 MOST_BYTES: Final = 8 * 2**20
 """Of documents that are kept: who asks whether anything is new gets no second conversion."""
 LARGE_BYTES: Final = 2**18
@@ -57,7 +53,6 @@ FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
 
 PAUSED: Final = "paused"
-_BUSY_S: Final = 10.0
 _LOOKED_AT: Final = 5
 """Renderings of a page, the latest: one that failed knows no title, and one of a copy that of the copy."""
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
@@ -100,13 +95,13 @@ class _Outcome(Struct, frozen=True):
 class _Asked(Struct, frozen=True):
     """What somebody asks for.
 
-    is_gone  says whether nobody waits for it any more
+    hung_up  returns as soon as whoever asks has hung up
     """
 
     caller: Caller
     page: PageRow
     wanted: Wanted
-    is_gone: IsGone
+    hung_up: HungUp
 
 
 _Key: TypeAlias = tuple[object, ...]
@@ -119,11 +114,11 @@ class Extraction:
         self.parts = parts
         self._receipts = Receipts(parts.service.receive, parts.clock)
         self._outcomes: Shelf[_Key, _Outcome] = Shelf(MOST_BYTES)
-        self._turn, self._large_turn = asyncio.Lock(), asyncio.Lock()
-        self._waiting = 0
+        self.receiving: Making[int, Rendered] = Making(AT_ONCE)
+        self.converting: Making[_Key, _Outcome] = Making()
 
-    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, is_gone: IsGone) -> Document:
-        """Extract what is wanted of a page, unless whoever wanted it is gone when its turn comes.
+    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp) -> Document:
+        """Extract what is wanted of a page, unless everybody who wants it has hung up when its turn comes.
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
         received. Raises Problem: 404 nothing of the kind, 409 kept back or not to be asked for, 422 cannot be read,
@@ -131,7 +126,7 @@ class Extraction:
         """
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
-        document = await self._get(_Asked(caller, page, wanted, is_gone))
+        document = await self._get(_Asked(caller, page, wanted, hung_up))
         return msgspec.structs.replace(document, stale=document.stale or _unseen_since(page, document.at))
 
     async def _get(self, asked: _Asked) -> Document:
@@ -143,7 +138,7 @@ class Extraction:
             return await self._of_items(asked, kept) or await self._of_page(asked, body, None)
         try:
             return await self._of_page(asked, body, kept)
-        except NotReceived as exc:
+        except (NotReceived, Busy) as exc:
             if kept is None or (page.not_html and not kept.count):
                 raise
             found = await self._of_items(asked, kept)
@@ -151,22 +146,25 @@ class Extraction:
                 raise
             return msgspec.structs.replace(found, stale=exc.kind)
 
-    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted, is_gone: IsGone) -> Document:
+    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp) -> Document:
         """Receive a page now, whatever is known of it, and extract what is wanted.
 
         Raises Problem, FetchError, UsageError, and ClientDisconnect as `get` does.
         """
         received = await self.parts.service.receive(page.id)
         await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form)
-        return await self._of_received(_Asked(caller, page, wanted, is_gone), received, None)
+        return await self._of_received(_Asked(caller, page, wanted, hung_up), received, None)
 
-    async def items(self, page: PageRow) -> bytes:
-        """Give the items that are kept of a page, as `KeptItems` in JSON. Raises Problem, StoreError."""
+    async def items(self, page: PageRow, hung_up: HungUp) -> bytes:
+        """Give the items that are kept of a page, as `KeptItems` in JSON.
+
+        Raises Problem, StoreError, and ClientDisconnect as `get` does.
+        """
         kept, keeps = await self.parts.store.items_before(page.id), self.parts.service.settings().items.keep
         why = None if kept is not None and kept.count else _why_none(page, is_read=kept is not None, keeps=keeps)
         told = Told(page.id, kept, page.noindex, why)
-        with self._place():
-            outcome = await self._do(page, told)
+        key = (page.id, None if kept is None else (kept.at, kept.digest), page.noindex, why)
+        outcome = await self.converting.get(key, partial(self._do, page, told), hung_up)
         match outcome.found:
             case Written(body):
                 return body
@@ -200,8 +198,8 @@ class Extraction:
         if received is None and page.paused:
             raise not_received(NotAllowed(page.url, PAUSED, "the page is paused; resume it first"), None)
         if received is None:
-            with self._place():
-                received = await self._receipts.get(page.id, finding, on_made=made)
+            receive = partial(self._receipts.get, page.id, finding, on_made=made)
+            received = await self.receiving.get(page.id, receive, asked.hung_up)
         return await self._of_received(asked, received, kept)
 
     async def _of_received(self, asked: _Asked, received: Rendered, kept: PageItems | None) -> Document:
@@ -233,13 +231,14 @@ class Extraction:
         key = (page.id, wanted, mark)
         known = self._known(key)
         if known is None:
-            with self._place():
-                async with self._large_turn if _is_large(work) else nullcontext(), self._turn:
-                    if await asked.is_gone():
-                        raise ClientDisconnect
-                    # Others may have waited for the very same.
-                    known = self._known(key) or await self._do(page, work)
-            self._outcomes.put(key, known, len(known.found.body) if isinstance(known.found, Written) else 0)
+            size = len(work.page.body) if isinstance(work, OfPage) else 0
+
+            async def make() -> _Outcome:
+                made = await self._do(page, work)
+                self._outcomes.put(key, made, len(made.found.body) if isinstance(made.found, Written) else 0)
+                return made
+
+            known = await self.converting.get(key, make, asked.hung_up, size=size, is_large=size > LARGE_BYTES)
         if not isinstance(known.found, Damaged) and known.found.is_doubtful:
             self._receipts.doubt(page.id)
         match known.found:
@@ -266,17 +265,6 @@ class Extraction:
             refused = too_complex(str(exc)) if isinstance(exc, TooComplex) else _not_converted(str(exc))
             return _Outcome(refused, self.parts.clock.monotonic() + FAILED_S)
 
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Hold one of the places of those who wait. Raises NotReceived where there is none."""
-        if self._waiting >= MOST_WAITING:
-            raise NotReceived("busy", _busy(), _BUSY_S)
-        self._waiting += 1
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-
 
 async def extraction(request: Request, parts: Given) -> Extraction:
     """Give what the extracts of this application share."""
@@ -292,11 +280,6 @@ Extracting = Annotated[Extraction, Depends(extraction)]
 def _finding(page: PageRow, body: bytes) -> Finding:
     """Name what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
     return (body,) if body else (b"", page.last_received_at)
-
-
-def _is_large(work: Work) -> bool:
-    """Say whether it takes long: of such pieces one alone is before whoever wants something small."""
-    return isinstance(work, OfPage) and len(work.page.body) > LARGE_BYTES
 
 
 def _unseen_since(page: PageRow, at: Instant) -> str | None:
@@ -351,13 +334,3 @@ def _problem(refused: Refused, wait_s: float | None = None) -> Problem:
 def _not_converted(why: str) -> Refused:
     mend = "ask for another form; pages that are smaller, or say less, can be converted"
     return Refused(503, "not-converted", "The page could not be converted", why, mend)
-
-
-def _busy() -> Problem:
-    return Problem(
-        503,
-        "too-many-extracts",
-        "Too many pages are extracted at one time",
-        f"{MOST_WAITING} requests wait for a page or its conversion",
-        mend="ask again as late as Retry-After says",
-    )

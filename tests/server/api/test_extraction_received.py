@@ -16,7 +16,8 @@ from tests.server.rig import OnThread
 from tocsin.errors import FetchFailed, ProcessError, TooComplex
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS
-from tocsin.server.extraction import FAILED_S, LARGE_BYTES, MOST_WAITING
+from tocsin.server import making
+from tocsin.server.extraction import AT_ONCE, FAILED_S, LARGE_BYTES
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -167,8 +168,10 @@ async def test_however_many_ask_for_a_page_one_request_is_made(api: Api) -> None
     assert api.rig.service.asked == [1]
 
 
-async def test_those_who_wait_for_slow_pages_leave_room_for_others(api: Api, desk: Desk) -> None:
-    slow = await desk.watch(*(f"https://slow{number}.example/" for number in range(MOST_WAITING)))
+async def test_those_who_wait_for_slow_pages_leave_room_for_others(
+    api: Api, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = await desk.watch(*(f"https://slow{number}.example/" for number in range(AT_ONCE)))
     for page_id in slow:
         api.rig.service.pages[page_id] = page(at=api.rig.clock.now())
     await keep(api, desk, found_in="another digest")
@@ -176,13 +179,35 @@ async def test_those_who_wait_for_slow_pages_leave_room_for_others(api: Api, des
     async with asyncio.TaskGroup() as group:
         for page_id in slow:
             group.create_task(api.call("GET", f"/pages/{page_id}/extract/ical"))
-        await api.rig.service.was_asked(MOST_WAITING)
+        await api.rig.service.was_asked(AT_ONCE)
+        monkeypatch.setattr(making, "WAIT_S", 0)
 
-        answer = await api.call("GET", f"{AT}/turtle")
+        kept, refused = await got(api, "ical"), await api.call("GET", f"{AT}/turtle")
+        monkeypatch.undo()
         api.rig.service.held.set()
 
-    assert (answer.status_code, answer.json()["type"]) == (503, "urn:tocsin:problem:too-many-extracts")
-    assert answer.headers["retry-after"] == "10"
+    assert ("Jazz" in kept.text, kept.headers["tocsin-stale"]) == (True, "busy")
+    assert (refused.status_code, refused.json()["type"]) == (503, "urn:tocsin:problem:too-many-extracts")
+    assert refused.headers["retry-after"] == "10"
+    assert 1 not in api.rig.service.asked
+
+
+async def test_more_pages_than_are_received_at_one_time_are_received_one_after_the_other(api: Api, desk: Desk) -> None:
+    pages = await desk.watch(*(f"https://slow{number}.example/" for number in range(2 * AT_ONCE)))
+    for page_id in pages:
+        api.rig.service.pages[page_id] = page(at=api.rig.clock.now())
+    await api.get("/pages/1/items")
+    shared: Extraction = api.rig.app.state.extraction
+    api.rig.service.held.clear()
+    async with asyncio.TaskGroup() as group:
+        asking = [group.create_task(api.call("GET", f"/pages/{page_id}/extract/ical")) for page_id in pages]
+        while len(shared.receiving.wanted) < len(pages):
+            await settle(1)
+        at_once = len(api.rig.service.asked)
+        api.rig.service.held.set()
+
+    assert at_once == AT_ONCE
+    assert {each.result().status_code for each in asking} == {200}
 
 
 async def test_what_was_extracted_is_in_the_audit_log_only_where_a_request_was_made(api: Api, desk: Desk) -> None:
@@ -255,7 +280,7 @@ async def test_what_is_small_waits_for_one_large_page_and_not_for_all(
         for waiting, page_id in enumerate((*large, 1), 1):
             group.create_task(api.call("GET", f"/pages/{page_id}/extract/turtle"))
             # All of them are received already: who has a place waits for the conversion.
-            while shared._waiting < waiting:
+            while len(shared.converting.wanted) < waiting:
                 await settle(1)
         for _ in range(3):
             go_on.release()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -26,8 +28,11 @@ PIECE_S = 20.0
 SLOWEST_BYTES_S = 1024
 """What trickles in more slowly is not waited for, either."""
 MOST_AT_ONE_TIME = 64
+MOST_EXTRACTS = 256
+"""Of those who take pages' data away: who waits for a slow page must not take the places of all others."""
 MOST_LOGINS = 8
 """Of those that nobody knows yet: their bodies are waited for, and must not take the places of those who are known."""
+_EXTRACTS = re.compile(r"/api/v1/pages/[0-9]+/extract/.")
 NOT_COUNTED = frozenset({"/events", "/healthz", "/readyz"})
 """Streams are counted where they are made; probes are answered however busy it is."""
 
@@ -37,7 +42,7 @@ class Limits:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._under_way = {True: 0, False: 0}
+        self._under_way = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, bounded."""
@@ -45,20 +50,19 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = next((most for paths, most in LARGER if scope["path"].startswith(paths)), MOST_BYTES)
-        is_login = scope["path"] == "/login"
-        room = MOST_LOGINS if is_login else MOST_AT_ONE_TIME
-        if self._under_way[is_login] >= room:
+        kind, room = _room_for(scope["path"])
+        if self._under_way[kind] >= room:
             await _refuse(_busy(room), scope, receive, send)
             return
         said = Headers(scope=scope).get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
             await _refuse(_too_large(most), scope, receive, send)
             return
-        self._under_way[is_login] += 1
+        self._under_way[kind] += 1
         try:
             await self._bounded(most, scope, receive, send)
         finally:
-            self._under_way[is_login] -= 1
+            self._under_way[kind] -= 1
 
     async def _bounded(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(most, receive)
@@ -81,6 +85,13 @@ class Limits:
             return
         if body.wrong is not None and not has_begun:
             await _refuse(body.wrong, scope, receive, send)
+
+
+def _room_for(path: str) -> tuple[str, int]:
+    """Name the kind of a request, and how many of that may be under way."""
+    if path == "/login":
+        return "login", MOST_LOGINS
+    return ("extract", MOST_EXTRACTS) if _EXTRACTS.match(path) else ("", MOST_AT_ONE_TIME)
 
 
 class _Body:

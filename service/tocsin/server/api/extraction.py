@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from fastapi import Header, Query, Request, Response
@@ -18,6 +19,7 @@ from tocsin.server.conditional import is_known
 from tocsin.server.converting import JSON, read_wanted
 from tocsin.server.decisions import demand_page
 from tocsin.server.extraction import Extracting
+from tocsin.server.making import hang_up
 from tocsin.server.parts import Given
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -100,7 +102,10 @@ _HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} fo
         },
         304: {"description": "It is what the reader has already.", "headers": _HEADERS},
         **problems(404, 409, 502),
-        503: {"description": "The page was asked for less than a minute ago, or cannot be converted; see Retry-After."},
+        503: {
+            "description": "The page was asked for less than a minute ago, cannot be converted, or was not there in "
+            "time; see Retry-After."
+        },
     },
 )
 async def extract_document(
@@ -126,6 +131,8 @@ async def extract_document(
     the page; other forms are refused with 502 or 503, and with 409 where the page is paused or its robots.txt is
     against it. Such a request is in the audit log, and nothing is stored or compared.
 
+    Whoever asks for what is being received or converted already waits for it, some fifty seconds at most.
+
     `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
     empty calendar, so that a subscription lasts, a page without items or statements an empty document, and
     `Tocsin-Empty` says so; where a page has nothing else of the kind, that is a 404. The text of a page that is not to
@@ -133,7 +140,7 @@ async def extract_document(
     """
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))
-    document = await extraction.get(caller, page, wanted, request.is_disconnected)
+    document = await extraction.get(caller, page, wanted, partial(hang_up, request))
     headers, since_s = _headers(document), document.since // _S
     # What is as new as this second may be followed by more of the same one, which no reader is to miss.
     is_over = since_s < parts.clock.now() // _S
@@ -152,7 +159,9 @@ async def extract_document(
     response_model=KeptItems,
     responses=problems(404),
 )
-async def list_items(_: Reading, parts: Given, extraction: Extracting, page_id: NumberInPath) -> Response:
+async def list_items(
+    _: Reading, parts: Given, extraction: Extracting, request: Request, page_id: NumberInPath
+) -> Response:
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 
     At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived: `why` says it.
@@ -160,7 +169,7 @@ async def list_items(_: Reading, parts: Given, extraction: Extracting, page_id: 
     they can be had all the same, of the page as it is received for whoever asks.
     """
     page = await demand_page(parts, number(page_id))
-    return Response(await extraction.items(page), media_type=JSON)
+    return Response(await extraction.items(page, partial(hang_up, request)), media_type=JSON)
 
 
 def _one(text: str | None) -> One:
