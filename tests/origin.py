@@ -194,7 +194,10 @@ class RawOrigin:
 
     async def start(self, host: str = "127.0.0.1", *, on: socket.socket | None = None) -> Self:
         """Begin to listen, on a socket that is given."""
-        bound = on or socket.create_server((host, 0))
+        # With its protocol named: else asyncio leaves Nagle's waiting on, and what is sent after a pause comes late.
+        bound = on or socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        if on is None:
+            bound.bind((host, 0))
         self._server = await asyncio.start_server(self._serve, sock=bound, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
