@@ -31,7 +31,7 @@ _PROBLEMS: Final = ("warning", "error")
 _ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx", "none")
 
 
-class Metrics:
+class Metrics(Collector):
     """Everything that is measured, in a registry of its own.
 
     counts  what the engine counted
@@ -47,24 +47,14 @@ class Metrics:
         live: Callable[[], LiveState],
         now: Callable[[], Instant],
     ) -> None:
+        self._counts, self._alerts, self._live, self._now = counts, alerts, live, now
         self._registry = CollectorRegistry()
-        self._registry.register(_Service(counts, alerts, live, now))
+        self._registry.register(self)
         ProcessCollector(registry=self._registry)
 
     def text(self) -> bytes:
         """Give all of it in Prometheus's text format (`CONTENT_TYPE`)."""
         return generate_latest(self._registry)
-
-
-class _Service(Collector):
-    def __init__(
-        self,
-        counts: Counts,
-        alerts: Callable[[], Mapping[tuple[str, str], int]],
-        live: Callable[[], LiveState],
-        now: Callable[[], Instant],
-    ) -> None:
-        self._counts, self._alerts, self._live, self._now = counts, alerts, live, now
 
     def describe(self) -> Iterable[Metric]:
         """Nothing ahead: the names are known when they are asked for."""
