@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 import gc
+import time
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def hasten(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Let seconds pass at once, for the loop as for the program: what waits for a deadline or a pause has waited.
+
+    So a test says itself what has come before a deadline is over, on whatever machine.
+    """
+    ahead_s, monotonic = 0.0, time.monotonic
+
+    def pass_by(seconds: float) -> None:
+        nonlocal ahead_s
+        ahead_s += seconds
+
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + ahead_s)
+    return pass_by
 
 
 @pytest.fixture(scope="module", autouse=True)

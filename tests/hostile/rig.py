@@ -30,7 +30,7 @@ from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from tests.hostile.behaviour import Behaviour
@@ -78,10 +78,17 @@ class Rig:
         new = [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
         await self.store.add_pages(new, self._clock.now())
 
-    async def check(self, stopping: asyncio.Event | None = None, **sections: Any) -> list[CheckReport]:
+    async def check(
+        self,
+        stopping: asyncio.Event | None = None,
+        *,
+        heard: Callable[[CheckReport], object] = lambda _report: None,
+        **sections: Any,
+    ) -> list[CheckReport]:
         """Check all pages once, as a process of its own would: nothing but the store is left of it.
 
         stopping  interrupts it
+        heard     is called with each report when it was written
         sections  of the settings that are other ones for this check
         Returns the reports in the order in which they were written.
         """
@@ -90,7 +97,10 @@ class Rig:
         reports: list[CheckReport] = []
 
         def committed(results: Sequence[CheckResult]) -> None:
-            reports.extend(result.report for result in results if result.request_id == request_id)
+            written = [result.report for result in results if result.request_id == request_id]
+            reports.extend(written)
+            for report in written:
+                heard(report)
 
         fetcher = HttpFetcher(
             settings.fetch,

@@ -11,6 +11,7 @@ from tests.origin import TURNS
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
     from types import TracebackType
 
     from tests.hostile.behaviour import Answer, Behaviour
@@ -30,6 +31,7 @@ class Site:
     heads        the request headers that came, whole, with their paths
     connections  how many came
     was_asked    set when the first request came since it misbehaves
+    on_answered  is called when all that is said to a request has been said
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Site:
         self.heads: list[tuple[str, bytes]] = []
         self.connections = 0
         self.was_asked = asyncio.Event()
+        self.on_answered: Callable[[], None] = lambda: None
         self.port = port
 
     @property
@@ -123,11 +126,14 @@ class Site:
         if self.is_hostile:
             self.was_asked.set()
         said = self._answer_to(path)
-        if isinstance(said, bytes):
-            writer.write(self._filled_in(said))
-            await writer.drain()
-        else:
-            await said(reader, writer)
+        try:
+            if isinstance(said, bytes):
+                writer.write(self._filled_in(said))
+                await writer.drain()
+            else:
+                await said(reader, writer)
+        finally:
+            self.on_answered()
         return self._behaviour.keep or not self.is_hostile
 
     def _answer_to(self, path: str) -> Answer:

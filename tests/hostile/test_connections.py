@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from tocsin.settings import HostSettings
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.hostile.behaviour import Answer
@@ -25,6 +27,8 @@ OTHER_PAGE = html(created="2030-01-01")
 POISON = answer(html(created="1999-09-09"))
 SIZED = answer(GOOD_PAGE)
 IN_CHUNKS = chunks(GOOD_PAGE)
+PAUSE_S = 10.0
+"""Between requests to a host: far longer than anything takes here, and shorter than an idle connection is kept."""
 KEPT_ALIVE = answer(GOOD_PAGE, b"Connection: keep-alive", start=b"HTTP/1.0 200 OK\r\n")
 
 
@@ -56,12 +60,15 @@ def later(said: bytes, rest: bytes) -> Answer:
         pytest.param(later(NO_ROBOTS, POISON), id="an answer behind an error, later"),
     ],
 )
-async def test_what_nobody_asked_for_is_no_answer(page: Answer, tmp_path: Path) -> None:
+async def test_what_nobody_asked_for_is_no_answer(
+    page: Answer, tmp_path: Path, hasten: Callable[[float], None]
+) -> None:
     behaviour = Behaviour("poisons", page, UNCHANGED, paths={"/second": answer(OTHER_PAGE)}, keep=True)
-    # The next request comes when all that was sent has come.
-    hosts = HostSettings(concurrency=1, delay=timedelta(seconds=0.2))
+    # The next request comes when all that was sent has come, on whatever machine.
+    hosts = HostSettings(concurrency=1, delay=timedelta(seconds=PAUSE_S))
     async with leaving_nothing_behind(), Rig.at(tmp_path, hosts=hosts) as rig, Site(behaviour) as site:
         await site.misbehave()
+        site.on_answered = partial(hasten, PAUSE_S)
         second = site.url.replace("/page", "/second")
         await rig.watch(site.url, second)
 

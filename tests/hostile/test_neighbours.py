@@ -18,6 +18,7 @@ from tests.hostile.time_table import TIME
 from tests.origin import hang
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tocsin.model import CheckReport
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 PLENTY = 50
 HEALTHY = 10
 PAGES = ("/page", "/b", "/c")
-WELL = Behaviour("well", GOOD, UNCHANGED, paths={"/b": GOOD, "/c": GOOD}, keep=True, total_s=5.0, phase_s=3.0)
+WELL = Behaviour("well", GOOD, UNCHANGED, paths={"/b": GOOD, "/c": GOOD}, keep=True)
 CAPS = 2 * 256 * KIBI
 SPARE_BYTES = 16 * 2**20
 
@@ -36,7 +37,9 @@ WICKED = tuple(
 )[:PLENTY]
 
 
-async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(tmp_path: Path) -> None:
+async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(
+    tmp_path: Path, hasten: Callable[[float], None]
+) -> None:
     async with leaving_nothing_behind(), Rig.at(tmp_path) as rig, AsyncExitStack() as sites:
         wicked = [
             await sites.enter_async_context(Site(behaviour, host=f"127.0.1.{number}"))
@@ -52,18 +55,33 @@ async def test_fifty_hosts_that_misbehave_at_once_keep_no_other_host_waiting(tmp
         for site in wicked:
             await site.misbehave()
 
+        # Whoever lets us wait until a deadline is still waited for when every other page is done.
+        late = {
+            site.url: site for site, behaviour in zip(wicked, WICKED, strict=True) if behaviour.ends.kind == "timeout"
+        }
+        awaited = known.keys() - late.keys() | set(healthy)
+        done = asyncio.Event()
+
+        def hear(report: CheckReport) -> None:
+            awaited.discard(report.url)
+            if not awaited:
+                done.set()
+
         grown = watch_memory()
-        async with asyncio.timeout(WELL.total_s + GRACE_S):
-            reports = await rig.check(fetch=limits(WELL))
-        peak = grown()
+        async with asyncio.timeout(PLENTY_S + GRACE_S), asyncio.TaskGroup() as group:
+            checking = group.create_task(rig.check(fetch=limits(WELL), heard=hear))
+            await done.wait()
+            for site in late.values():
+                await site.was_asked.wait()
+            hasten(PLENTY_S)
+        reports, peak = checking.result(), grown()
 
         ended = {report.url: report for report in reports}
         assert {url: ended[url].outcome for url in healthy} == dict.fromkeys(healthy, "unchanged")
         assert {site.url: kind_of(ended[site.url]) for site in wicked} == {
             site.url: behaviour.ends.kind for site, behaviour in zip(wicked, WICKED, strict=True)
         }
-        # Whoever lets us wait until a deadline is still waited for when every healthy page is done.
-        assert healthy_before_late(reports, set(healthy))
+        assert late.keys() == {report.url for report in reports[-len(late) :]}
         # No request was made of a healthy host but its pages: its robots.txt was known.
         assert [len(site.heads) - before for site, before in zip(well, alone, strict=True)] == [len(PAGES)] * HEALTHY
         assert {site.url: await rig.kept(site.url) for site in wicked} == known
@@ -91,10 +109,3 @@ async def test_a_check_that_is_interrupted_lets_go_of_all_who_hang(tmp_path: Pat
 def kind_of(report: CheckReport) -> str | None:
     """The kind of a report's error."""
     return str(report.error[0]) if report.error else None
-
-
-def healthy_before_late(reports: list[CheckReport], healthy: set[str]) -> bool:
-    """Whether all healthy pages were written before the first page that missed a deadline."""
-    order = [report.url for report in reports]
-    late = [order.index(report.url) for report in reports if kind_of(report) == "timeout"]
-    return max(map(order.index, healthy)) < min(late)
