@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 
 class RingingService(StillService):
-    """A service whose bell a test rings."""
+    """A service whose bell a test rings.
+
+    waiting  so many have seen that there is nothing new, and wait for it to ring
+    """
 
     bell: asyncio.Event
     alerts: Store
+    waiting = 0
 
     def ring(self) -> None:
         self.bell.set()
@@ -36,9 +40,13 @@ class RingingService(StillService):
         latest = await self.alerts.alerts(limit=1)
         if latest and latest[0].position > after:
             return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await rung.wait()
+        self.waiting += 1
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await rung.wait()
+        finally:
+            self.waiting -= 1
 
 
 class Desk:

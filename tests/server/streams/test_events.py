@@ -259,6 +259,10 @@ async def test_200_readers_are_told_of_an_alert_that_is_read_once(desk: Desk) ->
             await followed(reader)
         async with reading(desk.address) as refused:
             assert (refused.status, refused.headers["retry-after"]) == (503, "10")
+        async with asyncio.timeout(PATIENCE_S):
+            # Each of them looks once when it begins.
+            while desk.service.waiting < events.MOST:
+                await settle(1)
         asked = counted(desk)
         await desk.publish("a")
         heard = await asyncio.gather(*(reader.event() for reader in readers))
