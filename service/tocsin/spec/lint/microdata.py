@@ -49,10 +49,11 @@ def check_microdata(page: WrittenPage) -> Iterator[Found]:
     if placed is None:
         return
     identifiers = {element.values["id"] for element in page.places.elements if element.values.get("id")}
+    right = set[str]()
     for element in page.places.elements:
         if ":" not in element.tag:  # elsewhere these attributes say nothing
             yield from _check_attributes(page, element, identifiers)
-            yield from check_itemprop(page, element)
+            yield from check_itemprop(page, element, right)
     for check in _CHECKS:
         yield from check(page, placed)
 
