@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from datetime import timedelta
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
@@ -116,6 +117,7 @@ class Written(Struct, frozen=True, tag_field="what", tag=True):
     """What was extracted.
 
     since        when it was read first as it is, as far as that is known: equal ones say the same
+    tag          its ETag: equal documents have the same; `perform` writes it
     said         what was left out, in words
     empty        where the page has nothing of the kind: what was looked for, and what it has
     stale        of the kept items, because something else stands in the page's place
@@ -128,6 +130,7 @@ class Written(Struct, frozen=True, tag_field="what", tag=True):
     empty: str = ""
     stale: bool = False
     is_doubtful: bool = False
+    tag: str = ""
 
 
 class Refused(Struct, frozen=True, tag_field="what", tag=True):
@@ -159,11 +162,17 @@ _read = msgspec.msgpack.Decoder(Work).decode
 def perform(work: bytes) -> bytes:
     """Do a piece of `Work`; gives what came of it, which is `Done`."""
     try:
-        return msgspec.msgpack.encode(_perform(_read(work)))
+        return msgspec.msgpack.encode(_tagged(_perform(_read(work))))
     except MemoryError:
         # Told below, where what was made until then has gone.
         pass
     return msgspec.msgpack.encode(too_complex("converting it takes more memory than there is for that"))
+
+
+def _tagged(done: Done) -> Done:
+    if not isinstance(done, Written):
+        return done
+    return msgspec.structs.replace(done, tag=f'"{blake2b(done.body, digest_size=12).hexdigest()}"')
 
 
 def _perform(work: Work) -> Done:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from hashlib import blake2b
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -36,6 +35,8 @@ from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.errors import FetchError
     from tocsin.model import Instant, JsonObject, PageItems, PageRow
     from tocsin.ports import Rendered
@@ -44,10 +45,13 @@ if TYPE_CHECKING:
     from tocsin.server.making import HungUp
     from tocsin.server.receipts import Finding
 
+    Has: TypeAlias = Callable[[str, Instant], bool]
+
 AT_ONCE: Final = 16
 """Pages are received at one time for those who ask; the others wait for their turn, and what is at hand for none."""
 MOST_BYTES: Final = 8 * 2**20
 """Of documents that are kept: who asks whether anything is new gets no second conversion."""
+MOST_OF_ONE: Final = MOST_BYTES - 2**10
 LARGE_BYTES: Final = 2**18
 FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
@@ -69,6 +73,7 @@ class Document(Struct, frozen=True):
     stale  why it may be behind the page, in a word: the page is not received, or something else stands in its place
     said   what was left out, in words
     empty  where the page has nothing of the kind: what was looked for, and what it has
+    is_known  whoever asks has it already; its body may be left out then
     """
 
     body: bytes
@@ -80,28 +85,33 @@ class Document(Struct, frozen=True):
     stale: str | None = None
     said: tuple[str, ...] = ()
     empty: str = ""
+    is_known: bool = False
 
 
 class _Outcome(Struct, frozen=True):
     """What came of a conversion.
 
     until_s  it may be tried again then, in monotonic time; None: it would come to the same
+    is_bare  it is too long to be kept, so that its body was left out
     """
 
     found: Written | Refused | Damaged
     until_s: float | None = None
+    is_bare: bool = False
 
 
 class _Asked(Struct, frozen=True):
     """What somebody asks for.
 
     hung_up  returns as soon as whoever asks has hung up
+    has      says whether they have what has this tag, and was read first then
     """
 
     caller: Caller
     page: PageRow
     wanted: Wanted
     hung_up: HungUp
+    has: Has
 
 
 _Key: TypeAlias = tuple[object, ...]
@@ -117,8 +127,11 @@ class Extraction:
         self.receiving: Making[int, Rendered] = Making(AT_ONCE)
         self.converting: Making[_Key, _Outcome] = Making()
 
-    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp) -> Document:
+    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp, has: Has) -> Document:
         """Extract what is wanted of a page, unless everybody who wants it has hung up when its turn comes.
+
+        hung_up  returns as soon as whoever asks has hung up
+        has      says whether they have what has this tag, and was read first then
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
         received. Raises Problem: 404 nothing of the kind, 409 kept back or not to be asked for, 422 cannot be read,
@@ -126,7 +139,7 @@ class Extraction:
         """
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
-        document = await self._get(_Asked(caller, page, wanted, hung_up))
+        document = await self._get(_Asked(caller, page, wanted, hung_up, has))
         return msgspec.structs.replace(document, stale=document.stale or _unseen_since(page, document.at))
 
     async def _get(self, asked: _Asked) -> Document:
@@ -153,7 +166,7 @@ class Extraction:
         """
         received = await self.parts.service.receive(page.id)
         await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form)
-        return await self._of_received(_Asked(caller, page, wanted, hung_up), received, None)
+        return await self._of_received(_Asked(caller, page, wanted, hung_up, _has_nothing), received, None)
 
     async def items(self, page: PageRow, hung_up: HungUp) -> bytes:
         """Give the items that are kept of a page, as `KeptItems` in JSON.
@@ -230,12 +243,12 @@ class Extraction:
         page, wanted = asked.page, asked.wanted
         key = (page.id, wanted, mark)
         known = self._known(key)
-        if known is None:
+        if known is None or (known.is_bare and not _is_had(known.found, asked)):
             size = len(work.page.body) if isinstance(work, OfPage) else 0
 
             async def make() -> _Outcome:
                 made = await self._do(page, work)
-                self._outcomes.put(key, made, len(made.found.body) if isinstance(made.found, Written) else 0)
+                self._keep(key, made)
                 return made
 
             known = await self.converting.get(key, make, asked.hung_up, size=size, is_large=size > LARGE_BYTES)
@@ -243,12 +256,19 @@ class Extraction:
             self._receipts.doubt(page.id)
         match known.found:
             case Written() as written:
-                return _document(page, wanted, at, written)
+                return _document(asked, at, written)
             case Refused() as refused:
                 now_s = self.parts.clock.monotonic()
                 raise _problem(refused, None if known.until_s is None else known.until_s - now_s)
             case Damaged():
                 return None
+
+    def _keep(self, key: _Key, made: _Outcome) -> None:
+        """Keep an outcome; of a document that there is no room for, what says whether somebody has it already."""
+        size = len(made.found.body) if isinstance(made.found, Written) else 0
+        if isinstance(made.found, Written) and size > MOST_OF_ONE:
+            made, size = _Outcome(msgspec.structs.replace(made.found, body=b""), made.until_s, is_bare=True), 0
+        self._outcomes.put(key, made, size)
 
     def _known(self, key: _Key) -> _Outcome | None:
         found = self._outcomes.get(key)
@@ -312,18 +332,28 @@ def _why_none(page: PageRow, *, is_read: bool, keeps: bool) -> str:
     return f"{asks}; they can be had of the page as it is"
 
 
-def _document(page: PageRow, wanted: Wanted, at: Instant, written: Written) -> Document:
+def _document(asked: _Asked, at: Instant, written: Written) -> Document:
+    page, wanted = asked.page, asked.wanted
     return Document(
         written.body,
         wanted.media_type,
-        f'"{blake2b(written.body, digest_size=12).hexdigest()}"',
+        written.tag,
         f"{_NO_NAME.sub('-', page.host).strip('.-')}-{page.id}{wanted.suffix}",
         written.since,
         at,
         stale=CheckOutcome.SUSPECT.value if written.stale else None,
         said=written.said,
         empty=written.empty,
+        is_known=_is_had(written, asked),
     )
+
+
+def _is_had(found: Written | Refused | Damaged, asked: _Asked) -> bool:
+    return isinstance(found, Written) and asked.has(found.tag, found.since)
+
+
+def _has_nothing(_: str, __: Instant) -> bool:
+    return False
 
 
 def _problem(refused: Refused, wait_s: float | None = None) -> Problem:

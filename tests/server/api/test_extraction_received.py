@@ -16,7 +16,7 @@ from tests.server.rig import OnThread
 from tocsin.errors import FetchFailed, ProcessError, TooComplex
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS
-from tocsin.server import making
+from tocsin.server import extraction, making
 from tocsin.server.extraction import AT_ONCE, FAILED_S, LARGE_BYTES
 
 if TYPE_CHECKING:
@@ -286,3 +286,29 @@ async def test_what_is_small_waits_for_one_large_page_and_not_for_all(
             go_on.release()
 
     assert begun == [True, False, True]
+
+
+@pytest.mark.usefixtures("desk")
+async def test_of_what_is_too_long_to_be_kept_it_is_known_whether_somebody_has_it(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, convert = [], OnThread.do
+
+    async def counted(aside: OnThread, work: bytes) -> bytes:
+        made.append(work)
+        return await convert(aside, work)
+
+    monkeypatch.setattr(OnThread, "do", counted)
+    monkeypatch.setattr(extraction, "MOST_OF_ONE", 100)
+    await api.rig.clock.advance(1)
+    first = await got(api, "turtle")
+    known = {"If-None-Match": first.headers["etag"]}, {"If-Modified-Since": first.headers["last-modified"]}
+    same = [await got(api, "turtle", **each) for each in known]
+    made_for_them = len(made)
+    anew = [await got(api, "turtle", **each) for each in ({}, {"If-None-Match": '"another"'})]
+
+    assert [(each.status_code, each.content, each.headers["etag"]) for each in same] == [
+        (304, b"", first.headers["etag"])
+    ] * 2
+    assert [(each.status_code, each.content) for each in anew] == [(200, first.content)] * 2
+    assert (made_for_them, len(made)) == (1, 3)

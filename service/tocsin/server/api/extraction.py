@@ -24,6 +24,7 @@ from tocsin.server.parts import Given
 from tocsin.spec.microdata.formats import FORMATS
 
 if TYPE_CHECKING:
+    from tocsin.model import Instant
     from tocsin.server.converting import One
     from tocsin.server.extraction import Document
 
@@ -140,13 +141,19 @@ async def extract_document(
     """
     page = await demand_page(parts, number(page_id))
     wanted = read_wanted(form, asked.profile, _one(asked.item))
-    document = await extraction.get(caller, page, wanted, partial(hang_up, request))
-    headers, since_s = _headers(document), document.since // _S
-    # What is as new as this second may be followed by more of the same one, which no reader is to miss.
-    is_over = since_s < parts.clock.now() // _S
-    if is_over:
+
+    def dated(since: Instant) -> int | None:
+        # What is as new as this second may be followed by more of the same one, which no reader is to miss.
+        return since // _S if since // _S < parts.clock.now() // _S else None
+
+    def has(tag: str, since: Instant) -> bool:
+        return is_known(if_none_match, if_modified_since, tag, dated(since), is_exact=True)
+
+    document = await extraction.get(caller, page, wanted, partial(hang_up, request), has)
+    headers, since_s = _headers(document), dated(document.since)
+    if since_s is not None:
         headers["Last-Modified"] = formatdate(since_s, usegmt=True)
-    if is_known(if_none_match, if_modified_since, document.tag, since_s if is_over else None, is_exact=True):
+    if document.is_known:
         return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = f'inline; filename="{document.name}"'
     return Response(document.body, headers=headers, media_type=document.media_type)
