@@ -4,7 +4,13 @@
 """
 
 from tocsin.configuration.loading import Loaded, load
-from tocsin.configuration.pages import check_page_keys, parse_page_settings, resolve_page, resolve_page_origins
+from tocsin.configuration.pages import (
+    check_page_keys,
+    parse_page_settings,
+    resolve_page,
+    resolve_page_origins,
+    resolve_readable,
+)
 from tocsin.configuration.parsing import parse
 from tocsin.configuration.restart import changed_keys, is_reloaded, needs_restart
 from tocsin.configuration.secrets import mask
@@ -26,6 +32,7 @@ __all__ = [
     "parse_span",
     "resolve_page",
     "resolve_page_origins",
+    "resolve_readable",
     "show_size",
     "show_span",
 ]

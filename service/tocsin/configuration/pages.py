@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from tocsin.configuration.convert import NotAllowed, to_json, to_setting
 from tocsin.configuration.layers import unknown_key
 from tocsin.configuration.parsing import complaint
 from tocsin.configuration.spans import parse_span
-from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, type_at
+from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tocsin.model import JsonObject
     from tocsin.settings import PageSettings
 
 LEVELS: Final = ("page", "group", "all pages")
+
+
+class Refused(Struct, frozen=True):
+    """A setting in the store that cannot be used: of which level, its key, and what is wrong with it.
+
+    An older version took it, or it was written there by hand.
+    """
+
+    level: str
+    key: str
+    why: str
+
+
+class Resolved(Struct, frozen=True):
+    """What holds for one page, as far as it can be read.
+
+    refused  what cannot; in `settings` the next level's word stands in its place
+    """
+
+    settings: PageSettings
+    refused: tuple[Refused, ...] = ()
 
 
 def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> JsonObject:
@@ -62,42 +85,82 @@ def check_page_keys(keys: Iterable[str], *, source: str) -> None:
 
 
 def resolve_page(base: PageSettings, for_all: JsonObject, group: JsonObject, page: JsonObject | None) -> PageSettings:
-    """Return the settings in force for one page.
+    """Return the settings in force for one page; see `resolve_readable`.
+
+    Values were checked when they were set; raises SettingsError if the store holds others.
+    """
+    resolved = resolve_readable(base, for_all, group, page)
+    if resolved.refused:
+        raise SettingsError(told(resolved.refused))
+    return resolved.settings
+
+
+def resolve_readable(base: PageSettings, for_all: JsonObject, group: JsonObject, page: JsonObject | None) -> Resolved:
+    """Return what holds for one page as far as it can be read, and what cannot.
 
     base     from the configuration
     for_all  set at run time for all pages; then for the page's group; then for the page itself: the nearest wins
-    Of an interval and a cron expression the one that was set nearer wins.
-    Values were checked when they were set; raises SettingsError if the store holds others.
+    Of an interval and a cron expression the one that was set nearer wins. What cannot be used at one level is not in
+    force, and not refused, where a nearer one says something else.
     """
     if not (for_all or group or page):
-        return base
+        return Resolved(base)
     values: dict[str, Any] = {}
+    refused: list[Refused] = []
     for level, given in zip(reversed(LEVELS), (for_all, group, page or {}), strict=True):
-        if given.get("every") and not given.get("cron"):
-            values["cron"] = ""
-        values.update((key, _stored_value(level, key, value)) for key, value in given.items())
-    return msgspec.structs.replace(base, **values)
+        read, wrong = _read(level, given)
+        if read.get("every") and not read.get("cron"):
+            read = {"cron": "", **read}
+        values |= read
+        refused = [each for each in refused if each.key not in read] + wrong
+    return Resolved(msgspec.structs.replace(base, **values), tuple(refused))
+
+
+def told(refused: Sequence[Refused], *, url: str = "URL", group: str = "NAME") -> str:
+    """Say what is refused, and the mend; see `mend_of`."""
+    return f"{'; '.join(each.why for each in refused)}; {mend_of(refused, url=url, group=group)}"
+
+
+def mend_of(refused: Sequence[Refused], *, url: str, group: str) -> str:
+    """Say by which command what is refused inherits again.
+
+    url, group  of whose settings these are
+    """
+    whom = {"page": quote(url), "group": f"--group {quote(group)}", "all pages": "--all"}
+    keys: dict[str, list[str]] = {}
+    for each in refused:
+        keys.setdefault(each.level, []).append(f" --unset {quote(each.key)}")
+    mends = [f"tocsin watch set {whom[level]}{''.join(unset)}" for level, unset in keys.items()]
+    known = any(each.key in PAGE_KEYS for each in refused)
+    return f"{'set it anew, or ' if known else ''}let it inherit: {', and '.join(mends)}"
 
 
 def resolve_page_origins(
     origins: Mapping[str, str], for_all: JsonObject, group: JsonObject, page: JsonObject | None
 ) -> dict[str, str]:
-    """Say where each value of `resolve_page` comes from: "page", "group", "all pages", or the configuration's origin.
+    """Say where each value of `resolve_readable` comes from: "page", "group", "all pages", or as `origins` say.
 
     origins  of the configuration, by dotted key
     """
     found = {key: origins.get(f"pages.{key}", "default") for key in PAGE_KEYS}
     for level, given in zip(reversed(LEVELS), (for_all, group, page or {}), strict=True):
-        if given.get("every") and not given.get("cron"):
+        read, _ = _read(level, given)
+        if read.get("every") and not read.get("cron"):
             found["cron"] = level
-        found.update(dict.fromkeys(given, level))
+        found.update(dict.fromkeys(read, level))
     return found
 
 
-def _stored_value(level: str, key: str, value: object) -> Any:
-    try:
-        return to_setting(("pages", key), value, written=False)
-    except UnknownKey as exc:
-        raise unknown_key(exc, f"store, settings of the {level}") from exc
-    except NotAllowed as exc:
-        raise SettingsError(complaint(("pages", key), f"store, settings of the {level}", value, str(exc))) from exc
+def _read(level: str, given: JsonObject) -> tuple[dict[str, Any], list[Refused]]:
+    """Read the settings of one level; returns those that can be used, and what is wrong with the others."""
+    read, refused = {}, []
+    source = f"store, settings of {level}" if level == LEVELS[-1] else f"store, settings of the {level}"
+    for key, value in given.items():
+        path = ("pages", key)
+        try:
+            read[key] = to_setting(path, value, written=False)
+        except UnknownKey:
+            refused.append(Refused(level, key, f"{source}: {dotted(path)}: this version has no such setting"))
+        except NotAllowed as exc:
+            refused.append(Refused(level, key, complaint(path, source, value, str(exc))))
+    return read, refused

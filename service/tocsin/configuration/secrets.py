@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from tocsin.configuration.tree import Path, pattern
+from tocsin.configuration.tree import Path, UnknownKey, pattern, type_at
 from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -24,13 +24,21 @@ _LONGEST_BYTES: Final = 65_536
 def mask(path: Path, value: Any) -> Any:
     """Return the value as it may be shown.
 
-    Of an address its scheme and host stay; of a table of headers the names.
+    Of an address its scheme and host stay; of a table of headers the names. What cannot be such a setting's value is
+    hidden whole, and so is what no setting of this version is: an older one may have kept a secret there.
     """
+    try:
+        type_at(path)
+    except UnknownKey:
+        return _MASK
     key = pattern(path)
     if key in HIDDEN_TABLES:
-        return dict.fromkeys(value, _MASK)
+        return dict.fromkeys(value, _MASK) if isinstance(value, dict) else _MASK
     if key in _ADDRESSES and value:
-        parts = urlsplit(value)
+        try:
+            parts = urlsplit(value)
+        except (ValueError, TypeError, AttributeError):
+            return _MASK
         host = parts.netloc.rpartition("@")[2]
         rest = _MASK if parts.path.strip("/") or parts.query else parts.path
         return (
