@@ -25,7 +25,7 @@ from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.errors import SettingsError, StoreLocked
-from tocsin.model import SinkState
+from tocsin.model import REFUSED_SETTINGS, SinkState
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class CheckSummary(Struct, frozen=True):
     outage        it was our own connection that failed: nobody was asked about its pages
     not_modified  pages that their servers did not send again, and
     saved_bytes   how many bytes that spared
+    held          pages that were not asked for, since settings of theirs cannot be used
     """
 
     outcomes: dict[str, int]
@@ -66,6 +67,7 @@ class CheckSummary(Struct, frozen=True):
     outage: bool = False
     not_modified: int = 0
     saved_bytes: int = 0
+    held: int = 0
 
 
 async def check(
@@ -136,7 +138,7 @@ class _Tally:
     def __init__(self, on_report: Callable[[CheckReport], None], on_progress: Callable[[int, int], None]) -> None:
         self._on_report, self._on_progress = on_report, on_progress
         self._outcomes: Counter[str] = Counter()
-        self._silent = self._not_modified = self._saved_bytes = 0
+        self._silent = self._not_modified = self._saved_bytes = self._held = 0
         self.position = 0
         self.pages = 0
 
@@ -147,12 +149,15 @@ class _Tally:
         self._silent += received and not report.declares
         self._not_modified += report.not_modified
         self._saved_bytes += report.saved_bytes
+        self._held += report.error is not None and report.error[0] == REFUSED_SETTINGS
         self._on_report(report)
         self._on_progress(self._outcomes.total(), self.pages)
 
     def summary(self, *, outage: bool) -> CheckSummary:
         """How it went."""
-        return CheckSummary(dict(self._outcomes), self._silent, outage, self._not_modified, self._saved_bytes)
+        return CheckSummary(
+            dict(self._outcomes), self._silent, outage, self._not_modified, self._saved_bytes, self._held
+        )
 
 
 async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> CheckSummary:

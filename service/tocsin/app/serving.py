@@ -15,8 +15,8 @@ from tocsin.app.once import test_sink
 from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
-from tocsin.errors import LeftAlone, NotAllowed, NotWatched
-from tocsin.model import AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
+from tocsin.errors import LeftAlone, NotAllowed, NotWatched, SettingsError
+from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,6 +97,8 @@ class RunningService:
         job = RenderJob(page_id, major=False, since=self._clock.now(), verdicts=(), task=self._task_of(page))
         try:
             return await self._engine.renderer.render(job)
+        except SettingsError as exc:
+            raise NotAllowed(page.url, REFUSED_SETTINGS, str(exc)) from exc
         except Disallowed as exc:
             detail = f"forbidden by robots.txt: {exc.rule}; its site can change that, or hosts.rules for its host"
             raise NotAllowed(exc.url, "disallowed", detail, is_asked=exc.url != page.url) from exc

@@ -89,7 +89,7 @@ class Visits:
         group: asyncio.TaskGroup = self._group
         for task in tasks:
             now = self._clock.now()
-            conclude = self._conclusions.of(task, self._policies.of(task), now)
+            conclude = self._conclusions.of(task, self._policies.readable(task), now)
             group.create_task(self._hand_in(put_off(conclude, task.url, now)))
 
     def withdraw(self, page_ids: set[int]) -> None:

@@ -11,7 +11,8 @@ from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
 from tocsin.engine.learning import Learnt, learn
 from tocsin.engine.pacing import pace_of, with_pace
-from tocsin.model import KEEPS_ALL, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
         PageTask,
         VerdictRow,
     )
-    from tocsin.settings import PageSettings
 
-
+LOOK_AGAIN: Final = timedelta(hours=1)
 _NOTHING_LEARNT: Final = Learnt()
 
 
@@ -76,6 +76,18 @@ class Conclusion:
         problem = f"checked within {show_span(self._policy.min_gap)}"
         report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=problem, next_try=self._gap_ends_at())
         return self._result(report, self._next_without_request(), keeps_rule=True)
+
+    def held(self, why: str) -> CheckResult:
+        """The store holds settings of the page that cannot be used: it keeps all that it has, and is not asked for.
+
+        Within an hour it is looked at again, for its user may have mended them.
+        """
+        every = min(self._policy.every, LOOK_AGAIN)
+        at, _ = next_check(self._task.page_id, self._began, PageSettings(every=every, min_gap=timedelta(0)))
+        error = (REFUSED_SETTINGS, why)
+        report = CheckReport(self._task.url, CheckOutcome.DEFERRED, next_try=at, error=error)
+        next_at = (at, "its settings cannot be used; see: tocsin doctor")
+        return self._result(report, next_at, held_attempts=self._task.attempts, keeps_rule=True)
 
     def disallowed(self, refusal: Disallowed) -> CheckResult:
         """robots.txt forbids the page: told once, and checked again when it no longer does."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, StoreError, TocsinError
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, StoreError, TocsinError
 from tocsin.ports.messages import Ask, Failed
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tocsin.ports.messages import Answer, FailureWay, Question, Reply
 
-CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, StoreError)
+CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, StoreError)
 """The errors that an answer can be."""
 
 
@@ -66,6 +66,8 @@ def failed_of(error: TocsinError, *, final: bool = False) -> Failed:
             return Failed("postponed", at=error.not_before, attempts=error.attempts)
         case Withdrawn():
             return Failed("withdrawn", detail=str(error))
+        case SettingsError():
+            return Failed("settings", detail=str(error))
         case _:
             return Failed("store", detail=str(error))
 
@@ -83,5 +85,7 @@ def error_of(failed: Failed) -> TocsinError:
             return Postponed(failed.at or 0, failed.attempts)
         case "withdrawn":
             return Withdrawn(failed.detail)
+        case "settings":
+            return SettingsError(failed.detail)
         case "store":
             return StoreError(failed.detail)

@@ -154,7 +154,7 @@ class FetcherWork:
         if job.copy_url is not None:
             return
         page, task = (rendered.body, rendered.content_type), job.task
-        wanted = Wanted(self._policies.of(task), task.beside, task.url, rendered.status)
+        wanted = Wanted(self._policies.readable(task), task.beside, task.url, rendered.status)
         self._mark(job.page_id)
         try:
             assess(rendered.final_url, *page, task.state, None, headers=rendered.headers, wanted=wanted)

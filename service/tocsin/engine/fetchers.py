@@ -161,7 +161,7 @@ class Fetchers:
         """Make no request for these pages."""
         for task in tasks:
             now = self._clock.now()
-            conclude = self._conclusions.of(task, self._policies.of(task), now)
+            conclude = self._conclusions.of(task, self._policies.readable(task), now)
             self._under_way += 1
             self._add(put_off(conclude, task.url, now))
 
@@ -307,7 +307,7 @@ class Fetchers:
         return True
 
     def _crashed(self, task: PageTask) -> None:
-        conclude = self._conclusions.of(task, self._policies.of(task), self._clock.now())
+        conclude = self._conclusions.of(task, self._policies.readable(task), self._clock.now())
         self._add(conclude.unreachable([], _crash(task.url)))
 
     # ------------------------------------------------------------------------------------------------------------

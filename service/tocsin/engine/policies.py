@@ -6,11 +6,14 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from tocsin.configuration import resolve_page
+from tocsin.configuration import resolve_readable
+from tocsin.configuration.pages import told
+from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.configuration.pages import Resolved
     from tocsin.model import JsonObject, PageTask
     from tocsin.ports import WorkStore
     from tocsin.settings import PageSettings
@@ -49,7 +52,7 @@ class Policies:
         self._base = base
         self._for_all: JsonObject = {}
         self._groups: dict[int, tuple[str, JsonObject]] = {}
-        self._of_group: dict[int, PageSettings] = {}
+        self._of_group: dict[int, Resolved] = {}
 
     async def load(self, store: WorkStore) -> None:
         """Read what is set at run time; again whenever somebody changed it."""
@@ -81,11 +84,25 @@ class Policies:
         return self._base.mode
 
     def of(self, task: PageTask) -> PageSettings:
-        """The settings in force for this page."""
+        """The settings in force for this page.
+
+        Raises SettingsError, which names the mend, where the store holds what cannot be used: the page must not be
+        asked for, lest that be without the proxy, or as often, as its user never wanted.
+        """
+        resolved = self._resolved(task)
+        if resolved.refused:
+            raise SettingsError(told(resolved.refused, url=task.url, group=task.group))
+        return resolved.settings
+
+    def readable(self, task: PageTask) -> PageSettings:
+        """The settings of this page for whatever needs no request: what cannot be used is as at the next level."""
+        return self._resolved(task).settings
+
+    def _resolved(self, task: PageTask) -> Resolved:
         group = self._groups.get(task.group_id, ("", {}))[1]
         if task.settings:
-            return resolve_page(self._base, self._for_all, group, task.settings)
+            return resolve_readable(self._base, self._for_all, group, task.settings)
         resolved = self._of_group.get(task.group_id)
         if resolved is None:
-            resolved = self._of_group[task.group_id] = resolve_page(self._base, self._for_all, group, {})
+            resolved = self._of_group[task.group_id] = resolve_readable(self._base, self._for_all, group, {})
         return resolved

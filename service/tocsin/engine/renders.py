@@ -11,7 +11,7 @@ from tocsin.engine.items import ItemsCompared
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import Postponed, pause_s
-from tocsin.errors import FetchError, StaleClaim, StoreError
+from tocsin.errors import FetchError, SettingsError, StaleClaim, StoreError
 from tocsin.events import Happening
 from tocsin.model import Attempt, FailureKind
 from tocsin.spec.topper.policy import Mode
@@ -35,6 +35,8 @@ POLL_S = 1.0
 _MOST_ENDED = 10_000
 _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
+_HELD_PAUSE_S = 600.0
+"""When a page whose settings cannot be used is looked at again: its user may have mended them."""
 _OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
 
 
@@ -188,15 +190,22 @@ class RenderQueue:
             self._changed.set()
 
     async def _render_once(self, job: RenderJob, claim: Claim) -> None:
-        policy = self._policies.of(job.task)
+        policy = self._policies.readable(job.task)
         began, start = self._clock.now(), self._clock.monotonic()
         if Mode(policy.mode) is Mode.OFF:
             await self._commit(job, claim, self._awareness.declined(job, began))
             return
         try:
+            policy = self._policies.of(job.task)
             with contained(job.page_id, job.task.url, self._telemetry):
                 rendered = await self._renderer.render(job)
                 result = await self._conclude(job, rendered, policy)
+        except SettingsError as exc:
+            # Its alert stays owed: the page is not asked for, lest that be as its user never wanted.
+            held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
+            self._telemetry.emit(Happening("page.held", "warning", held))
+            await self._pause(job, claim, job.task.attempts, _HELD_PAUSE_S)
+            return
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except Postponed as exc:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
-from tocsin.configuration import resolve_page
+from tocsin.configuration import resolve_readable
 from tocsin.engine.cadence import interval_of
 from tocsin.engine.politeness import LONGEST_CRAWL_DELAY_S, politeness_of
 from tocsin.engine.robots import AGENT
@@ -98,7 +98,7 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
     for_all, groups = await store.overrides()
 
     def interval_s(group: JsonObject, own: JsonObject) -> float | None:
-        resolved = resolve_page(pages, for_all, group, own)
+        resolved = resolve_readable(pages, for_all, group, own).settings
         return None if resolved.mode == "off" else interval_of(resolved, now, time_zone=time_zone).total_seconds()
 
     async def wanted_of(host_id: int) -> list[tuple[int, float]]:

@@ -18,9 +18,9 @@ from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Withdrawn
 from tocsin.engine.retry import Postponed
 from tocsin.engine.signals import must_be_read
-from tocsin.errors import FetchError, FetchFailed, FetchRefused
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError
 from tocsin.events import Happening
-from tocsin.model import Attempt, CheckResult, FailureKind
+from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind
 from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ class Visitor:
             with contained(task.page_id, task.url, self._telemetry):
                 came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
                 result = self._conclude(conclude, task, came, conditions, len(attempts))
+        except SettingsError as exc:
+            result = self._held(task, str(exc))
         except Withdrawn:
             result = conclude.withdrawn()
         except Disallowed as exc:
@@ -134,7 +136,10 @@ class Visitor:
         return Ends(result, in_outage)
 
     async def carry_on(self, leg: CheckLeg, session: Session) -> CheckResult | FetchRefused:
-        """Go on with a check whose page was redirected here; see `Peers.carry_on`. Raises Elsewhere, too."""
+        """Go on with a check whose page was redirected here; see `Peers.carry_on`.
+
+        Raises Elsewhere and SettingsError, too.
+        """
         task, policy = leg.task, self._policies.of(leg.task)
         conclude = self._conclusions.of(task, policy, leg.began)
         self.expect(task.page_id)
@@ -152,6 +157,12 @@ class Visitor:
             self._legs[task.page_id] -= 1
             if not self._legs[task.page_id]:
                 del self._legs[task.page_id], self._wanted[task.page_id]
+
+    def _held(self, task: PageTask, why: str) -> CheckResult:
+        """Make no request for a page whose settings cannot be used."""
+        policy = self._policies.readable(task)
+        conclude = self._conclusions.of(task, policy, self._clock.now())
+        return conclude.off() if policy.mode == "off" else conclude.held(why)
 
     def _conclude(
         self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int
@@ -259,6 +270,8 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
     elif result.failure is not None:
         values = _named(result) | {"cause": result.failure.cause, "tries": len(result.failure.attempts)}
         telemetry.emit(Happening("page.unreachable", "warning", values))
+    elif result.report.error is not None and result.report.error[0] == REFUSED_SETTINGS:
+        telemetry.emit(Happening("page.held", "warning", _named(result) | {"error": result.report.error[1]}))
     elif result.suspected and result.alerts:
         telemetry.emit(Happening("page.suspect", "warning", _named(result) | {"evidence": result.report.problem}))
     elif result.report.problem is not None:

@@ -30,6 +30,7 @@ from tocsin.model.checks import (
     VerdictRow,
 )
 from tocsin.model.common import (
+    REFUSED_SETTINGS,
     SHARDS,
     Attempt,
     CheckOutcome,
@@ -58,6 +59,7 @@ __all__ = [
     "KEEPS_ALL",
     "NO_COPY",
     "NO_ITEMS",
+    "REFUSED_SETTINGS",
     "SHARDS",
     "ActivityRow",
     "AlertDraft",

@@ -53,6 +53,10 @@ class FailureKind(StrEnum):
     CRASHED = "crashed"
 
 
+REFUSED_SETTINGS = "settings"
+"""In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
+
+
 class Attempt(Struct, frozen=True, gc=False):
     """One set of requests that did not bring the page."""
 

@@ -27,7 +27,7 @@ from tocsin.settings import (  # noqa: TC001 - see above
     PageSettings,
 )
 
-FailureWay: TypeAlias = Literal["failed", "refused", "disallowed", "postponed", "withdrawn", "store"]
+FailureWay: TypeAlias = Literal["failed", "refused", "disallowed", "postponed", "withdrawn", "settings", "store"]
 
 
 class SetSoFar(Struct, frozen=True, tag=True):
