@@ -106,6 +106,7 @@ class PageFilter(Struct, frozen=True):
     matching   the URL contains this
     outcome    the last check ended so
     topper     only pages whose state has a topper element (T53)
+    with_own   only pages with settings of their own
     """
 
     urls: tuple[str, ...] | None = None
@@ -115,3 +116,4 @@ class PageFilter(Struct, frozen=True):
     outcome: str | None = None
     topper: bool = False
     paused: bool | None = None
+    with_own: bool = False

@@ -96,10 +96,12 @@ def conclude(summary: CheckSummary) -> int:
         )
     if summary.outage:
         output.note("The fault is more likely ours: no host could be reached. Nobody was asked about its pages.")
-    if not summary.outcomes.get(CheckOutcome.UNREACHABLE):
-        return output.DONE
-    output.note(f"{count(summary.outcomes[CheckOutcome.UNREACHABLE], 'page')} unreachable; see: tocsin attention list")
-    return output.NEEDS_USER
+    if summary.held:
+        output.note(f"{count(summary.held, 'page')} held: settings of theirs cannot be used; see: tocsin doctor")
+    unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)
+    if unreachable:
+        output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
+    return output.NEEDS_USER if unreachable or summary.held else output.DONE
 
 
 def to_record(report: CheckReport) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tocsin.cli import output
 from tocsin.cli.asking import count
 from tocsin.cli.doctor.examination import Examination, examine
 from tocsin.cli.session import configuration, now
-from tocsin.configuration import Loaded, mask, resolve_page, resolve_page_origins
+from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_readable
 from tocsin.configuration.convert import to_json
 from tocsin.configuration.tree import dotted, walk
 
@@ -49,7 +49,7 @@ def command(ctx: click.Context, *, with_settings: bool, thorough: bool) -> int:
 
 def _print_settings(loaded: Loaded, examination: Examination) -> None:
     """Show every setting in force with where it came from; what is set at run time wins, and secrets are masked."""
-    pages = resolve_page(loaded.settings.pages, examination.for_all, {}, None)
+    pages = resolve_readable(loaded.settings.pages, examination.for_all, {}, None).settings
     page_origins = resolve_page_origins(loaded.origins, examination.for_all, {}, None)
     origins = {**loaded.origins, **{f"pages.{key}": origin for key, origin in page_origins.items()}}
     settings = msgspec.structs.replace(loaded.settings, pages=pages)

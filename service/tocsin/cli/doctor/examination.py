@@ -13,6 +13,7 @@ from tocsin.cli.asking import count
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
 from tocsin.cli.doctor.finding import Finding
 from tocsin.cli.doctor.own_address import examine_http
+from tocsin.cli.doctor.page_settings import find_refused
 from tocsin.cli.doctor.permissions import examine_files
 from tocsin.cli.doctor.room import examine_backup, examine_clock, examine_room
 from tocsin.cli.doctor.sinks import examine_sink
@@ -96,6 +97,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.groups = dict(groups.values())
             found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
             found.findings += await _of_rows(store, now)
+            found.findings += await find_refused(store, loaded.settings.pages)
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_sink_states(store, loaded.settings.sinks)

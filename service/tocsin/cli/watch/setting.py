@@ -94,9 +94,7 @@ def set_(
         raise UsageError("--text and --clear-text exclude each other; leave one of them out")
     if pause and resume:
         raise UsageError("--pause and --resume exclude each other; leave one of them out")
-    keys = tuple(key.replace("-", "_") for key in unset)
-    if not all(key in PAGE_KEYS for key in keys):
-        with_store(ctx, lambda store: _check_keys(store, urls, group, keys))
+    keys = _keys_of(ctx, unset, urls, group)
     if settings.keys() & set(keys):
         both = ", ".join(sorted(settings.keys() & set(keys)))
         raise UsageError(f"--unset {both}: set and unset at once; leave one of them out")
@@ -126,17 +124,26 @@ async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
     return (await select(store, urls, PageFilter(group=group))).pages
 
 
-async def _check_keys(store: Store, urls: Sequence[str], group: str | None, keys: Sequence[str]) -> None:
-    """Refuse keys that no page has; what another version set, and this one does not know, can be unset.
+def _keys_of(ctx: click.Context, unset: Sequence[str], urls: Sequence[str], group: str | None) -> tuple[str, ...]:
+    """Read the keys of `--unset`; what another version set, and this one does not know, can be unset, too.
 
     Raises SettingsError, NotWatched, BadUrl.
     """
-    if urls:
-        held = {key for page in await pages_named(store, urls) for key in page.settings}
-    else:
-        for_all, groups = await store.overrides()
-        held = set(for_all) if group is None else {key for name, own in groups.values() if name == group for key in own}
+    keys = tuple(key.replace("-", "_") for key in unset)
+    if all(key in PAGE_KEYS for key in keys):
+        return keys
+    held = with_store(ctx, lambda store: _held(store, urls, group))
+    keys = tuple(key if key in held else key.replace("-", "_") for key in unset)
     check_page_keys((key for key in keys if key not in held), source="--unset")
+    return keys
+
+
+async def _held(store: Store, urls: Sequence[str], group: str | None) -> set[str]:
+    """Tell which keys are set for these pages, for the group, or for all pages."""
+    if urls:
+        return {key for page in await pages_named(store, urls) for key in page.settings}
+    for_all, groups = await store.overrides()
+    return set(for_all) if group is None else {key for name, own in groups.values() if name == group for key in own}
 
 
 async def _demand_group(store: Store, group: str | None) -> None:

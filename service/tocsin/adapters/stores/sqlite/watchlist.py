@@ -177,6 +177,7 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
         "outcome": which.outcome,
         "paused": which.paused,
         "topper": which.topper or None,
+        "with_own": which.with_own or None,
     }
     named = {name: value for name, value in given.items() if value is not None}
     return "".join(f" and {SQL[f'by_{name}']}" for name in named), named

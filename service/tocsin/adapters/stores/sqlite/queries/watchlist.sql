@@ -97,6 +97,9 @@ exists (
   where shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null
 )
 
+-- name: by_with_own
+p.settings is not null
+
 -- name: touched
 select id, host_id, question_id, request_id from pages where id in (select value from json_each(:ids));
 
