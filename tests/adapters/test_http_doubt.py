@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from fcntl import ioctl
+from termios import TIOCOUTQ
 
 import pytest
 
 from tests.fakes import settle
 from tests.origin import RawOrigin, Talk, endless
-from tests.wire import fetcher, request, short
+from tests.wire import PATIENT_S, fetcher, request, short
 from tocsin.adapters.http.lean import session
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
-
-if TYPE_CHECKING:
-    import asyncio
 
 pytestmark = pytest.mark.usefixtures("transport")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -62,13 +61,16 @@ async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_nex
 
     def serve(listening: socket.socket) -> None:
         nonlocal asked
-        listening.settimeout(10)
+        listening.settimeout(PATIENT_S)
         for _ in range(2):
             connection, _ = listening.accept()
             with connection, suppress(ConnectionResetError):
                 connection.recv(65536)
                 connection.sendall(HELLO)
-                connection.sendall(POISON) if go_on.wait(10) else None
+                connection.sendall(POISON) if go_on.wait(PATIENT_S) else None
+                # It is on its way until the other side's kernel has it.
+                while any(ioctl(connection, TIOCOUTQ, bytes(4))):
+                    pass
                 sent.set()
                 asked += bool(connection.recv(65536))
 
@@ -79,10 +81,10 @@ async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_nex
             url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
             await client.get(request(url))
             go_on.set()
-            sent.wait(10)  # the loop stands still meanwhile, and reads nothing
+            sent.wait(PATIENT_S)  # the loop stands still meanwhile, and reads nothing
 
             assert (await client.get(request(url))).body == b"hello"
-        serving.result(10)
+        serving.result(PATIENT_S)
     assert asked == 0
 
 
@@ -104,12 +106,13 @@ async def test_bytes_that_come_while_nobody_asks_are_no_answer_to_the_next_reque
         await client.get(request(other.url()))
         writer.write(POISON)
         await writer.drain()
+        said.set()
 
+    said = asyncio.Event()
     async with RawOrigin(talk, HELLO, keep=True) as origin, RawOrigin(HELLO) as other, fetcher() as client:
         await client.get(request(origin.url()))
-        await other.asked.wait()
-        for _ in range(5):
-            await settle()
+        await said.wait()
+        await settle()
 
         assert (await client.get(request(origin.url()))).body == b"hello"
     assert origin.connections == 2

@@ -71,7 +71,7 @@ class FileTrial:
 class StdoutTrial:
     def __init__(self) -> None:
         self.read_end, self.write_end = os.pipe()
-        self.sink: Sink = StdoutSink("ops", timeout_s=5.0, file=self.write_end)
+        self.sink: Sink = StdoutSink("ops", timeout_s=60.0, file=self.write_end)
         self._text = b""
         self.is_open = True
 
