@@ -43,7 +43,9 @@ _LIVING_SOURCES: Final[Mapping[str, tuple[Kind, str]]] = {
 }
 # A reference that the URL standard puts behind its base as it is, which is seen in a tenth of the time that it takes:
 # no segment of it is one of dots, and none of its letters means anything.
-_PLAIN: Final = re.compile(r"/?(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+)?+(?<=.)")
+_PLAIN: Final = re.compile(
+    r"/?(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+)?+(?:#[A-Za-z0-9_.~/-]*+)?+(?<=.)"
+)
 _LONGEST_PLAIN: Final = 2000
 _OF_HTTP: Final = ("http://", "https://")
 
@@ -55,7 +57,7 @@ class Reading:
         """Begin; `read_items` says what the arguments mean."""
         self._page = page
         self._bases = Bases(page.bases if base is None else (), address if base is None else base, page.encoding)
-        self._folders = None if page.elements else _folders_of(self._bases)
+        self._prefixes = None if page.elements else _prefixes_of(self._bases)
         self._sources = _LIVING_SOURCES if living else _SOURCES
         self._names: dict[str, tuple[str, ...]] = {}
         self._depths = None if page.lineage.is_shallow else _count_around(page)
@@ -131,10 +133,12 @@ class Reading:
         return url if self._take(url) == url else ""
 
     def _behind_base(self, reference: str) -> str | None:
-        """Resolve a plain path; None for any other reference."""
-        if self._folders is None or len(reference) > _LONGEST_PLAIN or not _PLAIN.fullmatch(reference):
+        """Resolve a plain path, a plain fragment, or both; None for any other reference."""
+        if self._prefixes is None or len(reference) > _LONGEST_PLAIN or not _PLAIN.fullmatch(reference):
             return None
-        here, root = self._folders
+        here, root, page = self._prefixes
+        if reference.startswith("#"):
+            return page + reference
         return root + reference[1:] if reference.startswith("/") else here + reference
 
     def _take(self, value: str) -> str:
@@ -148,10 +152,15 @@ class Reading:
         return fitting
 
 
-def _folders_of(bases: Bases) -> tuple[str, str] | None:
-    """Give what plain paths of a page stand behind, and those with a slash before them; None where nothing is plain."""
-    here, root = bases.resolve(_ANY, "."), bases.resolve(_ANY, "/")
-    return (here, root) if here is not None and root is not None and here.startswith(_OF_HTTP) else None
+def _prefixes_of(bases: Bases) -> tuple[str, str, str] | None:
+    """Give what plain paths of a page stand behind, those with a slash before them, and fragments.
+
+    None where nothing is plain.
+    """
+    here, root, page = (bases.resolve(_ANY, each) for each in (".", "/", ""))
+    if here is None or root is None or page is None or not here.startswith(_OF_HTTP):
+        return None
+    return here, root, page
 
 
 def _count_around(page: MarkedPage) -> Sequence[int]:
