@@ -1,1 +1,1 @@
-"""`tocsin attention`: pages that could not be received, and what is offered in their stead."""
+"""`tocsin attention`: pages that could not be received, their copies, answers, and those that stay in force."""
