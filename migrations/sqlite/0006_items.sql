@@ -30,6 +30,9 @@ drop index pages_declaring;
 update pages set declares = 1, flags = flags & ~128 where flags & 128;
 create index pages_declaring on pages (group_id) where declares = 1;
 
+-- Who asks for the hosts of some shards goes through all of them, by id or by revision: it found them for nobody.
+drop index hosts_by_shard;
+
 drop trigger pages_gone;
 create trigger pages_gone after delete on pages begin
   delete from states where id = old.state_id;

@@ -352,7 +352,6 @@ CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
 CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting';
 CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
 CREATE INDEX hosts_by_revision on hosts (revision);
-CREATE INDEX hosts_by_shard on hosts (shard);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
 CREATE INDEX hosts_noisy on hosts (id) where noise is not null;

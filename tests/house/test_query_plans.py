@@ -305,6 +305,16 @@ def test_a_list_of_alerts_walks_its_index_in_order(db: sqlite3.Connection, walk:
     assert not any("TEMP B-TREE" in step for step in steps)
 
 
+def test_every_index_is_used(db: sqlite3.Connection) -> None:
+    """One that nothing asks for takes its place on every disk, and its time whenever a row comes or goes."""
+    names = {row[0] for row in db.execute("select name from sqlite_schema where type = 'index' and sql is not null")}
+    steps = [step for area, name in whole_queries() for step in plan(db, queries(area)[name])]
+
+    used = {name for name in names if any(name in step.split() for step in steps)}
+
+    assert names - used - set(VIEW_INDEXES.values()) == set()
+
+
 def opened_to_write(db: sqlite3.Connection, statement: str) -> set[str]:
     """The indexes of pages that a statement may write."""
     roots = dict(db.execute("select rootpage, name from sqlite_schema where type = 'index' and tbl_name = 'pages'"))
