@@ -11,10 +11,11 @@ import msgspec
 from fastapi import Depends, Request
 from msgspec import Struct
 
-from tocsin.configuration import resolve_page
+from tocsin.configuration import resolve_readable
 from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
 from tocsin.events import Happening
 from tocsin.model import CheckOutcome
+from tocsin.server.absence import why_no_items
 from tocsin.server.access.auditing import audit
 from tocsin.server.converting import (
     Damaged,
@@ -174,7 +175,7 @@ class Extraction:
         Raises Problem, StoreError, and ClientDisconnect as `get` does.
         """
         kept, keeps = await self.parts.store.items_before(page.id), self.parts.service.settings().items.keep
-        why = None if kept is not None and kept.count else _why_none(page, is_read=kept is not None, keeps=keeps)
+        why = None if kept is not None and kept.count else why_no_items(page, is_read=kept is not None, keeps=keeps)
         told = Told(page.id, kept, page.noindex, why)
         key = (page.id, None if kept is None else (kept.at, kept.digest), page.noindex, why)
         outcome = await self.converting.get(key, partial(self._do, page, told), hung_up)
@@ -232,7 +233,7 @@ class Extraction:
         for_all, groups = await self.parts.store.overrides()
         group: JsonObject = next((settings for name, settings in groups.values() if name == page.group), {})
         base = self.parts.service.settings().pages
-        return resolve_page(base, for_all, group, page.settings).suspects == "hold"
+        return resolve_readable(base, for_all, group, page.settings).settings.suspects == "hold"
 
     async def _write(self, asked: _Asked, mark: _Key, at: Instant, work: Work) -> Document | None:
         """Write a document, unless it was written before; None where what it is written of is damaged.
@@ -314,22 +315,6 @@ def _unseen_since(page: PageRow, at: Instant) -> str | None:
         kind, _ = report.get("error") or (outcome, "")
         return in_a_word(kind, report.get("status"))
     return outcome if outcome in (CheckOutcome.DISALLOWED, CheckOutcome.SUSPECT) else None
-
-
-def _why_none(page: PageRow, *, is_read: bool, keeps: bool) -> str:
-    """Say why no items are kept of a page."""
-    if page.noindex:
-        return "the page asks not to be indexed (noindex): none of its data is kept or given away"
-    if not keeps:
-        return "the service keeps none (items.keep = false); they can be had of the page as it is"
-    if page.not_html:
-        return "what was received last is neither HTML nor XHTML"
-    if is_read:
-        return "the page has none"
-    if page.last_received_at is None:
-        return "the page was not received yet"
-    asks = "the page asks that no copy is kept (noarchive), or none was read yet: that is done when it changes next"
-    return f"{asks}; they can be had of the page as it is"
 
 
 def _document(asked: _Asked, at: Instant, written: Written) -> Document:

@@ -8,7 +8,7 @@ import msgspec
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from tocsin.configuration import mask, parse_page_settings, resolve_page, resolve_page_origins
+from tocsin.configuration import mask, parse_page_settings, resolve_page_origins, resolve_readable
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.server import actions
@@ -50,7 +50,7 @@ async def _show(
     for_all, groups = await parts.store.overrides()
     group: dict[str, Any] = next((settings for name, settings in groups.values() if name == row.group), {})
     settings, origins = parts.service.settings(), parts.service.origins()
-    inherited = resolve_page(settings.pages, for_all, group, {})
+    inherited = resolve_readable(settings.pages, for_all, group, {}).settings
     typed = typed or {}
     own = {**as_typed(row.settings), **{key: value for key, value in typed.items() if key in FORM_KEYS}}
     return await page(

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.configuration import resolve_page, resolve_page_origins
+from tocsin.configuration import resolve_page_origins, resolve_readable
 from tocsin.configuration.pages import check_page_keys
 from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
@@ -215,7 +215,9 @@ async def _level(parts: Parts, group: str | None) -> Level:
     if group is None:
         return Level(over, base, {key: origins.get(f"pages.{key}", "default") for key in _keys(base)}, revision)
     own = next((settings for name, settings in named.values() if name == group), {})
-    return Level(own, resolve_page(base, over, {}, None), resolve_page_origins(origins, over, {}, None), revision)
+    return Level(
+        own, resolve_readable(base, over, {}, None).settings, resolve_page_origins(origins, over, {}, None), revision
+    )
 
 
 def _keys(base: PageSettings) -> tuple[str, ...]:

@@ -1,0 +1,60 @@
+"""Settings in the store that cannot be used: every page is shown all the same, and the form mends what it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.pages.busy import NEWS
+from tests.server.pages.visiting import tree
+
+if TYPE_CHECKING:
+    from tests.server.pages.visiting import Visitor
+    from tocsin.model import JsonObject
+
+REFUSED: JsonObject = {
+    "every": [1], "cron": 3, "mode": {"a": 1}, "proxy": 7, "headers": "A: b", "colour": "<red>", "tries": -1,
+    "signal_rules": "none", "look_at": ["main >>> p["], "adaptive": "soon", "report": {},
+}  # fmt: skip
+
+
+async def write(visitor: Visitor, level: str, settings: JsonObject) -> int:
+    """Write settings that no form would take, as an older version may have; returns the page's number."""
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    if level == "page":
+        await visitor.store.edit_pages(
+            [page.id], 1, settings=settings, unset=(), paused=None, group=None, text=None, clear_text=False
+        )
+    else:
+        await visitor.store.edit_group(page.group if level == "group" else None, 1, settings=settings, unset=())
+    return page.id
+
+
+@pytest.mark.parametrize("level", ["page", "group", "all pages"])
+async def test_every_page_that_shows_settings_is_shown(visitor: Visitor, level: str) -> None:
+    number = await write(visitor, level, REFUSED)
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+
+    paths = [
+        "/", "/activity", "/settings", f"/settings/group?name={page.group}", f"/pages/{number}",
+        f"/pages/{number}/settings", "/api/v1/pages", f"/api/v1/pages/{number}", "/api/v1/groups",
+        "/settings/groups", "/settings/force", "/settings/audit", "/api/v1/settings/pages", "/api/v1/settings",
+    ]  # fmt: skip
+    shown = [await visitor.get(path) for path in paths]
+
+    assert all(shown)
+
+
+async def test_the_form_of_a_page_mends_what_it_has_a_field_for(visitor: Visitor) -> None:
+    number = await write(visitor, "page", {"every": "0s"})
+    path = f"/pages/{number}/settings"
+    (revision,) = tree(await visitor.get(path)).xpath("//input[@name='revision']/@value")
+
+    await visitor.done(path, revision=revision, every="")
+
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    assert "every" not in page.settings
