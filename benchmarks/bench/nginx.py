@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchmarks.bench.site import Ports
 
 HOW_TO_GET = "Debian, Ubuntu: apt install nginx-light; macOS: brew install nginx"
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 _LOOK_S = 0.02
 
 

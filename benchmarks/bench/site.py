@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import tempfile
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import msgspec
 from benchmarks.bench import certificate, nginx
 from benchmarks.bench.corpus import DOCUMENTS, documents, has_changed
 from benchmarks.bench.measure import Origin
+from benchmarks.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -162,18 +162,9 @@ async def serve(*, pinned: bool = True, hosts: int = HOSTS) -> AsyncIterator[Sit
             yield Site("", ports, hosts)
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-site-")))
-        ports = _free_ports()
+        ports = Ports(*free_ports(len(Ports._fields)))
         site = Site(str(folder), ports, hosts, certificate.make_certificate(folder, hosts))
         (folder / "pages" / "p").mkdir(parents=True)
         await asyncio.to_thread(site.publish, 0, token=0)
         await stack.enter_async_context(nginx.running(program, folder, ports))
         yield site
-
-
-def _free_ports() -> Ports:
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in Ports._fields]
-    try:
-        return Ports(*[probe.getsockname()[1] for probe in probes])
-    finally:
-        for probe in probes:
-            probe.close()

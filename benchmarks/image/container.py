@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import socket
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.image.building import IMAGE
 from benchmarks.image.commands import call
 from benchmarks.image.telling import Unproved
+from benchmarks.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ class Container:
 
     def __init__(self, workshop: Workshop, name: str, *bounds: str) -> None:
         self._workshop, self.name, self._bounds = workshop, name, bounds
-        self.port = _free_port()
+        (self.port,) = free_ports(1)
         self.token = ""
 
     def run(self) -> float:
@@ -90,7 +90,7 @@ class Container:
 
     def health(self) -> str:
         """Have its HEALTHCHECK run; returns its state of health."""
-        call(self._workshop.podman("healthcheck", "run", self.name))
+        call(self._workshop.podman("healthcheck", "run", self.name), statuses=(0, 1))
         return call(self._workshop.podman("inspect", "--format", "{{.State.Health.Status}}", self.name)).strip()
 
     def log(self) -> str:
@@ -115,7 +115,7 @@ class Container:
             headers["Authorization"] = f"Bearer {given}"
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
@@ -143,9 +143,3 @@ class Container:
     def is_ready(self) -> bool:
         """Say whether it calls itself ready."""
         return self.ask("GET", "/readyz", token="")[0] == 200
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from benchmarks.image.telling import Report
 
 FIRST_MAJOR_S: Final = 60.0
-STOP_S: Final = 30
-READY_S: Final = 30.0
+"""What is promised of a machine that has nothing else to do; told, and no fault of a machine that has."""
+PATIENCE_S: Final = 300.0
+"""How long anything is waited for: it ends what never comes."""
+STOP_S: Final = 60
+"""Longer than a stop takes; who has not stopped by then is killed, and ends with another status."""
 UID: Final = 10330
 WATCHED: Final = "http://example.invalid/kept"
 
@@ -56,13 +59,13 @@ def prove(workshop: Workshop, report: Report) -> None:
     bounds = _bounds(workshop, report)
     container = Container(workshop, "tocsin-proof", *bounds)
     began = container.run()
-    ready_s = container.until(container.is_ready, "ready", READY_S, began)
+    ready_s = container.until(container.is_ready, "ready", PATIENCE_S, began)
     report.proved("ready after `podman run`", f"{ready_s:.1f} s")
     _prove_token(container, report)
     _prove_rest(container, report, is_bounded=bounds == BOUNDED)
     _prove_demo(container, report, began)
     _prove_shut(container, report)
-    hold(container.health() == "healthy", "HEALTHCHECK does not call it healthy")
+    container.until(lambda: container.health() == "healthy", "HEALTHCHECK", PATIENCE_S, time.monotonic())
     report.proved("HEALTHCHECK", "healthy")
     _prove_doctor(container, report)
     _prove_no_zombies(container, report)
@@ -70,7 +73,7 @@ def prove(workshop: Workshop, report: Report) -> None:
     heard_before = container.log().count('"configuration.read"')
     container.signal("HUP")
     heard_s = container.until(
-        lambda: container.log().count('"configuration.read"') > heard_before, "SIGHUP", READY_S, time.monotonic()
+        lambda: container.log().count('"configuration.read"') > heard_before, "SIGHUP", PATIENCE_S, time.monotonic()
     )
     report.proved("SIGHUP has it read its configuration again", f"{heard_s:.1f} s")
     status, took_s = container.stop(STOP_S)
@@ -84,7 +87,7 @@ def prove_demo_command(workshop: Workshop, report: Report) -> None:
     name = "tocsin-demo"
     call(workshop.podman("run", "--detach", "--name", name, *SHUT, IMAGE, "demo", "--json"))
     seen_s = None
-    while seen_s is None and time.monotonic() - began < FIRST_MAJOR_S:
+    while seen_s is None and time.monotonic() - began < PATIENCE_S:
         lines = call(["/bin/sh", "-c", '"$@" 2>/dev/null', "sh", *workshop.podman("logs", name)]).splitlines()
         if any('"outcome":"major"' in line.replace(": ", ":") for line in lines):
             seen_s = time.monotonic() - began
@@ -92,8 +95,8 @@ def prove_demo_command(workshop: Workshop, report: Report) -> None:
             time.sleep(0.2)
     call(workshop.podman("stop", "--time", "15", name))
     if seen_s is None:
-        raise Unproved(f"`tocsin demo` told of no major change within {FIRST_MAJOR_S:g} s")
-    report.proved("`podman run … demo` to its first major change", f"{seen_s:.1f} s")
+        raise Unproved(f"`tocsin demo` told of no major change within {PATIENCE_S:g} s")
+    report.proved("`podman run … demo` to its first major change", _told(seen_s))
 
 
 def _bounds(workshop: Workshop, report: Report) -> tuple[str, ...]:
@@ -149,8 +152,13 @@ def _prove_demo(container: Container, report: Report, began: float) -> None:
     """From the start of a new container, over one click, to the first major change of the demo that can be seen."""
     status, body = container.ask("POST", "/demo")
     hold(status == 303, f"POST /demo was answered {status}: {body[:400]!r}")
-    waited_s = container.until(lambda: _has_major(container), "the first major change", FIRST_MAJOR_S, began)
-    report.proved("`podman run`, and one click, to the demo's first major change", f"{waited_s:.1f} s")
+    waited_s = container.until(lambda: _has_major(container), "the first major change", PATIENCE_S, began)
+    report.proved("`podman run`, and one click, to the demo's first major change", _told(waited_s))
+
+
+def _told(seconds: float) -> str:
+    late = "" if seconds <= FIRST_MAJOR_S else f", LATER than the {FIRST_MAJOR_S:g} s of a machine without other work"
+    return f"{seconds:.1f} s{late}"
 
 
 def _has_major(container: Container) -> bool:
@@ -168,7 +176,7 @@ def _prove_no_zombies(container: Container, report: Report) -> None:
         new = [process["pid"] for process in now if "tocsin.app.fetcher" in process["command"]]
         return len(new) == len(before) and before[0]["pid"] not in new and all(each["state"] != "Z" for each in now)
 
-    took_s = container.until(is_replaced, "another fetcher process", READY_S, time.monotonic())
+    took_s = container.until(is_replaced, "another fetcher process", PATIENCE_S, time.monotonic())
     report.proved("a fetcher that is killed is replaced, and no zombie stays", f"{took_s:.1f} s")
 
 
@@ -179,7 +187,7 @@ def _prove_kept(container: Container, report: Report) -> None:
     alerts = len(container.read("/api/v1/alerts")["items"])
     container.kill()
     began = container.start()
-    ready_s = container.until(container.is_ready, "ready again", READY_S, began)
+    ready_s = container.until(container.is_ready, "ready again", PATIENCE_S, began)
     listed = json.dumps(container.read("/api/v1/pages?q=kept"))
     hold(WATCHED in listed, f"a page is lost after a kill: {listed[:400]}")
     hold(len(container.read("/api/v1/alerts")["items"]) >= alerts, "alerts are lost after a kill")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NUMBERS = (1, 2, 0)
 """How many a service has, one number after the other."""
-_GONE_WITHIN_S = 5.0
+_GONE_WITHIN_S = 60.0
 _LOOK_S = 0.05
 
 
