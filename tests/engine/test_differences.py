@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -134,23 +135,34 @@ async def test_a_damaged_text_costs_the_difference_and_not_the_alert() -> None:
     assert telemetry.names() == ["text.damaged"]
 
 
-async def test_the_loop_goes_on_while_long_texts_are_compared() -> None:
+async def test_the_loop_goes_on_while_texts_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise its other tasks would have no turn until the difference is there."""
     page = task_of()
     job = job_of(page, verdict_of(page, OLD, NEW, START))
-    numbers = range(20_000)
-    before, latest = ("\n".join(f"{word} {n} {n % 7}" for n in numbers) for word in ("old", "new"))
-    differences = Differences(Kept(packed(before), packed(latest)), RecordingTelemetry())
-    turns = 0
+    begun, may_end = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
 
+    def held(*texts: bytes) -> JsonObject | None:
+        loop.call_soon_threadsafe(begun.set)
+        assert may_end.wait(30), "the loop stood still meanwhile"
+        return difference_data(*texts)
+
+    monkeypatch.setattr("tocsin.engine.differences.difference_data", held)
     async with asyncio.TaskGroup() as group:
-        comparing = group.create_task(differences.told(job))
-        while not comparing.done():
-            await asyncio.sleep(0)
-            turns += 1
+        comparing = group.create_task(Differences(Kept(packed("a"), packed("b")), RecordingTelemetry()).told(job))
+        await begun.wait()
+        may_end.set()
 
-    assert turns > 50
-    assert comparing.result().verdicts[0].data["difference"]["cut"]
+    assert comparing.result().verdicts[0].data["difference"]["added"] == ["b"]
+
+
+def test_the_difference_of_long_texts_is_cut() -> None:
+    before, latest = ("\n".join(f"{word} {n} {n % 7}" for n in range(2_000)) for word in ("old", "new"))
+
+    found = difference_data(packed(before), packed(latest))
+
+    assert found is not None
+    assert found["cut"]
 
 
 def test_texts_that_differ_in_spaces_alone_have_no_difference() -> None:
