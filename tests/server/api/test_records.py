@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
+
+from tests.server.diary import URL, keep
+from tocsin.events import to_rfc3339
+from tocsin.model import NO_ITEMS
+from tocsin.settings import ItemSettings
 
 if TYPE_CHECKING:
+    from tests.contract.desk import Desk
     from tests.server.api.talk import Api
 
 
@@ -71,12 +78,30 @@ async def test_how_items_changed_is_listed_newest_first_and_told_in_words(busy: 
         assert row["changes"] == renderings[row["rendering"]]["changes"]
         assert row["since"] == renderings[row["rendering"]]["since"]
     assert latest["at"] > first["at"]
-    assert rest["next"] is None
+    assert (rest["next"], part["why"], rest["why"]) == (None, None, None)
 
 
 async def test_a_page_whose_items_never_changed_lists_none_and_one_that_is_not_watched_is_404(busy: Api) -> None:
-    assert await busy.get("/pages/1/items/changes") == {"items": [], "next": None}
+    assert (await busy.get("/pages/1/items/changes"))["items"] == []
     assert (await busy.refused("GET", "/pages/999/items/changes"))["status"] == 404
+
+
+async def test_why_no_change_of_items_is_known_is_said(api: Api, desk: Desk) -> None:
+    path, whys = "/pages/1/items/changes", []
+    whys.append((await api.get(path))["why"])
+    await keep(api, desk)
+    whys.append((await api.get(path))["why"])
+    settings = api.rig.service.settings_
+    api.rig.service.settings_ = replace(settings, items=ItemSettings(keep=False))
+    whys.append((await api.get(path))["why"])
+    await desk.check(URL, "0", noindex=True, items=NO_ITEMS)
+    whys.append((await api.get(path))["why"])
+
+    never, same, off, kept_back = whys
+    assert "none was read yet" in never
+    assert same == f"the page's items are as they were read first, at {to_rfc3339(desk.now)}"
+    assert "items.keep" in off
+    assert "noindex" in kept_back
 
 
 async def test_the_last_two_texts_are_compared(busy: Api) -> None:

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import Field
 
 from tocsin.model import RenderingRow
+from tocsin.server.absence import why_no_changes
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, problems
 from tocsin.server.api.schemas.common import Model, Part, time_of, time_or_none
@@ -28,10 +29,17 @@ from tocsin.spec.microdata.changes_in_words import tell_changes
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import ItemChanges, RenderingEntry, StateEntry, VerdictEntry
+    from tocsin.model import ItemChanges as ChangesKept
+    from tocsin.model import RenderingEntry, StateEntry, VerdictEntry
     from tocsin.server.parts import Parts
 
 router = make_router("records")
+
+
+class ItemChanges(Part[ItemChange]):
+    """A part of the list of how a page's items changed."""
+
+    why: Annotated[str | None, Field(description="why there are none, in words; null where there are some")] = None
 
 
 class Between(Model):
@@ -130,11 +138,15 @@ async def list_renderings(
 )
 async def list_item_changes(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
-) -> Part[ItemChange]:
+) -> ItemChanges:
     """List how the page's items (events, contacts and the like) changed from rendering to rendering, newest first."""
     page = await demand_page(parts, number(page_id))
     found = await parts.store.item_changes(page.id, cursor=asked.cursor, limit=asked.limit)
-    return Part[ItemChange](items=[item_change_of(entry) for entry in found.rows], next=found.next)
+    why = None
+    if not found.rows and asked.cursor is None:
+        keeps = parts.service.settings().items.keep
+        why = why_no_changes(page, await parts.store.items_before(page.id), keeps=keeps)
+    return ItemChanges(items=[item_change_of(entry) for entry in found.rows], next=found.next, why=why)
 
 
 def state_of(entry: StateEntry) -> State:
@@ -193,7 +205,7 @@ def rendering_of(entry: RenderingEntry) -> Rendering:
     )
 
 
-def item_change_of(entry: ItemChanges) -> ItemChange:
+def item_change_of(entry: ChangesKept) -> ItemChange:
     """Show how items changed."""
     return ItemChange.model_validate(
         {
