@@ -115,6 +115,21 @@ async def test_a_method_that_is_not_offered_names_those_that_are(local: httpx.As
     assert answer.json()["mend"]
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/v1/pages", "GET, HEAD, POST"),
+        ("/api/v1/pages/1", "GET, HEAD, DELETE, PATCH"),
+        ("/api/v1/pages/1/extract/ical", "GET, HEAD"),
+        ("/api/v1/pages/1/check", "POST"),
+    ],
+)
+async def test_the_methods_of_all_routes_of_a_path_are_named(local: httpx.AsyncClient, path: str, allowed: str) -> None:
+    answer = await local.request("TRACE" if path.endswith("check") else "PUT", path)
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
 async def test_a_person_is_answered_with_a_page_and_a_program_with_json(local: httpx.AsyncClient) -> None:
     page = await local.get("/no-such-page", headers={"Accept": "text/html,*/*"})
     program = await local.get("/no-such-page")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -116,6 +117,8 @@ def problem_of(exc: Exception) -> Problem:
 async def answer(request: Request, exc: Exception) -> Response:
     """Answer with an error: in JSON, or to a browser as a page."""
     problem = _unread(request, exc) or problem_of(exc)
+    if problem.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        problem.headers["Allow"] = ", ".join(_methods_of(request))
     request_id = str(request.scope.get("state", {}).get("request_id", ""))
     if wants_html(request):
         from tocsin.server.pages.errors import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
@@ -177,6 +180,14 @@ def _of_http(exc: HTTPException) -> Problem:
     detail = "" if exc.detail == phrase else str(exc.detail)
     name = phrase.lower().replace(" ", "-")
     return Problem(exc.status_code, name, phrase, detail, mend=_MENDS.get(exc.status_code, ""), headers=exc.headers)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """List what may be done with a path, by whichever route; the framework names the methods of the first one only."""
+    path = request.url.path
+    routes = (route for route in iter_route_contexts(request.app.routes) if route.methods)
+    found = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return sorted(found, key=lambda method: (method != "GET", method))
 
 
 def _unread(request: Request, exc: Exception) -> Problem | None:

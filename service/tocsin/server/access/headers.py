@@ -67,7 +67,7 @@ class Envelope:
                 said = MutableHeaders(scope=message)
                 said[HEADER] = request_id
                 if has_head and (allowed := said.get("allow", "")).startswith("GET"):
-                    said["allow"] = f"{allowed}, HEAD"
+                    said["allow"] = allowed.replace("GET", "GET, HEAD", 1)
                 for name, value in _ALWAYS.items():
                     said.setdefault(name, value)
                 if is_private:
