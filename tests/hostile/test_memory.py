@@ -35,7 +35,7 @@ SIZED = OK + TYPE + b"Content-Length: %d\r\n\r\n" % MEBI
 NOISE = zipped(Random(1).randbytes(900 * KIBI))  # noqa: S311 - the same bytes each time
 PLENTY = 50
 SPARE_BYTES = 16 * MEBI
-PIECE_BYTES = 16 * KIBI
+PIECE_BYTES = 64 * KIBI
 BUFFER_BYTES = 256 * KIBI
 """What a connection may have read ahead."""
 LAST_PIECE_BYTES = 3 * BUFFER_BYTES
