@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.contract.desk import NOW, A, B, C
+from tocsin.errors import StoreError
 from tocsin.model import Instruction
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
     from tests.contract.desk import Desk
 
 
@@ -115,3 +120,31 @@ async def test_a_request_for_nothing_is_done(desk: Desk) -> None:
     request = await desk.store.request_check([], NOW)
 
     assert await desk.store.request_progress(request) == (0, 0)
+
+
+async def test_many_pages_are_asked_for_by_the_batch_as_they_come(desk: Desk) -> None:
+    ids = await desk.watch(A, B, C)
+    wanted: list[int] = []
+
+    async def batches() -> AsyncIterator[Sequence[int]]:
+        for page_id in ids:
+            yield [page_id]
+            wanted.append(sum(task.request_id is not None for task in await desk.due(at=NOW)))
+
+    request = await desk.store.request_check(batches(), NOW)
+
+    assert wanted == [1, 2, 3]
+    assert await desk.store.request_progress(request) == (0, 3)
+
+
+async def test_batches_that_end_early_leave_nothing_wanted(desk: Desk) -> None:
+    ids = await desk.watch(A, B)
+
+    async def batches() -> AsyncIterator[Sequence[int]]:
+        yield ids[:1]
+        raise StoreError("the rest cannot be read")
+
+    with pytest.raises(StoreError, match="the rest"):
+        await desk.store.request_check(batches(), NOW)
+
+    assert await desk.due(at=NOW) == []

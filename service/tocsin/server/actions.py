@@ -200,12 +200,14 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
 
 
 async def _ask(parts: Parts, act: Act, meant: Meant, last_id: int, progress: Progress) -> JsonObject:
-    ids: list[int] | None = None
-    if meant.query != PageQuery():
-        ids = [page_id async for some in _batches(parts, meant, last_id) for page_id in some]
     # Of all pages those are left alone that are paused: only one that is named is checked all the same.
-    request_id = await check_pages(parts, act, ids)
+    are_all = meant.query == PageQuery()
+    request_id = await parts.store.request_check(
+        None if are_all else _batches(parts, meant, last_id), parts.clock.now()
+    )
     _, pages = await parts.store.request_progress(request_id)
+    told = {"pages": "all" if are_all else pages, "request": str(request_id)}
+    await audit(parts, act.caller, "pages.check", **told)
     progress.total = progress.done = pages
     return {"pages": pages, "check": str(request_id)}
 

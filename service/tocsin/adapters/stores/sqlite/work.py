@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from tocsin.adapters.stores.sqlite.tasks import read_tasks
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
     from datetime import timedelta
 
     from tocsin.adapters.stores.sqlite.role import Options
@@ -152,25 +152,30 @@ class WorkRole(LaunchRole):
 
     # Requests ---------------------------------------------------------------------------------------------------
 
-    async def request_check(self, page_ids: Sequence[int] | None, now: Instant) -> int:
+    async def request_check(self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant) -> int:
         """Ask for these pages (all that are not paused: None) to be checked now; returns the request's id."""
         request: int = await self._write(lambda db: db.execute(REQUESTS["insert"], {"now": now}).fetchone()[0])
+        is_whole = False
         try:
             await self._want(request, page_ids)
-        except asyncio.CancelledError:
-            # Nobody would follow what was asked for so far.
-            await self.drop_request(request)
-            raise
+            is_whole = True
+        finally:
+            if not is_whole:
+                # Nobody would follow what was asked for so far.
+                await self.drop_request(request)
         return request
 
-    async def _want(self, request: int, page_ids: Sequence[int] | None) -> None:
+    async def _want(self, request: int, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None) -> None:
         pace, after = self._paces["want"], 0
         if page_ids is None:
             while last := await self._want_some(request, "next_pages", pace.rows, after=after, limit=pace.rows):
                 after = last
-            return
-        for piece in pace.pieces(page_ids):
-            await self._want_some(request, "these_pages", len(piece), ids=ids(piece))
+        elif isinstance(page_ids, Sequence):
+            for piece in pace.pieces(page_ids):
+                await self._want_some(request, "these_pages", len(piece), ids=ids(piece))
+        else:
+            async for some in page_ids:
+                await self._want(request, some)
 
     async def _want_some(self, request: int, query: str, rows: int, **place: Any) -> int:
         """Want one step's pages; returns the last one's id, 0 if there was none."""
