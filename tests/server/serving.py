@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from tests.server.rig import Rig
 
+PATIENCE_S = 60
+"""How long an answer is waited for."""
 BODY = b"""<!doctype html><title>A page</title><meta name="topper-major" content="2026-01-01"><a href="/next">next</a>
 <p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Ann Lee</b></p>
 <p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop="summary">Jazz</b>
@@ -62,7 +64,7 @@ def served_in_thread(lived: Path, until: int, folder: Path, *, name: str = "test
     thread = threading.Thread(target=run, name="served")
     thread.start()
     try:
-        assert ready.wait(30)
+        assert ready.wait(PATIENCE_S)
         yield found[0]
     finally:
         stop.set()

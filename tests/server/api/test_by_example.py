@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.house.sources import ROOT
-from tests.server.serving import served_in_thread
+from tests.server.serving import PATIENCE_S, served_in_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,8 @@ def test_every_example_of_the_document_does_what_it_says(lived: Lived, tmp_path:
 
     with served_in_thread(lived.folder, lived.until, folder, name="my-shell") as served:
         headers = {"Authorization": f"Bearer {served.token}"}
-        dead = httpx.get(f"{served.url}/api/v1/alerts?unseen=true&outcome=major", headers=headers).json()["items"]
+        lost = httpx.get(f"{served.url}/api/v1/alerts?unseen=true&outcome=major", headers=headers, timeout=PATIENCE_S)
+        dead = lost.json()["items"]
         known = {"TOCSIN": served.url, "TOKEN": served.token, "PAGE": "13", "QUESTION": "60", "ALERT": dead[0]["id"]}
         done = subprocess.run(
             [bash, "-c", script],
@@ -68,7 +69,6 @@ def test_every_example_of_the_document_does_what_it_says(lived: Lived, tmp_path:
             env={"PATH": "/usr/bin:/bin", **known},
             capture_output=True,
             check=False,
-            timeout=60,
         )
 
     told = done.stdout.decode().split(f"{MARK}\n")

@@ -19,7 +19,7 @@ from schemathesis import GenerationMode, checks
 
 from tests.server.api.known import Known
 from tests.server.lived import live
-from tests.server.serving import Served, served_in_thread
+from tests.server.serving import PATIENCE_S, Served, served_in_thread
 from tocsin.server.api import router
 from tocsin.server.api.describing import describe
 
@@ -85,11 +85,11 @@ def test_an_operation_answers_as_it_is_described(served: Served, label: str) -> 
     chance = random.Random(label)  # noqa: S311 - requests are made up of it, no secrets
 
     def asked(case: Any, *more: Any) -> None:
-        response = case.call(served.url, headers=headers)
+        response = case.call(served.url, headers=headers, timeout=PATIENCE_S)
         answers[response.status_code] += 1
         case.validate_response(response, checks=[*ALWAYS, *more])
 
-    with httpx.Client(base_url=served.url, headers=headers) as client:
+    with httpx.Client(base_url=served.url, headers=headers, timeout=PATIENCE_S) as client:
         known = Known(client, label)
 
         @settings(made_up, max_examples=EXAMPLES)
@@ -124,7 +124,7 @@ def test_what_one_operation_tells_the_next_one_keeps_to(served: Served) -> None:
     class Journey(schema.as_state_machine()):  # type: ignore[misc]  # made at run time
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             case.headers.pop("Idempotency-Key", None)
-            return {"headers": headers, "base_url": served.url}
+            return {"headers": headers, "base_url": served.url, "timeout": PATIENCE_S}
 
         def validate_response(self, response: Any, case: Any, *_: Any, **__: Any) -> None:
             answers[response.status_code] += 1
