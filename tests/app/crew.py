@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
     from tocsin.ports.processes import FetcherProcess
 
+PATIENCE_S = 300
+"""How long a check may take: processes are started for it, some of them again and again."""
 FIRST, SECOND = "127.0.0.1", "127.0.0.5"
 """Of two fetchers, the one serves the first of these hosts, the other one the second."""
 
@@ -121,7 +123,7 @@ class Crew:
         """Check all pages once; returns what was found, by path."""
         self.reports.clear()
         request_id = await self.store.request_check(None, SystemClock().now())
-        async with self.engine(request_id=request_id) as engine, asyncio.timeout(60):
+        async with self.engine(request_id=request_id) as engine, asyncio.timeout(PATIENCE_S):
             await engine.runner.check(asyncio.Event())
         return {report.url.split("/", 3)[3]: report for report in self.reports}
 

@@ -13,6 +13,7 @@ import icalendar
 import msgspec
 import pytest
 
+from tests.app.crew import PATIENCE_S
 from tests.conftest import ROOT
 from tests.fakes import settle
 from tests.server.diary import BODY, page
@@ -29,14 +30,16 @@ AT = 1_795_000_000_000_000
 @pytest.fixture
 async def odd(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessAside]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    async with ProcessAside("tests.app.odd_aside", limit_s=60) as aside:
+    # One that ends by itself is to do so, however long the machine stands still meanwhile.
+    monkeypatch.setattr("tocsin.adapters.processes.aside._GRACE_S", PATIENCE_S)
+    async with ProcessAside("tests.app.odd_aside", limit_s=PATIENCE_S) as aside:
         yield aside
 
 
 async def test_a_page_is_converted_in_a_process_of_its_own() -> None:
     work = msgspec.msgpack.encode(OfPage(read_wanted("ical", None, None), page(at=AT), None))
 
-    async with ProcessAside() as aside:
+    async with ProcessAside(limit_s=PATIENCE_S) as aside:
         before = aside.pid
         done = await aside.do(work)
 
@@ -105,7 +108,7 @@ async def test_a_page_that_takes_more_memory_than_there_is_for_it_is_too_complex
         msgspec.msgpack.encode(OfPage(read_wanted("links", None, None), page(body, at=AT), None))
         for body in (BODY + b" " * 40_000_000, BODY)
     )
-    async with ProcessAside("tests.app.small_aside") as aside:
+    async with ProcessAside("tests.app.small_aside", limit_s=PATIENCE_S) as aside:
         refused = msgspec.msgpack.decode(await aside.do(large), type=Done)
         pid = aside.pid
         written = msgspec.msgpack.decode(await aside.do(small), type=Done)
@@ -120,7 +123,7 @@ async def test_a_page_that_takes_more_memory_than_there_is_for_it_is_too_complex
 async def test_a_process_that_others_ended_while_it_had_nothing_to_do_fails_no_work(odd: ProcessAside) -> None:
     pid = int(await odd.do(b"pid"))
     os.kill(pid, signal.SIGKILL)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while odd.pid is not None:  # noqa: ASYNC110 - that it ended comes from the machine, and is told to nobody
             await asyncio.sleep(0)
 
@@ -145,7 +148,7 @@ async def test_a_process_that_cannot_be_started_is_told(odd: ProcessAside, monke
 
 async def test_a_process_that_has_nothing_to_do_gives_its_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    async with ProcessAside("tests.app.odd_aside", idle_s=0) as aside:
+    async with ProcessAside("tests.app.odd_aside", limit_s=PATIENCE_S, idle_s=0) as aside:
         first = await aside.do(b"pid")
         await settle()
 

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from tests.app.crew import Crew
+from tests.app.crew import PATIENCE_S, Crew
 from tests.builders import html
 from tests.engine.checking import Meddled
 from tests.origin import Origin, Page
@@ -43,7 +43,7 @@ async def test_T63_pages_are_checked_while_what_is_overdue_is_being_found_and_th
 
             site.pages["/due"] = Page(html(created="1"), wait=lambda: seen(due_is_asked))
             site.pages["/overdue"] = Page(html(created="1"), wait=lambda: seen(overdue_is_asked))
-            async with crew.engine() as engine, asyncio.timeout(30), asyncio.TaskGroup() as group:
+            async with crew.engine() as engine, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
                 stopping = asyncio.Event()
 
                 async def look() -> None:
@@ -95,7 +95,7 @@ async def test_T63_what_was_spread_is_checked_while_the_rest_is_being_spread(
                 is_asked.set()
 
             site.pages["/"] = Page(html(created="1"), wait=seen)
-            async with crew.engine() as engine, asyncio.timeout(30), asyncio.TaskGroup() as group:
+            async with crew.engine() as engine, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
                 stopping = asyncio.Event()
                 engine.runner._store = Paced(crew.store, is_asked)
                 group.create_task(engine.runner.serve(stopping, at_launch=timedelta(0), cron=""))
@@ -112,7 +112,7 @@ async def test_T63_before_anything_is_looked_for_what_is_overdue_is_left_out(
     async with (
         Crew.at(tmp_path, monkeypatch, fetch=FetchSettings(fetchers=0)) as crew,
         crew.engine() as engine,
-        asyncio.timeout(30),
+        asyncio.timeout(PATIENCE_S),
     ):
         stopping = asyncio.Event()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
 from tests.origin import Origin, Page
 from tests.server.rig import NoDemo
@@ -179,13 +180,13 @@ async def test_an_alert_that_is_there_already_is_not_waited_for(tmp_path: Path) 
     async with running(tmp_path) as made:
         await made.store.write_alert(made.engine._alerts.test_event("journal", SystemClock().now()))
 
-        async with asyncio.timeout(30):
-            await made.service.next_alert(0, timeout_s=60)
+        async with asyncio.timeout(PATIENCE_S):
+            await made.service.next_alert(0, timeout_s=2 * PATIENCE_S)
 
 
 async def test_whoever_waits_for_an_alert_is_woken_as_one_is_written(tmp_path: Path) -> None:
-    async with running(tmp_path) as made, asyncio.timeout(30), asyncio.TaskGroup() as group:
-        waiting = group.create_task(made.service.next_alert(0, timeout_s=60))
+    async with running(tmp_path) as made, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+        waiting = group.create_task(made.service.next_alert(0, timeout_s=2 * PATIENCE_S))
         while not waiting.done():
             # It may still be asking the store.
             made.engine.bell.ring()
@@ -193,7 +194,7 @@ async def test_whoever_waits_for_an_alert_is_woken_as_one_is_written(tmp_path: P
 
 
 async def test_a_wait_for_alerts_ends_with_its_time(tmp_path: Path) -> None:
-    async with running(tmp_path) as made, asyncio.timeout(30):
+    async with running(tmp_path) as made, asyncio.timeout(PATIENCE_S):
         await made.service.next_alert(0, timeout_s=0.01)
 
 
