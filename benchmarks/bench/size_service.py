@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -108,12 +109,20 @@ class Service:
 
     async def _started(self) -> None:
         until = time.monotonic() + _PATIENCE_S
-        while '"engine.started"' not in self.said():
+        while (started_at := self._started_at()) is None:
             self.demand_running()
             if time.monotonic() > until:
                 raise RuntimeError(f"the service did not start within {_PATIENCE_S:.0f} s: {self.said()[-500:]}")
             await asyncio.sleep(_LOOK_S)
-        self.ready_at = time.time()
+        self.ready_at = started_at
+
+    def _started_at(self) -> float | None:
+        """When it says that it started: by when somebody reads that, it may have asked for a page."""
+        for line in self.said().splitlines(keepends=True):
+            # What is being written at this moment has no end yet.
+            if '"engine.started"' in line and line.endswith("\n"):
+                return datetime.fromisoformat(json.loads(line)["at"]).timestamp()
+        return None
 
     def said(self) -> str:
         """All that it has logged."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import json
 import ssl
 import sys
@@ -130,11 +131,20 @@ async def _serve(port: int, certified: str | None) -> None:
     if certified is not None:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(f"{certified}/site.pem", f"{certified}/site.key")
-    servers = [
-        await loop.create_server(lambda: Connection(site), address, number, backlog=16384, ssl=context)
-        # All of 127.0.0.0/8; and where it is told what to do.
-        for address, number, context in (("0.0.0.0", port, tls), ("127.0.0.1", 0, None))  # noqa: S104 - see above
-    ]
+
+    async def listen(address: str, number: int, context: ssl.SSLContext | None) -> asyncio.Server:
+        return await loop.create_server(lambda: Connection(site), address, number, backlog=16384, ssl=context)
+
+    everywhere = "0.0.0.0"  # noqa: S104 - all of 127.0.0.0/8
+    try:
+        serving = await listen(everywhere, port, tls)
+    except OSError as exc:
+        if exc.errno != errno.EADDRINUSE:
+            raise
+        # Another row was as quick, and has it now.
+        serving = await listen(everywhere, 0, tls)
+    # Where it is told what to do.
+    servers = [serving, await listen("127.0.0.1", 0, None)]
     print(*(server.sockets[0].getsockname()[1] for server in servers), flush=True)
     async with servers[0], servers[1]:
         await loop.run_in_executor(None, sys.stdin.read)

@@ -147,6 +147,12 @@ async def test_the_site_lets_requests_wait_until_it_is_told_to_answer() -> None:
         assert await asking == BODY
 
 
+async def test_two_rows_that_want_one_port_have_a_site_each() -> None:
+    async with SizeSite() as site, SizeSite(site.port) as other:
+        assert other.port not in {0, site.port}
+        assert (await other.ask("stats"))["pages"] == 0
+
+
 async def test_a_running_service_is_measured() -> None:
     async with SizeSite() as site:
         run = await run_once(site, SHAPE, 30)
