@@ -6,7 +6,7 @@ import socket
 from contextlib import ExitStack
 from random import SystemRandom
 
-_PORTS = range(20_000, 30_000)
+_PORTS = range(20_000, 28_000)
 """Below those that systems give away by themselves, also for connections to elsewhere."""
 
 

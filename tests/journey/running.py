@@ -29,7 +29,7 @@ PATIENCE_S = 150.0
 STOPS_WITHIN_S = 40.0
 """How long the program may take to stop; a test lets it wait for a site for longer."""
 
-PORTS = range(20_000, 30_000)
+PORTS = range(20_000, 28_000)
 """Of which nobody is given one by chance: systems take theirs from above, also for connections to elsewhere."""
 
 CONFIGURATION = """\
