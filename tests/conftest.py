@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import tocsin
 
@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"
 """The tests are to try the installed wheel; the sources must be out of reach."""
 
-# No deadline: how long an example takes says more about the machine's other work than about ours.
-settings.register_profile("tocsin", deadline=None, print_blob=True)
+# No deadline, nor one for making examples up: how long that takes says more about the machine's other work than ours.
+settings.register_profile("tocsin", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 # The second run of all tests, on the wheel, is about what was packed: its laws are tried with fewer examples.
 settings.register_profile("again", parent=settings.get_profile("tocsin"), max_examples=15)
 settings.load_profile("tocsin")
