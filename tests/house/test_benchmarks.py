@@ -227,6 +227,7 @@ def test_the_queries_that_the_windows_are_known_by_exist() -> None:
     assert {window_of([name]) for name in names} >= {"commit", "verdict", "rendering", "delivery", "announce", "slot"}
 
 
+@pytest.mark.timeout(600)  # it waits for what is to settle by itself, and names what does not
 def test_a_short_soak_loses_nothing() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks.soak", "--rounds", "1", "--seed", "1"],

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 KEYS = {"at", "step", "row", "id", "url", "outcome", "rule", "sentence"}
 
 
+@pytest.mark.timeout(900)  # it names by itself what never comes, of each of its parts
 async def test_piped_it_tells_the_whole_story_as_JSON_and_ends_by_itself(home: Home, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
 
-    called = await home.call("demo", "--keep", str(kept), patience_s=300)
+    called = await home.call("demo", "--keep", str(kept), patience_s=800)
 
     assert called.status == 0, called.err
     lines = called.records()
