@@ -241,6 +241,41 @@ async def test_a_person_is_told_why_signals_would_not_be_heeded(installation: In
     assert "would not be heeded: signals = none" in await shown(installation, url)
 
 
+OWN = '<!doctype html><title>x</title><meta name="topper-major" content="{}"><p>{}'
+
+
+async def test_of_a_page_that_speaks_for_itself_is_told_when_else_its_changes_are_told(
+    installation: Installation, site: Origin
+) -> None:
+    url = site.url("/bridge")
+    site.pages["/bridge"] = Page(OWN.format("2026-01-01", PLANNED))
+    await call(installation, "check", url)
+
+    text = " ".join((await shown(installation, url)).split())
+
+    assert "would not be heeded: the page is taken at its word, for it has topper elements" in text
+    assert "told with the next change that they declare; at once with: tocsin watch set URL --signals all" in text
+
+
+async def test_of_a_change_that_a_page_declares_the_same_is_foreseen_as_found(
+    installation: Installation, site: Origin
+) -> None:
+    url = site.url("/bridge")
+    site.pages["/bridge"] = Page(OWN.format("2026-01-01", PLANNED))
+    await call(installation, "check", url)
+    site.pages["/bridge"] = Page(OWN.format("2026-01-01 2026-02-02", BUILT))
+
+    (record,) = (await call(installation, "signals", url, "--json")).records
+    await call(installation, "check", url)
+
+    found = [
+        verdict["trace"]
+        for state in (await call(installation, "history", url, "--json")).records
+        for verdict in state["verdicts"]
+    ]
+    assert [record["check"]["trace"]] == found
+
+
 async def test_a_long_content_is_cut_for_people_and_whole_for_programs(installation: Installation) -> None:
     texts = [f"The {number}th bridge over the river was built, and people walk on it." for number in range(30)]
     file = installation.write("bridges.html", "".join(f"<p>{text}</p>" for text in texts))

@@ -197,7 +197,10 @@ def _why_unread(policy: PageSettings) -> str:
         return f"mode = {policy.mode}"
     if policy.signals == "none":
         return "signals = none"
-    return "the page is taken at its word, and its twelve fields are those of the last check"
+    return (
+        "the page is taken at its word, for it has topper elements. What else changes on it, its data too, is told "
+        "with the next change that they declare; at once with: tocsin watch set URL --signals all"
+    )
 
 
 def _print_noise(places: list[noises.Place]) -> None:

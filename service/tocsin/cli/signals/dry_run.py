@@ -13,7 +13,7 @@ from tocsin.engine.noise import muted_keys, muted_signals
 from tocsin.engine.policies import asked_as
 from tocsin.engine.reading import Beheld, Wanted, behold, behold_other
 from tocsin.engine.ruling import rule_on, trace_data
-from tocsin.engine.signals import follow, is_never_read, wants_signals
+from tocsin.engine.signals import follow, is_read_for_signals
 from tocsin.model import Beside, HostNoise, PageRow, PageTask, StoredState
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
@@ -136,10 +136,7 @@ def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sig
     """Add what a check now would find."""
     beheld, policy, beside = sight.beheld, in_force.policy, in_force.beside
     known = beside.known if beside is not None else None
-    is_other = page.fields is not None and page.fields != sight.latest.values
-    is_read = wants_signals(policy) and (
-        policy.signals == "all" or is_other or is_never_read(beside) or not sight.latest.is_subject
-    )
+    is_read = is_read_for_signals(policy, sight.latest.values)
     is_new = known is None or beheld.readings is None or known.read_as != beheld.readings.read_as
     sight = msgspec.structs.replace(sight, is_read=is_read, is_new=is_new)
     if beheld.suspicion is not None and page.fields is not None:
