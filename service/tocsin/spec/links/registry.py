@@ -1,7 +1,7 @@
 """The link types that are known, and what each makes of the element that bears it.
 
 Three sources, each with its own standing: text 003, of 2010; HTML as it lives; and the registry for values that
-neither defines, which is now a page of the microformats wiki (C-08). The last two as they stood on `DATED`.
+neither defines, which is now a page of the microformats wiki (C-08). The last two as they stood on 2026-11-01.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-DATED: Final = "2026-11-01"
 
 
 class Effect(StrEnum):
