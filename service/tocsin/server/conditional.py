@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from email.utils import parsedate_to_datetime
+from typing import Final
+
+_OF_PROXIES: Final = re.compile(r'^W/|-(?:gzip|br|zstd)(?="$)')
+"""What proxies that compress make of a tag: a weak one (nginx), or one with a word at its end (Apache)."""
 
 
 def is_known(
@@ -20,8 +25,8 @@ def is_known(
     is_exact   it may become what it was before, with the time that it had then: only that very time counts
     """
     if if_none_match is not None:
-        said = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
-        return "*" in said or tag.removeprefix("W/") in said
+        said = {_bare(each.strip()) for each in if_none_match.split(",")}
+        return "*" in said or _bare(tag) in said
     if if_modified_since is None or changed_s is None:
         return False
     try:
@@ -29,3 +34,7 @@ def is_known(
     except (ValueError, OverflowError):
         return False
     return said_s == changed_s if is_exact else said_s >= changed_s
+
+
+def _bare(tag: str) -> str:
+    return _OF_PROXIES.sub("", tag)
