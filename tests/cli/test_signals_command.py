@@ -257,13 +257,13 @@ async def test_of_a_page_that_speaks_for_itself_is_told_when_else_its_changes_ar
     assert "told with the next change that they declare; at once with: tocsin watch set URL --signals all" in text
 
 
-async def test_of_a_change_that_a_page_declares_the_same_is_foreseen_as_found(
+async def test_of_a_page_that_begins_to_speak_for_itself_the_same_is_foreseen_as_found(
     installation: Installation, site: Origin
 ) -> None:
     url = site.url("/bridge")
-    site.pages["/bridge"] = Page(OWN.format("2026-01-01", PLANNED))
+    site.pages["/bridge"] = Page(f"<!doctype html><title>x</title><p>{PLANNED}")
     await call(installation, "check", url)
-    site.pages["/bridge"] = Page(OWN.format("2026-01-01 2026-02-02", BUILT))
+    site.pages["/bridge"] = Page(OWN.format("2026-02-02", BUILT))
 
     (record,) = (await call(installation, "signals", url, "--json")).records
     await call(installation, "check", url)
