@@ -1,14 +1,18 @@
-"""How a connection is set: what it keeps in memory, and how long its log may grow."""
+"""How a connection is set: what it keeps in memory, and how long its log may grow; how it is opened and closed."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tocsin.adapters.stores.sqlite.connection import connect
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.connection import Lane, connect
+from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -61,3 +65,27 @@ def test_only_what_reads_maps_the_file(path: Path) -> None:
     with closing(opened(path, writes=True)) as writer, closing(opened(path, writes=False)) as reader:
         assert setting(writer, "mmap_size") == 0
         assert setting(reader, "mmap_size") > 2**30
+
+
+async def test_an_opening_that_is_given_up_leaves_no_thread(path: Path) -> None:
+    """It would report its end to a loop that is closed by then."""
+    before = set(threading.enumerate())
+    async with asyncio.TaskGroup() as group:
+        opening = group.create_task(Lane(str(path), busy=timedelta(), writes=False).open(), name="open")
+        await asyncio.sleep(0)
+        opening.cancel()
+
+    left = [thread.name for thread in set(threading.enumerate()) - before if "_connection_worker" in thread.name]
+
+    assert opening.cancelled()
+    assert left == []
+
+
+async def test_a_store_that_was_closed_says_so_to_whoever_reads_or_writes(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:{tmp_path}/new.db", engine=True)
+    await store.close()
+
+    with pytest.raises(StoreError, match="was closed; open it again"):
+        await store.page("https://site.example/")
+    with pytest.raises(StoreError, match="was closed; open it again"):
+        await store.set_sinks(())

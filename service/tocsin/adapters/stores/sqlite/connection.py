@@ -16,6 +16,7 @@ from tocsin.adapters.stores.sqlite.knowledge import is_readable
 from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, url_key
 from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.configuration.spans import parse_span
+from tocsin.errors import StoreError
 from tocsin.model import phase_of
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ class Lane(aiosqlite.Connection):
         self.path = path
 
     async def open(self) -> Self:
-        """Start the thread and connect; where that fails, the thread has ended when this raises."""
+        """Start the thread and connect; where that fails, or is given up, the thread has ended when this raises."""
         try:
             await self
-        except sqlite3.Error:
+        except (sqlite3.Error, asyncio.CancelledError):
             # It still reports its end to this loop, which must not be closed by then.
             await asyncio.to_thread(self._thread.join)
             raise
@@ -60,8 +61,10 @@ class Lane(aiosqlite.Connection):
         """Do this on the connection's thread.
 
         Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
-        Raises StoreError for whatever SQLite says.
+        Raises StoreError for whatever SQLite says, and once the connection was closed.
         """
+        if self._connection is None:
+            raise StoreError(f"{self.path}: the store was closed; open it again")
         with translated(self.path):
             done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]  # as aiosqlite has it
             return done
