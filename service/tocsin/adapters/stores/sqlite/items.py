@@ -92,12 +92,16 @@ class ItemRole(Role):
 
     async def items_before(self, page_id: int) -> PageItems | None:
         """What the items of a page are compared with: as `latest_items`, or none of a page that had none at first."""
-        place = {"page": bounded(page_id)}
-        row = await self._read(lambda db: db.execute(SQL["latest"], place).fetchone())
-        if row is not None:
-            return _to_items(row)
-        bare = await self._read(lambda db: db.execute(SQL["bare_since"], {**place, "bare": BARE}).fetchone())
-        return PageItems(bare[0], NOTHING.digest, NOTHING.packed, 0) if bare is not None else None
+        place = {"page": bounded(page_id), "bare": BARE}
+
+        def read(db: sqlite3.Connection) -> PageItems | None:
+            row = db.execute(SQL["latest"], place).fetchone()
+            if row is not None:
+                return _to_items(row)
+            bare = db.execute(SQL["bare_since"], place).fetchone()
+            return PageItems(bare[0], NOTHING.digest, NOTHING.packed, 0) if bare is not None else None
+
+        return await self._read(read)
 
     async def page_body(self, page_id: int) -> bytes:
         """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`."""
