@@ -155,6 +155,27 @@ def test_a_property_has_the_nearest_language(html: str, language: str | None) ->
     assert [each.language for each in read(html).all[0].properties] == [language]
 
 
+@pytest.mark.parametrize(
+    ("html", "languages"),
+    [
+        ("<p itemscope><b itemprop=x></b></p>", ["da"]),
+        ("<html lang=''><p itemscope><b itemprop=x></b></p>", [None]),
+        (
+            "<p itemscope><b itemprop=x></b><i itemprop=y lang=de></i><u lang=''><i itemprop=y></i></u></p>",
+            ["da", "de", None],
+        ),
+    ],
+)
+def test_LM26_a_property_below_no_lang_has_the_language_of_the_pages_pragma(
+    html: str, languages: list[str | None]
+) -> None:
+    pragma = '<meta http-equiv="Content-Language" content="da"></meta>'
+    in_xhtml = f'{pragma}<p itemscope=""><b itemprop="x"></b></p>'
+
+    assert [each.language for each in read(pragma + html).all[0].properties] == languages
+    assert [each.language for each in read_xhtml(in_xhtml).all[0].properties] == ["da"]
+
+
 def test_the_title_is_that_of_the_page_as_written() -> None:
     found = read_items(b"<svg><title>s</title></svg><title> T\n t</title>", "text/html", address=None)
 

@@ -59,6 +59,8 @@ def bounded(html: str, *, most: int = 100_000, letters: int = 1_000_000) -> Trip
         ("<title>one</title><body><svg><title>drawn</title></svg>", '<> dct:title "one"'),
         ("<html lang=''><title></title>", '<> dct:title ""'),
         ("<html lang='not one'><title>x</title>", '<> dct:title "x"'),
+        ("<meta http-equiv=content-language content=da><title>x</title>", '<> dct:title "x"@da'),
+        ("<meta http-equiv=content-language content=da><title lang=''>x</title>", '<> dct:title "x"'),
     ],
 )
 def test_RDF01_the_title_is_the_pages(html: str, turtle: str) -> None:
@@ -99,6 +101,7 @@ def test_RDF02_RDF03_what_leads_nowhere_states_nothing(html: str) -> None:
     [
         ("<meta name='Crew É' content='Ann' lang=de>", '<> <http://www.w3.org/1999/xhtml/vocab#crew%20É> "Ann"@de'),
         ("<meta name=dc:title content=T>", '<> <dc:title> "T"'),
+        ("<meta http-equiv=content-language content=da><meta name=a content=T>", '<> xhv:a "T"@da'),
         ("<meta name='http://e.org/a b' content=''>", '<> <http://e.org/a%20b> ""'),
     ],
 )

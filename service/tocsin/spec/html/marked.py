@@ -14,6 +14,7 @@ from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import empty_templates
 from tocsin.spec.html.encoding import find_encoding
+from tocsin.spec.html.languages import read_pragma_language
 from tocsin.spec.html.lineage import AnyLineage, NoLineage, find_lineage
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.page import Kind, find_kind
@@ -66,7 +67,7 @@ class MarkedPage:
     bases      the base elements, with what they stand in, for `Bases`
     marks      in tree order: all elements with an itemscope or an itemprop, all that itemrefs lead to, and some others
     lineage    what the marks stand in; the elements of HTML with an itemscope are items
-    languages  of each mark: the nearest `lang`; None if there is none, or it says that none is known
+    languages  of each mark: the nearest `lang`, else what a pragma sets; None where neither or an empty one says it
     refers     whether any of them has an itemref
     foreign    places of marks that are no elements of HTML: no microdata
     elements   of each mark of XHTML its element in the tree, for its xml:base; empty for HTML, which has none
@@ -157,18 +158,21 @@ def _find_marks(
 def _find_languages(
     document: turbohtml.Document, nodes: Sequence[turbohtml.Element], lineage: Lineage, foreign: frozenset[int]
 ) -> list[str | None]:
-    """Give the language of each mark: its own, or that of the nearest one that it stands in."""
+    """Give the language of each mark: its own, or that of the nearest one that it stands in, or the page's default."""
+    default = read_pragma_language(
+        (each.attr("http-equiv"), each.attr("content")) for each in document.select("meta[http-equiv]")
+    )
     saying = document.select("[lang]")
     if not foreign and (not saying or saying == [document.root]):  # most pages: one for all
-        return [(saying[0].attr("lang") or None) if saying else None] * len(nodes)
+        return [(saying[0].attr("lang") or None) if saying else default] * len(nodes)
     found: list[str | None] = []
     for place, (node, outer) in enumerate(zip(nodes, lineage.above(), strict=True)):
         said = node.attr("xml:lang" if place in foreign else "lang")
         if said is not None:
-            found.append(said or None)
+            found.append(said)
         else:
-            found.append(None if outer < 0 else found[outer])
-    return found
+            found.append(default if outer < 0 else found[outer])
+    return [each or None for each in found]
 
 
 def _is_html(node: turbohtml.Element) -> bool:
@@ -228,6 +232,7 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
     found = chosen[:MOST_MARKS]
     items = {place for place, each in enumerate(found) if each.is_html() and each.get("itemscope") is not None}
     title = next(tree.elements("title"), None)
+    default = read_pragma_language(tree.pragmas())
     return MarkedPage(
         kind=tree.kind,
         encoding=tree.encoding,
@@ -235,7 +240,7 @@ def _read_xhtml(body: bytes, content_type: str | None, *, nosniff: bool) -> Mark
         bases=tuple(tree.elements("base")),
         marks=[_InTree(element) for element in found],
         lineage=AnyLineage(found, items),
-        languages=[element.language or None for element in found],
+        languages=[(default if element.language is None else element.language) or None for element in found],
         refers=any(element.get("itemref") is not None for element in found),
         foreign=frozenset(place for place, element in enumerate(found) if not element.is_html()),
         elements=found,

@@ -144,6 +144,10 @@ class Tree:
             yield self.root
         yield from self.root.elements(*tags)
 
+    def pragmas(self) -> Iterator[tuple[str | None, str | None]]:
+        """Give the http-equiv and the content of each meta element, None where it has none."""
+        return ((each.get("http-equiv"), each.get("content")) for each in self.elements("meta"))
+
 
 def read_tree(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Tree:
     """Parse a page whole by its kind and encoding, scripting off, whatever its bytes are.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tocsin.spec.html.languages import read_pragma_language
 from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
 from tocsin.spec.links.http_dates import read_http_date, to_text
 
@@ -93,12 +94,12 @@ def split_keywords(content: str) -> list[str]:
 def read_default_language(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> str | None:
     """Give the language of whatever stands below no LANG: of the page's pragma, else of its header (LM-26).
 
-    A list of several languages tells none; of several pragmas that tell one the last counts.
-    Source  text 001, language; HTML, the content-language pragma
+    A list of several languages tells none.
+    Source  text 001, language
     """
-    told = [pragma for pragma in _pragmas(tree, "content-language") if "," not in pragma and split_tokens(pragma)]
-    if told:
-        return split_tokens(told[-1])[0]
+    told = read_pragma_language(tree.pragmas())
+    if told is not None:
+        return told
     languages = [each for value in _values(headers, "content-language") for each in split_keywords(value)]
     return languages[0] if len(languages) == 1 else None
 
@@ -139,9 +140,9 @@ def _read_profile(tree: Tree) -> str | None:
 
 
 def _pragmas(tree: Tree, name: str) -> Iterator[str]:
-    for element in tree.elements("meta"):
-        if lower_ascii((element.get("http-equiv") or "").strip(SPACE)) == name and element.get("content"):
-            yield element.attributes["content"]
+    for http_equiv, content in tree.pragmas():
+        if lower_ascii((http_equiv or "").strip(SPACE)) == name and content:
+            yield content
 
 
 def _values(headers: Iterable[tuple[str, str]], name: str) -> Iterator[str]:

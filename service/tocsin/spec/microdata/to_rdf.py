@@ -9,6 +9,7 @@ from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from tocsin.spec.html.languages import read_pragma_language
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure import uri
@@ -102,10 +103,15 @@ def to_triples(
 
 
 def _state_page(tree: Tree, page: Node, bases: Bases, statements: Statements) -> None:
+    default = read_pragma_language(tree.pragmas())
+
+    def to_text(text: str, element: Element) -> Literal:
+        return to_literal(text, default if element.language is None else element.language)
+
     title = next(tree.elements("title"), None)
     if title is not None:
         text = "".join(each for each in title.children if isinstance(each, str))
-        statements.add(page, _TITLE, to_literal(text, title.language))
+        statements.add(page, _TITLE, to_text(text, title))
     for element in tree.elements("a", "area", "link"):
         _state_link(element, page, bases, statements)
     for element in tree.elements("meta"):
@@ -118,7 +124,7 @@ def _state_page(tree: Tree, page: Node, bases: Bases, statements: Statements) ->
             predicate = to_iri(name)
         else:
             continue
-        statements.add(page, predicate, to_literal(content, element.language))
+        statements.add(page, predicate, to_text(content, element))
     for element in tree.elements("blockquote", "q"):
         cite = element.get("cite")
         source = None if cite is None else bases.resolve(element, cite)

@@ -63,7 +63,7 @@ class Property(Struct, frozen=True, eq=False):
     """What one element adds to an item; one that adds it to several items is the same in all of them.
 
     names     its property names in order, each once; at least one
-    language  of the element: the nearest `lang`; None where none is known
+    language  of the element: the nearest `lang`, else what the page sets for all (LM-26); None where none is known
     """
 
     names: tuple[str, ...]
