@@ -56,7 +56,7 @@ class NotWatched(UsageError):
 class NotAllowed(UsageError):
     """A page that may not be asked for as things are: somebody has to change that first.
 
-    why       "paused" by its user, or "disallowed" by robots.txt
+    why       "paused" or "off" by its user, or "disallowed" by robots.txt
     is_asked  requests were made before that was found, as of a page that leads elsewhere
     """
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.app.assembly import Assembly
+    from tocsin.model import JsonObject
     from tocsin.ports import Store
 
 
@@ -45,7 +46,7 @@ class Running:
     def __init__(self, service: RunningService, engine: Assembly, store: Store, settings: Settings) -> None:
         self.service, self.engine, self.store, self.settings = service, engine, store, settings
 
-    async def watch(self, url: str, *, is_paused: bool = False) -> int:
+    async def watch(self, url: str, *, is_paused: bool = False, settings: JsonObject | None = None) -> int:
         page = watch_url(url)
         new = NewPage(
             url=page.url,
@@ -54,6 +55,7 @@ class Running:
             shard=page.shard,
             secrets=page.credentials,
             paused=is_paused,
+            settings=settings,
         )
         await self.store.add_pages([new], SystemClock().now())
         found = await self.store.page(page.url)
@@ -125,6 +127,17 @@ async def test_a_page_that_leads_to_what_robots_txt_forbids_was_asked_for(tmp_pa
             await made.service.receive(page_id)
 
         assert said.value.is_asked
+
+
+async def test_a_page_that_is_off_is_not_asked_for(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        page_id = await made.watch(origin.url("/a"), settings={"mode": "off"})
+
+        with pytest.raises(NotAllowed, match="turn it on first") as said:
+            await made.service.receive(page_id)
+
+        assert (said.value.why, said.value.is_asked) == ("off", False)
+        assert not origin.asked("/a")
 
 
 async def test_a_paused_page_is_not_asked_for(tmp_path: Path) -> None:

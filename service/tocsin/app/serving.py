@@ -96,6 +96,9 @@ class RunningService:
             raise NotWatched(f"page {page_id} is not on the list")
         job = RenderJob(page_id, major=False, since=self._clock.now(), verdicts=(), task=self._task_of(page))
         try:
+            if self._engine.policies.of(job.task).mode == "off":
+                mend = "turn it on first: its own mode, that of its group or of all pages"
+                raise NotAllowed(page.url, "off", f"the page is off; {mend}")
             return await self._engine.renderer.render(job)
         except SettingsError as exc:
             raise NotAllowed(page.url, REFUSED_SETTINGS, str(exc)) from exc

@@ -58,6 +58,7 @@ FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
 
 PAUSED: Final = "paused"
+OFF: Final = "off"
 _LOOKED_AT: Final = 5
 """Renderings of a page, the latest: one that failed knows no title, and one of a copy that of the copy."""
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
@@ -305,8 +306,8 @@ def _finding(page: PageRow, body: bytes) -> Finding:
 
 def _unseen_since(page: PageRow, at: Instant) -> str | None:
     """Say why the page's checks do not see whether it is still as it was then, in a word; None where they do."""
-    if page.paused:
-        return PAUSED
+    if page.paused or page.next_why == OFF:
+        return PAUSED if page.paused else OFF
     report = page.last_report or {}
     outcome = report.get("outcome")
     if page.last_checked_at is None or page.last_checked_at <= at:

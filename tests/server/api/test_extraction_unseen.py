@@ -60,6 +60,19 @@ async def test_of_a_paused_page_nobody_looks_whether_what_was_kept_is_still_so(
     assert api.rig.service.asked == []
 
 
+async def test_what_is_given_of_a_page_that_is_off_says_so(api: Api, desk: Desk) -> None:
+    await keep(api, desk)
+    skipped = replace(desk.failed(await desk.task(URL)), failure=None, next_at=None, next_why="off")
+    await desk.store.commit(desk.claim, [replace(skipped, report=CheckReport(URL, "skipped", problem="off"))])
+    api.rig.service.failing[1] = NotAllowed(URL, "off", "the page is off; turn it on first")
+
+    answer, problem = await got(api, "ical"), await api.refused("GET", f"{AT}/turtle")
+
+    assert ("Jazz" in answer.text, answer.headers["tocsin-stale"]) == (True, "off")
+    assert (problem["status"], problem["type"]) == (409, "urn:tocsin:problem:off")
+    assert problem["mend"] == "turn it on first"
+
+
 async def test_whoever_resumes_a_page_has_it_at_once(api: Api, desk: Desk) -> None:
     await keep(api, desk, found_in="another digest")
     await desk.edit(1, paused=True)

@@ -83,7 +83,7 @@ _TOLD: Final = {
     "Last-Modified": "when the page was read first with this data, as far as that is known",
     "Tocsin-Received": "when the bytes that it is of were received",
     "Tocsin-Stale": "it may be behind the page, which was not seen: why, in a word, such as `timeout`, `status-410`, "
-    "`disallowed`, `suspect` (something else stands in its place) or `paused`",
+    "`disallowed`, `suspect` (something else stands in its place), `paused`, `off` or `busy` (too many ask)",
     "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
     "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead",
 }
@@ -129,7 +129,7 @@ async def extract_document(
     its checks find the bytes that those were read from. Otherwise the page is received, at its host's turn: once for
     what its checks found last, and never more often than once a minute, whoever asks and however often. If that
     fails, they are of the items kept before, and `Tocsin-Stale` says why, as it does where the last check did not see
-    the page; other forms are refused with 502 or 503, and with 409 where the page is paused or its robots.txt is
+    the page; other forms are refused with 502 or 503, and with 409 where the page is paused or off, or robots.txt is
     against it. Such a request is in the audit log, and nothing is stored or compared.
 
     Whoever asks for what is being received or converted already waits for it, some fifty seconds at most.
