@@ -30,9 +30,8 @@ LATE: Final = (19 * DAY_S, 12 * DAY_S, 5 * DAY_S, 1500)
 SPANS_OF_A_DAY: Final = 288
 SPAN_US: Final = 300_000_000
 MOST_BYTES: Final = 150_000
-LOOKS: Final = ("light", "dark", "telephone")
-EVERY_LOOK: Final = ("pages", "page", "changes")
-"""Pictures that are taken in every look; of the others a light one is enough."""
+OTHER_LOOKS: Final = {"page": "dark", "changes": "telephone"}
+"""Pictures that are taken in another look, too, beside the light one."""
 
 
 async def make(folder: Path) -> None:
@@ -45,7 +44,7 @@ async def make(folder: Path) -> None:
             await _live(living)
             token = await _token(living)
             for path, name in await _wanted(living):
-                for look in LOOKS if name in EVERY_LOOK else ("light",):
+                for look in filter(None, ("light", OTHER_LOOKS.get(name))):
                     context = await _context(browser, look)
                     await _log_in(context, living, token)
                     await _take(context, living.url + path, folder / f"{name}-{look}.png")
