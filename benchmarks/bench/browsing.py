@@ -38,7 +38,7 @@ update pages set paused = 1 where id % 50 = 1;
 update pages set last_changed_at = last_checked_at - id * 7919 % 1000003 where id % 5 = 2;
 update pages set outcome = 6 where id % 40 = 3;
 update pages set outcome = null where id % 10 = 4;
-update pages set flags = flags | 128 where id % 20 = 5;
+update pages set declares = id % 20 = 5;
 update pages set next_at = null, next_why = 'off' where id % 30 = 6;
 insert into questions (host_id, cause, opened_at, announce_at, announced_at, during, attempts)
 select id, 'connect', 0, 0, 0, 'check', '[]' from hosts limit 500;
