@@ -11,7 +11,7 @@ from xxhash import xxh3_64
 from tocsin.engine.noise import learn, muted_keys, muted_signals, signal_place
 from tocsin.model import Beside, Known, Snapshot
 from tocsin.spec.signals import SOURCES
-from tocsin.spec.signals.content import version_of
+from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.rules import CONTENT, parse_rules
 from tocsin.spec.signals.texts import pack_text
@@ -210,7 +210,7 @@ def _turn(
 
 def _version(content: bytes | None, values: dict[str, str], muted: frozenset[int]) -> int:
     """Name a version of a page by its content and by what is declared of it, but for what is muted."""
-    digest = xxh3_64(version_of(content, muted).to_bytes(8, "big") if content is not None else b"")
+    digest = xxh3_64(content_digest(content, muted).to_bytes(8, "big") if content is not None else b"")
     for name in _DECLARED:
         if name in values and signal_place(name).key not in muted:
             digest.update(f"{name}\0{values[name]}\0".encode(errors="surrogatepass"))

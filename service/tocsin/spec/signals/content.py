@@ -64,9 +64,6 @@ def content_digest(fingerprint: bytes, muted: Collection[int] = ()) -> int:
     return digest_of(fingerprint, muted)
 
 
-version_of = content_digest
-
-
 def similarity(a: bytes, b: bytes) -> float:
     """Say how much two contents share, 0 to 1, by letters."""
     return resemblance(a, b)
