@@ -5,6 +5,7 @@
 
 from tocsin.configuration.loading import Loaded, load
 from tocsin.configuration.pages import (
+    all_unset,
     check_page_keys,
     parse_page_settings,
     resolve_page,
@@ -19,6 +20,7 @@ from tocsin.configuration.tree import flatten
 
 __all__ = [
     "Loaded",
+    "all_unset",
     "changed_keys",
     "check_page_keys",
     "flatten",

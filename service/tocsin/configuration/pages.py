@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 LEVELS: Final = ("page", "group", "all pages")
+_INSTEAD: Final = {"every": "cron", "cron": "every"}
 
 
 class Refused(Struct, frozen=True):
@@ -82,6 +83,16 @@ def check_page_keys(keys: Iterable[str], *, source: str) -> None:
             type_at(("pages", key))
         except UnknownKey as exc:
             raise unknown_key(exc, source) from exc
+
+
+def all_unset(settings: Mapping[str, object], unset: Iterable[str]) -> tuple[str, ...]:
+    """Name all that an edit unsets: an interval takes the place of a cron expression of its level, and the reverse.
+
+    settings  what the edit sets
+    unset     what it unsets in so many words
+    """
+    replaced = [other for key, other in _INSTEAD.items() if settings.get(key) and other not in settings]
+    return tuple(dict.fromkeys((*unset, *replaced)))
 
 
 def resolve_page(base: PageSettings, for_all: JsonObject, group: JsonObject, page: JsonObject | None) -> PageSettings:

@@ -13,7 +13,7 @@ from tocsin.cli.session import now, with_store
 from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import pages_named, select
 from tocsin.cli.watch.options import page_options
-from tocsin.configuration import check_page_keys, mask
+from tocsin.configuration import all_unset, check_page_keys, mask
 from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
@@ -161,9 +161,9 @@ async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit)
     if urls:
         return await _edit(store, selection, edit)
     if edit.settings or edit.unset:
-        settings, unset = with_schedule(edit.settings, edit.unset)
+        unset = all_unset(edit.settings, edit.unset)
         with steps("Scheduling", "scheduled anew", total=selection.pages) as on_step:
-            await store.edit_group(group, now(), settings=settings, unset=unset, on_step=on_step)
+            await store.edit_group(group, now(), settings=edit.settings, unset=unset, on_step=on_step)
     if not edit.is_of_pages:
         return selection.pages
     # Settings belong to the group alone: its pages inherit them.
@@ -173,13 +173,13 @@ async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit)
 
 async def _edit(store: Store, selection: Selection, edit: Edit) -> int:
     changed = 0
-    settings, unset = with_schedule(edit.settings, edit.unset)
+    unset = all_unset(edit.settings, edit.unset)
     with steps("Setting", "set", total=selection.pages) as on_step:
         async for some in selection.batches(store):
             changed += await store.edit_pages(
                 some,
                 now(),
-                settings=settings,
+                settings=edit.settings,
                 unset=unset,
                 paused=edit.paused,
                 group=edit.move_to,
@@ -189,10 +189,3 @@ async def _edit(store: Store, selection: Selection, edit: Edit) -> int:
                 on_step=on_step,
             )
     return changed
-
-
-def with_schedule(settings: JsonObject, unset: Sequence[str]) -> tuple[JsonObject, list[str]]:
-    """Let an interval take the place of a cron expression at the same level, and the other way round."""
-    other = {"every": "cron", "cron": "every"}
-    replaced = [other[key] for key in ("every", "cron") if settings.get(key) and other[key] not in settings]
-    return settings, list(dict.fromkeys((*unset, *replaced)))
