@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.configuration import check_page_keys, mask, parse_page_settings
+from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import PageQuery
@@ -16,7 +16,7 @@ from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Container, Mapping, Sequence
 
     from tocsin.model import JsonObject, NewPage
     from tocsin.server.access.caller import Caller
@@ -27,7 +27,6 @@ STEP: Final = 1000
 """Ids that are read at once."""
 
 DeedKind: TypeAlias = Literal["pause", "resume", "remove", "check", "edit"]
-_OTHER: Final = {"every": "cron", "cron": "every"}
 
 
 class Act(Struct, frozen=True):
@@ -99,17 +98,20 @@ def read_deed(
     group: str | None = None,
     text: str | None = None,
     paused: bool | None = None,
+    held: Container[str] = (),
 ) -> Deed:
-    """Judge what is to be done to pages; an empty text takes the words away. Raises UsageError."""
-    check_page_keys(unset, source="unset")
+    """Judge what is to be done to pages; an empty text takes the words away. Raises UsageError.
+
+    held  keys that are set there now: one of another version, which is not known here, can be let go
+    """
+    check_page_keys((key for key in unset if key not in held), source="unset")
     judged = read_settings(settings or {})
     if both := sorted(judged.keys() & set(unset)):
         raise UsageError(f"{', '.join(both)}: set and unset at once; leave one of them out")
-    replaced = [_OTHER[key] for key in _OTHER if judged.get(key) and _OTHER[key] not in judged]
     return Deed(
         kind,
         settings=judged,
-        unset=tuple(dict.fromkeys((*unset, *replaced))),
+        unset=all_unset(judged, unset),
         group=check_group(group) if group is not None else None,
         text=check_words(text),
         clear_text=text == "",
@@ -276,7 +278,8 @@ async def edit_defaults(
         revision = await revision_of(parts, group)
         if if_revision is not None and revision != if_revision:
             raise Stale("what is set for all pages" if group is None else f"group {group}")
-        deed, written = read_deed("edit", settings=settings, unset=unset), asyncio.Event()
+        held, written = await _set_for(parts, group), asyncio.Event()
+        deed = read_deed("edit", settings=settings, unset=unset, held=held)
 
         async def work(progress: Progress) -> JsonObject:
             def on_step(pages: int) -> None:
@@ -296,6 +299,12 @@ async def edit_defaults(
         await written.wait()
     await audit(parts, act.caller, "settings.set", of=group if group is not None else "all pages", **_told(deed))
     return job
+
+
+async def _set_for(parts: Parts, group: str | None) -> JsonObject:
+    """Give what is set for a group, or for all pages."""
+    for_all, groups = await parts.store.overrides()
+    return for_all if group is None else next((own for name, own in groups.values() if name == group), {})
 
 
 async def remove_group(parts: Parts, act: Act, name: str, *, if_revision: int | None = None) -> None:

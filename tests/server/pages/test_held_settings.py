@@ -58,3 +58,29 @@ async def test_the_form_of_a_page_mends_what_it_has_a_field_for(visitor: Visitor
     page = await visitor.store.page(NEWS)
     assert page is not None
     assert "every" not in page.settings
+
+
+@pytest.mark.parametrize("level", ["group", "all pages"])
+async def test_a_setting_that_this_version_does_not_know_can_be_let_go(visitor: Visitor, level: str) -> None:
+    number = await write(visitor, level, {"colour": "<red>"})
+    page = await visitor.store.page_by_id(number)
+    assert page is not None
+
+    await visitor.done("/settings/unset", key="colour", group=page.group if level == "group" else "")
+
+    for_all, groups = await visitor.store.overrides()
+    assert all("colour" not in own for own in (for_all, *(own for _, own in groups.values())))
+
+
+async def test_a_program_lets_a_setting_go_that_this_version_does_not_know(visitor: Visitor) -> None:
+    number = await write(visitor, "page", {"colour": "<red>", "mode": "on"})
+    path = f"/api/v1/pages/{number}"
+    async with visitor.rig.asking() as program:
+        held = {"If-Match": (await program.get(path)).headers["etag"]}
+        refused = await program.patch(path, json={"unset": ["color"]}, headers=held)
+        done = await program.patch(path, json={"unset": ["colour"]}, headers=held)
+
+    page = await visitor.store.page_by_id(number)
+    assert page is not None
+    assert (refused.status_code, "color" in refused.json()["detail"]) == (422, True)
+    assert (done.status_code, page.settings) == (200, {"mode": "on"})

@@ -165,6 +165,7 @@ async def edit(
         group=wanted.group,
         text=wanted.text,
         paused=wanted.paused,
+        held=(await demand_page(parts, number(page_id))).settings,
     )
     await edit_page(parts, Act(jobs, caller), number(page_id), deed, if_revision=revision)
     return await _shown(parts, number(page_id), response)

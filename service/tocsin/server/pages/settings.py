@@ -10,7 +10,6 @@ from fastapi.responses import Response
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page_origins, resolve_readable
-from tocsin.configuration.pages import check_page_keys
 from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
 from tocsin.server.jobs import PATIENCE_S, Work
@@ -155,7 +154,6 @@ async def unset(
     group: Annotated[str, Form(max_length=_LONGEST_GROUP)] = "",
 ) -> Response:
     """Let one setting inherit again; it is the way for those that no form can show."""
-    check_page_keys([key], source="settings")
     job = await edit_defaults(parts, Act(work, caller), group or None, {}, (key,))
     await job.wait(PATIENCE_S)
     return go_on(request, path_of(group or None), f"{key} is not set for {_whom(group or None)} any more.")

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from tocsin.configuration import check_page_keys
-from tocsin.errors import SettingsError
 from tocsin.server.api.schemas.common import GroupName, Json, Model
 from tocsin.settings import PageSettings
 
-
-def _known(key: str) -> str:
-    try:
-        check_page_keys([key], source="unset")
-    except SettingsError as exc:
-        raise ValueError(str(exc)) from exc
-    return key
-
-
-Key = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]
+Key = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]
+"""What is described; one that another version has set can be named as well, where it is set."""
 """The name of a setting of pages; an unknown one is refused with the nearest that there is."""
 
 Span = Annotated[
