@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
-from tocsin.spec.infrastructure.datetimes import is_valid_global, parse_datetime, parse_vague
+from tocsin.spec.infrastructure.datetimes import is_valid_global, parse_datetime
+from tocsin.spec.microdata.article_dates import begins_another, moment_of, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,13 +88,17 @@ def find_heading(root: Element) -> Heading:
     return Heading(None)
 
 
-def read_article(article: Element, bases: Bases) -> Article:
-    """Read one article (AT-07 to AT-11), in one walk."""
+def read_article(article: Element, bases: Bases, *, as_today: bool = False) -> Article:
+    """Read one article (AT-07 to AT-11), in one walk.
+
+    as_today  dates count as today's pages write them, too, see `article_dates`; that with `pubdate` comes before them
+    """
     reading = _Reading(bases)
-    # Whether the nearest section is the article itself, the nearest article is, and it is in the copy.
-    ahead = [(node, True, True, True) for node in reversed(article.children)]
+    # Whether the nearest section is the article itself, the nearest article is, it is in the copy, and what is said
+    # there is said of the article.
+    ahead = [(node, True, True, True, as_today) for node in reversed(article.children)]
     while ahead:
-        node, is_own, is_ours, is_kept = ahead.pop()
+        node, is_own, is_ours, is_kept, is_said = ahead.pop()
         if isinstance(node, str):
             continue
         if node.is_html():
@@ -101,9 +106,13 @@ def read_article(article: Element, bases: Bases) -> Article:
             is_own = is_own and node.tag not in _SECTIONS
             is_ours = is_ours and node.tag != "article"
             reading.look_at(node, is_ours=is_ours, is_kept=is_kept)
-        ahead.extend([(child, is_own, is_ours, is_kept) for child in reversed(node.children)])
+            is_said = is_said and is_ours and not begins_another(node)
+            if is_said:
+                reading.hear(node)
+        ahead.extend([(child, is_own, is_ours, is_kept, is_said) for child in reversed(node.children)])
     updated = latest(reading.changed)
     published = None if reading.published is None else _to_published(reading.published)
+    published = published or reading.said_published
     return Article(
         element=article,
         heading=reading.heading,
@@ -124,6 +133,8 @@ class _Reading:
         self.published: Element | None = None
         self.changed: list[str] = []
         self.permalink: str | None = None
+        self.said_published: str | None = None
+        self._has_said_updated = False
 
     def keeps(self, node: Element, *, is_own: bool) -> bool:
         """Say whether the copy keeps an element, going by that alone (AT-08).
@@ -153,6 +164,15 @@ class _Reading:
         elif node.tag in ("a", "area") and self.permalink is None:
             self.permalink = _to_permalink(node, self.bases)
 
+    def hear(self, node: Element) -> None:
+        """Take the first dates that the article tells as today's pages do."""
+        is_published, is_updated = says(node)
+        if is_published and self.said_published is None:
+            self.said_published = _to_published(node)
+        if is_updated and not self._has_said_updated and (moment := _to_published(node)) is not None:
+            self._has_said_updated = True
+            self.changed.append(moment)
+
 
 def latest(moments: Sequence[str]) -> str | None:
     """Give the latest of some moments, None of none."""
@@ -181,9 +201,8 @@ def _to_permalink(link: Element, bases: Bases) -> str | None:
 
 
 def _to_published(element: Element) -> str | None:
-    """Give the moment of a time element; midnight in UTC where it tells no time, or no zone."""
-    written = element.get("datetime")
-    found = parse_vague(element.text(), "content") if written is None else parse_vague(written, "attribute")
+    """Give the moment of a time or meta element; midnight in UTC where it tells no time, or no zone."""
+    found = moment_of(element)
     if found.date is None:
         return None
     if found.time is None or found.offset_minutes is None:

@@ -70,8 +70,8 @@ def to_atom(
     self_url       where the feed will be had; None if that is not known
     nosniff        the server forbids to guess, see `is_nosniff`
     base           what relative URLs are resolved against; None: the page's base element, else its address
-    profile        text: to the letter; export: the feed has its base, too, for the links in its title, and no two
-                   entries have the same id, which readers take for one entry
+    profile        text: to the letter; export: the feed has its base, too, for the links in its title, no two entries
+                   have the same id, which readers take for one entry, and dates count as today's pages write them, too
     Raises TooComplex for a page that no parser may be given.
     Source  text 003, converting HTML to Atom (AT-01 to AT-15)
     """
@@ -145,7 +145,7 @@ class _Writer:
             if self.cut >= _MOST_CUT:
                 self.cut += 1
                 continue
-            article = read_article(element, self.bases)
+            article = read_article(element, self.bases, as_today=self.profile == "export")
             entry = self._entry(article, number)
             if not entry or len(entry) > self.left:
                 self.cut += 1
