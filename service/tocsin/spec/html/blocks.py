@@ -170,8 +170,7 @@ class _Walk:
         blocks, line, take, without = self.blocks, self.line, self._take_whole, self.without
         stack: list[Any] = []
         mark, path, start = _MARKS.get(root.tag, 0), 0, len(blocks.texts)
-        inside, in_link, is_block = False, False, True
-        ahead = iter(root.children)
+        ahead, inside, in_link, is_block = iter(root.children), False, False, True
         while True:
             for node in ahead:
                 if type(node) is _TEXT:
