@@ -12,8 +12,6 @@ from tocsin.spec.html.microsyntax import SPACE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import turbohtml
-
     from tocsin.spec.html.meta import Meta
 
 Span = tuple[int, int]
@@ -98,28 +96,16 @@ class Stop:
     message: str
 
 
-class Parsed(NamedTuple):
-    """A page as its parser has it, for those who read more of it.
-
-    elements  by the parser's own
-    """
-
-    document: turbohtml.Document
-    elements: Mapping[object, PlacedElement]
-
-
 @dataclass(frozen=True, slots=True)
 class Places:
     """What a checker looks at in a page, in tree order, without template content.
 
     elements  those that the page declares something with, and all with an id or a language
     stop      why nothing behind it was read; None if all was
-    parsed    what they were read of; None for XHTML
     """
 
     elements: tuple[PlacedElement, ...]
     stop: Stop | None = None
-    parsed: Parsed | None = None
 
 
 def value_span(text: str, span: Span) -> tuple[int, int, str]:

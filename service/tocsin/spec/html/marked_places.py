@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.layout import PlacedElement
 from tocsin.spec.html.marked import MarkedPage, choose_marks, mark_html, read_marked
+from tocsin.spec.html.positions import ParsedPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,9 +25,9 @@ def read_marked_places(
     places  what a checker looks at in it
     Raises TooComplex for a page that no parser may be given.
     """
-    if places.parsed is not None:
-        page = mark_html(places.parsed.document, encoding)
-        return page, list(_with_those_before(map(places.parsed.elements.get, page.marks)))
+    if isinstance(places, ParsedPlaces):
+        page = mark_html(places.document, encoding)
+        return page, list(_with_those_before(map(places.by_node.get, page.marks)))
     page = read_marked(body, content_type)
     # Both are read by the same parser, which makes no element that is not written.
     chosen = choose_marks(places.elements, _is_html)

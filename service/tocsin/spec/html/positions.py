@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.document import empty_templates, to_meta
-from tocsin.spec.html.layout import (
-    ANYWHERE,
-    CHECKED,
-    MOST_PIECES,
-    Layout,
-    Parsed,
-    PlacedElement,
-    PlacedMeta,
-    Places,
-    Span,
-)
+from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def read_layout(text: str) -> Layout:
@@ -43,18 +38,30 @@ def read_layout(text: str) -> Layout:
     )
 
 
-def read_places(text: str) -> Places:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedPlaces(Places):
+    """What a checker looks at in a page of HTML, for those who read more of it.
+
+    document  the page as its parser has it
+    by_node   the elements, by the parser's own
+    """
+
+    document: turbohtml.Document
+    by_node: Mapping[object, PlacedElement]
+
+
+def read_places(text: str) -> ParsedPlaces:
     """Read every element of an HTML page that a checker looks at.
 
     Raises TooComplex for a page that no parser may be given.
     """
     document = _parse(text)
-    elements: dict[object, PlacedElement] = {
+    by_node: dict[object, PlacedElement] = {
         node: placed
         for node in document.iter_elements()
         if _is_checked(node) and (placed := _to_placed(node)) is not None
     }
-    return Places(tuple(elements.values()), parsed=Parsed(document, elements))
+    return ParsedPlaces(elements=tuple(by_node.values()), document=document, by_node=by_node)
 
 
 def _to_placed(node: turbohtml.Element) -> PlacedElement | None:
