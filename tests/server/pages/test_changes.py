@@ -171,6 +171,12 @@ async def test_a_storm_is_one_entry_and_each_page_is_told_of_only_after_a_questi
     assert storm.released_at is not None
 
 
+async def test_a_shared_change_that_is_not_there_says_where_to_look(visitor: Visitor) -> None:
+    answer = await visitor.post("/changes/storms/999/release")
+
+    assert (answer.status_code, "/changes?show=all" in answer.text) == (404, True)
+
+
 @pytest.mark.parametrize("path", ["/changes/NOPE", "/questions/999", f"/questions/{10**30}", "/jobs/NOPE"])
 async def test_what_there_is_not_is_told_with_the_mend(visitor: Visitor, path: str) -> None:
     assert "There is no such" in await visitor.get(path, status=404)

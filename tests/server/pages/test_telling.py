@@ -95,7 +95,7 @@ def test_an_unreachable_page_leads_to_its_question() -> None:
     told = told_of(events.UNREACHABLE)
 
     assert (told.question_id, told.tone) == (77, "bad")
-    assert told.notes == ("connect: connection refused", "312 pages of this host fail alike")
+    assert told.notes == ("no connection: connection refused", "312 pages of this host fail alike")
 
 
 def test_a_page_that_could_not_be_received_whole_is_told_as_such() -> None:

@@ -273,7 +273,13 @@ async def release(
     """Give each page of a shared change an alert of its own after all."""
     storm, back = await parts.store.storm(storm_id), local_path(back, "/changes")
     if storm is None:
-        raise Problem(404, "no-such-storm", "There is no such shared change", f"none has the number {storm_id}")
+        raise Problem(
+            404,
+            "no-such-storm",
+            "There is no such shared change",
+            f"none has the number {storm_id}",
+            mend="look for it at /changes?show=all; what is older than store.history is forgotten",
+        )
     withheld = await parts.store.count_withheld(storm_id)
     if not confirmed:
         return await page(

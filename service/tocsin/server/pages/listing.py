@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from tocsin.model import CheckOutcome, PageQuery, View
-from tocsin.server.pages.words import Room, short, short_url
+from tocsin.server.pages.words import Room, failure, short, short_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def problem_of(report: JsonObject) -> str:
     if not error or report.get("outcome") not in _FAILED:
         return ""
     kind, message = error if isinstance(error, list | tuple) else (error.get("kind"), error.get("message"))
-    return f"{kind}: {message}"
+    return failure(str(kind or ""), str(message or ""))
 
 
 def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:

@@ -17,7 +17,7 @@ from tocsin.server.pages.fitting import fitting, fitting_by
 from tocsin.server.pages.instructing import SCOPES, WHENS, Answer, read_answer
 from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.rendering import page
-from tocsin.server.pages.words import count, local_path, weight, zone_named
+from tocsin.server.pages.words import CAUSES, count, local_path, weight, zone_named
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 
@@ -35,21 +35,6 @@ _RULES: Final = "/questions?show=rules"
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
 
-CAUSES: Final = {
-    "dns": "its name was not found",
-    "connect": "no connection",
-    "tls": "the encrypted connection failed",
-    "timeout": "it took too long",
-    "protocol": "its answer was not HTTP",
-    "too-large": "it is larger than allowed",
-    "too-complex": "it is nested too deep to be read",
-    "empty": "it was empty",
-    "status": "the server refused it",
-    "decode": "what came could not be decoded",
-    "redirect": "its redirects lead nowhere",
-    "blocked-address": "it lies at an address that may not be dialled",
-    "crashed": "reading it ended the process",
-}
 SAID: Final = {
     "again": "try again",
     "never": "never again",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from tocsin import events
-from tocsin.server.pages.words import is_web
+from tocsin.server.pages.words import failure, is_web
 from tocsin.spec.microdata.changes_in_words import tell_changes
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
     notes = []
     if kind == events.UNREACHABLE:
         error, pages = _table(data.get("error")), _number(_table(data.get("question")).get("pages")) or 1
-        notes.append(f"{_words(error.get('kind')) or 'failed'}: {_words(error.get('message')) or 'no more is known'}")
+        notes.append(failure(_words(error.get("kind")) or "", _words(error.get("message")) or ""))
         if pages > 1:
             notes.append(f"{pages:,} pages of this host fail alike")
     if kind == events.DISALLOWED:

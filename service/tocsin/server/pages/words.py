@@ -22,6 +22,23 @@ _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 _YEAR_US: Final = 365 * 86_400 * 1_000_000
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
+CAUSES: Final = {
+    "dns": "its name was not found",
+    "connect": "no connection",
+    "tls": "the encrypted connection failed",
+    "timeout": "it took too long",
+    "protocol": "its answer was not HTTP",
+    "too-large": "it is larger than allowed",
+    "too-complex": "it is nested too deep to be read",
+    "empty": "it was empty",
+    "status": "the server refused it",
+    "decode": "what came could not be decoded",
+    "redirect": "its redirects lead nowhere",
+    "blocked-address": "it lies at an address that may not be dialled",
+    "crashed": "reading it ended the process",
+    "settings": "its settings cannot be used",
+}
+"""Why a page could not be received, by the kind of failure."""
 _FEWEST: Final = 8
 """Letters; of a text that must be cut to less nothing is shown."""
 
@@ -35,6 +52,11 @@ def short(text: str, most: int = 80) -> str:
     """Cut a text to so many letters, the last one an ellipsis."""
     line = " ".join(text.split()) if len(text) <= 10 * most else " ".join(text[: 10 * most].split())
     return clean(line if len(line) <= most else f"{line[: most - 1]}…")
+
+
+def failure(kind: str, message: str) -> str:
+    """Say why a page could not be received, and what was seen of that."""
+    return ": ".join(part for part in (CAUSES.get(kind, kind), message) if part) or "no more is known"
 
 
 class Room:
