@@ -15,6 +15,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fcntl import ioctl
+from termios import TIOCOUTQ
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from aiohttp import web
@@ -255,6 +257,15 @@ class RawOrigin:
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
+
+
+async def arrived(writer: asyncio.StreamWriter) -> None:
+    """Wait until the other side's system has all that was written: from then on it is there for whoever looks."""
+    transport = writer.transport
+    while not transport.is_closing() and (  # noqa: ASYNC110 - the system tells nobody
+        transport.get_write_buffer_size() or any(ioctl(writer.get_extra_info("socket"), TIOCOUTQ, bytes(4)))
+    ):
+        await asyncio.sleep(0)
 
 
 @contextmanager

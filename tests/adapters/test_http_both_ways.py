@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests import wire
-from tests.origin import RawOrigin
+from tests.origin import RawOrigin, arrived
 from tests.wire import fetcher, request
 from tocsin.errors import FetchError
 
@@ -122,7 +122,7 @@ async def end_of(answer: bytes) -> End:
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)
-        await writer.drain()
+        await arrived(writer)
         async with asyncio.TaskGroup() as group:
             asked = group.create_task(another_request(reader))
             for _ in range(TURNS):

@@ -13,7 +13,7 @@ from termios import TIOCOUTQ
 import pytest
 
 from tests.fakes import settle
-from tests.origin import RawOrigin, Talk, endless
+from tests.origin import RawOrigin, Talk, arrived, endless
 from tests.wire import PATIENT_S, fetcher, request, short
 from tocsin.adapters.http.lean import session
 from tocsin.errors import FetchFailed, FetchRefused
@@ -105,7 +105,7 @@ async def test_bytes_that_come_while_nobody_asks_are_no_answer_to_the_next_reque
         # The answer is read, and its connection lies idle, when the next one comes.
         await client.get(request(other.url()))
         writer.write(POISON)
-        await writer.drain()
+        await arrived(writer)
         said.set()
 
     said = asyncio.Event()

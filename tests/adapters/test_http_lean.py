@@ -10,7 +10,7 @@ import aiohappyeyeballs
 import pytest
 
 from tests.fakes import settle
-from tests.origin import Origin, Page, RawOrigin, hang
+from tests.origin import Origin, Page, RawOrigin, arrived, hang
 from tests.wire import client_tls, fetcher, request, server_tls
 from tocsin.adapters.http import limits
 from tocsin.adapters.http.lean import connection as lean_connection
@@ -162,7 +162,7 @@ async def test_what_comes_unasked_over_an_encrypted_connection_ends_it() -> None
         writer.write(HELLO)
         await go_on.wait()
         writer.write(HELLO.replace(b"hello", b"wrong"))
-        await writer.drain()
+        await arrived(writer)
         said.set()
 
     go_on = asyncio.Event()
