@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, shown, value_of
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-from tocsin.cli.signals.dry_run import InForce, look, to_record
-from tocsin.cli.sources import Source
+from tocsin.cli.signals.telling import to_record
+from tocsin.engine.dry_run import InForce, look
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
 
@@ -300,7 +300,7 @@ def test_letters_that_a_terminal_would_obey_are_harmless(installation: Installat
 def test_a_look_takes_any_bytes(body: bytes) -> None:
     in_force = InForce(PageSettings())
 
-    record = to_record(look(Source("-", body, None), in_force, 0), in_force, "-")
+    record = to_record(look(body, None, (), None, in_force, 0), in_force, "-")
 
     assert len(record["signals"]) == len(SIGNALS)
     assert json.dumps(record)

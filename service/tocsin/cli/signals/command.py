@@ -12,9 +12,10 @@ from tocsin.cli import output
 from tocsin.cli.asking import count
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.signals import noises
-from tocsin.cli.signals.dry_run import InForce, Sight, find_in_force, look, to_record
+from tocsin.cli.signals.telling import to_record
 from tocsin.cli.sources import Source, read_source
 from tocsin.configuration import parse_page_settings
+from tocsin.engine.dry_run import InForce, Sight, find_in_force, look
 from tocsin.errors import NotWatched, UsageError
 from tocsin.settings import PageSettings
 
@@ -63,7 +64,7 @@ def command(
     )
     in_force = _in_force(ctx, source, tried)
     found = read_source(source, in_force.policy, in_force.page.secrets if in_force.page is not None else None)
-    sight = look(found, in_force, now())
+    sight = look(found.body, found.content_type, found.headers, found.url, in_force, now())
     places = noises.places_of(in_force.beside, in_force.of_host)
     record = to_record(sight, in_force, found.name) | {"noise": [noises.to_record(place) for place in places]}
     output.emit(record, partial(_print, record, sight, in_force, places, found))

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from tocsin.configuration import resolve_page
 from tocsin.engine.assess import decide
-from tocsin.engine.noise import muted_keys, muted_signals
 from tocsin.engine.policies import asked_as
 from tocsin.engine.reading import Beheld, Wanted, behold, behold_other
 from tocsin.engine.ruling import rule_on, trace_data
@@ -18,20 +17,15 @@ from tocsin.model import Beside, HostNoise, PageRow, PageTask, StoredState
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.html.urls import host_and_origin, watch_url
-from tocsin.spec.signals import SIGNALS, SOURCES
-from tocsin.spec.signals.content_fingerprint import SHORT, unpack
 from tocsin.spec.topper.state import EMPTY, PageState, read_state
 
 if TYPE_CHECKING:
-    from tocsin.cli.sources import Source
+    from tocsin.engine.receive import Headers
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Store
     from tocsin.settings import PageSettings
-    from tocsin.spec.signals.values import Content
 
 _RECEIVED: Final = 200
-_BY_ITSELF: Final = "changing by itself: a counter, an age, today's date"
-_BESIDE: Final = "beside the content: navigation, advertisements, banners, related pages"
 
 
 class InForce(Struct, frozen=True):
@@ -92,19 +86,23 @@ async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
     )
 
 
-def look(source: Source, in_force: InForce, now: Instant) -> Sight:
+def look(
+    body: bytes, content_type: str | None, headers: Headers, url: str | None, in_force: InForce, now: Instant
+) -> Sight:
     """See a page as a check now would, and say what that would find.
 
+    headers  of the answer, names in lower case
+    url      after redirects; None where it is not known
     Raises TooComplex for a page that no parser may be given.
     """
     policy, page = in_force.policy, in_force.page
-    nosniff = is_nosniff([value for name, value in source.headers if name == "x-content-type-options"])
-    found = find_kind(source.body, source.content_type, nosniff=nosniff)
+    nosniff = is_nosniff([value for name, value in headers if name == "x-content-type-options"])
+    found = find_kind(body, content_type, nosniff=nosniff)
     is_html = found[0] is not Kind.OTHER
-    reading = read_page(source.body, source.content_type, found=found) if is_html else None
+    reading = read_page(body, content_type, found=found) if is_html else None
     latest = read_state(reading.metas) if reading is not None else EMPTY
     before = page.fields if page is not None else None
-    url = source.url or ""
+    url = url or ""
     wanted = Wanted(
         msgspec.structs.replace(policy, signals="all", mode="on"),
         _to_be_read(in_force.beside),
@@ -113,11 +111,9 @@ def look(source: Source, in_force: InForce, now: Instant) -> Sight:
         asked_as(policy, page.secrets if page is not None else None),
     )
     beheld = (
-        behold(
-            source.body, source.content_type, found, source.headers, url, wanted=wanted, before=before, latest=latest
-        )
+        behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=latest)
         if is_html
-        else behold_other(source.body, source.content_type, source.headers, url, wanted=wanted)
+        else behold_other(body, content_type, headers, url, wanted=wanted)
     )
     odd = reading.problems if reading is not None else found[1]
     problems = (*odd, *([beheld.problem] if beheld.problem else []))
@@ -166,69 +162,3 @@ def _task(page: PageRow, beside: Beside | None, stored: StoredState) -> PageTask
     return PageTask(
         page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last_checked_at, 0, None, beside=beside
     )
-
-
-def to_record(sight: Sight, in_force: InForce, name: str) -> dict[str, Any]:
-    """Tell what was seen, and what a check would say, as `--json` does; the noise is told by `noises`."""
-    policy, page = in_force.policy, in_force.page
-    readings = sight.beheld.readings
-    return {
-        "url": name,
-        "watched": page is not None,
-        "settings": {
-            "signals": policy.signals,
-            "signal_rules": list(policy.signal_rules),
-            "look_at": policy.look_at,
-            "ignore": policy.ignore,
-        },
-        "signals": signals_seen(sight, in_force.beside),
-        "content": None if readings is None or readings.content is None else content_seen(readings.content),
-        "suspicion": sight.beheld.suspicion,
-        "check": None
-        if page is None
-        else {
-            "outcome": sight.outcome,
-            "rule": sight.rule,
-            "reason": sight.reason,
-            "basis": sight.basis,
-            "changed": list(sight.changed),
-            "heeds_signals": sight.is_read,
-            "begins_anew": sight.is_new,
-            "trace": list(sight.trace),
-        },
-        "problems": list(sight.problems),
-    }
-
-
-def signals_seen(sight: Sight, beside: Beside | None) -> list[dict[str, Any]]:
-    """Tell each signal: what it is, its value on the page and at the last check, and whether it is muted."""
-    values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
-    known = beside.known.values if beside is not None and beside.known is not None else {}
-    muted = muted_signals(SOURCES, muted_keys(beside))
-    return [
-        {
-            "signal": signal.name,
-            "source": signal.source,
-            "what": signal.what,
-            "value": values.get(signal.name),
-            "last": known.get(signal.name),
-            "muted": signal.name in muted,
-        }
-        for signal in SIGNALS
-    ]
-
-
-def content_seen(content: Content) -> dict[str, Any]:
-    """Tell a content as it would be compared: the blocks that count, and the first letters of those that do not."""
-    unpacked = unpack(content.fingerprint)
-    counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
-    blocks = content.text.split("\n") if content.text else []
-    return {
-        "by_bytes": bool(counted) and not blocks,
-        "letters": sum(map(len, blocks)),
-        "blocks": blocks,
-        "left_out": [
-            {"text": text, "why": _BY_ITSELF if each.flags & SHORT else _BESIDE}
-            for text, each in zip(content.beside, beside, strict=False)
-        ],
-    }
