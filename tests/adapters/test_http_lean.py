@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 from typing import TYPE_CHECKING, Any
 
 import aiohappyeyeballs
@@ -20,11 +21,17 @@ from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    import socket
-
     from tocsin.adapters.http.lean.connection import Connection
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+
+def has_heard(opened: socket.socket) -> bool:
+    """Whether anything has come that is not read yet."""
+    try:
+        return bool(opened.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
 
 
 @pytest.fixture
@@ -34,7 +41,8 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def started(*targets: Any, **options: Any) -> socket.socket:
         opened = await start(*targets, **options)
-        await settle()
+        while not has_heard(opened):
+            await settle(1)
         return opened
 
     monkeypatch.setattr(aiohappyeyeballs, "start_connection", started)
