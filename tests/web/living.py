@@ -15,7 +15,7 @@ from tests.journey.running import PATIENCE_S, Home, Service, until
 from tests.web.town import EDITIONS, EVIL, GROUPS, HOSTILE, WORDS, Town
 from tocsin.adapters.system import SystemClock
 from tocsin.lists.pages import new_page
-from tocsin.model import AlertQuery, PageFilter
+from tocsin.model import PageFilter
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -143,15 +143,6 @@ class Living:
         for edition in range(1, editions + 1):
             self.town.publish(edition)
             await self.check()
-
-    async def hears_of(self, number: int) -> None:
-        """Wait until there are so many alerts."""
-        async with self.home.store() as store:
-
-            async def enough() -> bool:
-                return (await store.tally_alerts(AlertQuery())).number >= number
-
-            await until(enough, what=f"{number} alerts")
 
 
 def townspeople() -> list[NewPage]:
