@@ -17,7 +17,6 @@ OUTSIDE: Final = 16
 """Beside the content: navigation, advertisements, whatever a zone says."""
 
 _LONGEST_QUESTION: Final = 600
-_LONGEST_HEADING: Final = 80
 _PROSE: Final = 60
 
 

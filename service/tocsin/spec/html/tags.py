@@ -34,10 +34,6 @@ class Attribute(NamedTuple):
     value_end: int
     quote: bytes
 
-    def has_value(self) -> bool:
-        """Say whether an equals sign follows the name."""
-        return self.end > self.start + len(self.name)
-
 
 def next_attribute(body: bytes, place: int) -> Attribute | None:
     """Read the attribute of a tag that begins at `place` or after it; None at the tag's end.
