@@ -377,28 +377,3 @@ def test_every_reference_to_a_large_table_can_be_followed_back(db: sqlite3.Conne
 
     assert columns
     assert all(step.startswith("SEARCH") for step in steps)
-
-
-def test_every_query_is_used() -> None:
-    code = "".join(path.read_text("utf-8") for path in CODE.glob("*.py"))
-    sql = "".join(path.read_text("utf-8") for path in (CODE / "queries").glob("*.sql"))
-    # Names that are put together in the code: by_FILTER, covered_by_SCOPE, forget_WHAT, and the invariants' own.
-    composed = re.compile(r"by_\w+|covered_by_\w+|forget_\w+|in_\w+|of_\w+")
-
-    unused = [
-        f"{area}.{name}"
-        for area in areas()
-        for name in queries(area)
-        if f'"{name}"' not in code
-        and f"'{name}'" not in code
-        and f"{{{name}}}" not in sql
-        and not composed.fullmatch(name)
-    ]
-
-    assert unused == []
-
-
-def test_every_query_is_named_once_in_its_file() -> None:
-    for path in (CODE / "queries").glob("*.sql"):
-        names = re.findall(r"^-- name: (\w+)$", path.read_text("utf-8"), re.MULTILINE)
-        assert len(names) == len(set(names)), path.name
