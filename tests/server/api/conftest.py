@@ -16,6 +16,7 @@ from tests.server.lived import SINKS, live
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
+from tocsin.server import making
 from tocsin.settings import Settings, SinkSettings
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ class Lived(NamedTuple):
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     folder = tmp_path_factory.mktemp("lived")
     return Lived(folder, asyncio.run(live(folder)))
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, nobody who waits for a document gives up; a test may be less patient."""
+    monkeypatch.setattr(making, "WAIT_S", 3600)
 
 
 @pytest.fixture

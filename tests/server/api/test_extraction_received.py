@@ -180,10 +180,10 @@ async def test_those_who_wait_for_slow_pages_leave_room_for_others(
         for page_id in slow:
             group.create_task(api.call("GET", f"/pages/{page_id}/extract/ical"))
         await api.rig.service.was_asked(AT_ONCE)
-        monkeypatch.setattr(making, "WAIT_S", 0)
 
-        kept, refused = await got(api, "ical"), await api.call("GET", f"{AT}/turtle")
-        monkeypatch.undo()
+        with monkeypatch.context() as hurried:
+            hurried.setattr(making, "WAIT_S", 0)
+            kept, refused = await got(api, "ical"), await api.call("GET", f"{AT}/turtle")
         api.rig.service.held.set()
 
     assert ("Jazz" in kept.text, kept.headers["tocsin-stale"]) == (True, "busy")
