@@ -98,7 +98,7 @@ class Rounds:
         self._site.freeze()
         self._receivers.is_well, self._receivers.is_down = True, False
         began = time.monotonic()
-        self._tocsin.configure(self._receivers, fetchers=max(NUMBERS))
+        self._tocsin.configure(self._receivers, fetchers=max(NUMBERS), patient=True)
         process = await self._start(None)
         while (left := self._unsettled()) and time.monotonic() - began < SETTLE_S:
             if await _wait(process, 0.5):

@@ -35,7 +35,7 @@ tries = 1
 [fetch]
 fetchers = {fetchers}
 unconditional_every = 1000000
-deadlines = {{ first_byte = "2s", total = "5s" }}
+deadlines = {{ first_byte = "{first_byte}", total = "{total}" }}
 [hosts]
 concurrency = 4
 delay = "0s"
@@ -61,12 +61,12 @@ format = "json"
 type = "webhook"
 url = "{flaky_url}"
 secret = "{secret}"
-timeout = "1s"
+timeout = "{taken}"
 [sinks.{down}]
 type = "webhook"
 url = "{down_url}"
 secret = "{secret}"
-timeout = "1s"
+timeout = "{taken}"
 [sinks.lines]
 type = "file"
 path = "{folder}/alerts.jsonl"
@@ -82,12 +82,16 @@ class Tocsin:
         self.lines = folder / "alerts.jsonl"
         self._log = folder / "log.jsonl"
 
-    def configure(self, receivers: Receivers, *, fetchers: int) -> None:
-        """Write the configuration."""
+    def configure(self, receivers: Receivers, *, fetchers: int, patient: bool = False) -> None:
+        """Write the configuration; where it is `patient`, nothing fails that only takes its time."""
+        first_byte, total, taken = ("60s", "60s", "60s") if patient else ("2s", "5s", "1s")
         text = _SETTINGS.format(
             folder=self.folder,
             storm_pages=STORM_PAGES,
             fetchers=fetchers,
+            first_byte=first_byte,
+            total=total,
+            taken=taken,
             flaky=FLAKY,
             flaky_url=receivers.url(FLAKY),
             down=DOWN,
