@@ -52,6 +52,21 @@ def test_a_finding_stands_where_the_author_looks(page: str, rule: str, place: in
     assert places(rule, page) == [place]
 
 
+@pytest.mark.parametrize(
+    ("element", "rule"), [("<p itemscope itemtype=b>", "MD-03"), ("<p itemscope><b itemprop=a:b></b>", "MD-08")]
+)
+def test_a_fault_that_many_elements_have_is_told_of_each(element: str, rule: str) -> None:
+    page = f"<!DOCTYPE html><p itemscope itemtype=urn:x:a><b itemprop=a></b>{element}{element}{element}"
+
+    assert len(places(rule, page)) == 3
+
+
+def test_a_type_of_no_item_is_judged_where_it_is_one() -> None:
+    page = "<!DOCTYPE html><p itemtype=b><p itemscope itemtype=b>"
+
+    assert (len(places("MD-02", page)), len(places("MD-03", page))) == (1, 1)
+
+
 def test_in_xhtml_findings_stand_at_their_elements_too() -> None:
     body = (
         "<p itemprop='x'/><s:g itemprop='y' itemscope=''/><template><p itemprop='z'/></template>"

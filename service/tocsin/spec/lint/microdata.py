@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.findings import Found, Level
+from tocsin.spec.html.layout import MICRODATA
 from tocsin.spec.html.microsyntax import SPACE, split_tokens
 from tocsin.spec.infrastructure.keywords import is_valid_boolean
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _WITHOUT_IDS: Final = frozenset({WORK})
 """The vocabularies of the text whose items have no global identifiers."""
+_ITEM_ATTRIBUTES: Final = MICRODATA - {"itemprop"}
 _OF_ITEMS: Final = (
     ("itemtype", "MD-02", "has no type"),
     ("itemid", "MD-06", "has no identifier"),
@@ -49,16 +51,35 @@ def check_microdata(page: WrittenPage) -> Iterator[Found]:
     if placed is None:
         return
     identifiers = {element.values["id"] for element in page.places.elements if element.values.get("id")}
-    right = set[str]()
+    right_types, right_names = set[str](), set[str]()
     for element in page.places.elements:
-        if ":" not in element.tag:  # elsewhere these attributes say nothing
-            yield from _check_attributes(page, element, identifiers)
-            yield from check_itemprop(page, element, right)
+        if ":" in element.tag:  # elsewhere these attributes say nothing
+            continue
+        if not _ITEM_ATTRIBUTES.isdisjoint(element.values):
+            yield from _check_attributes(page, element, identifiers, right_types)
+        if (names := element.get("itemprop")) is not None:
+            yield from _unless_right(names, right_names, check_itemprop(page, element))
     for check in _CHECKS:
         yield from check(page, placed)
 
 
-def _check_attributes(page: WrittenPage, element: PlacedElement, identifiers: set[str]) -> Iterator[Found]:
+def _unless_right(written: str, right: set[str], judged: Iterator[Found]) -> Iterator[Found]:
+    """Give what is wrong with a value; nothing is looked for where it is known to be right.
+
+    right   values with which nothing is wrong wherever they stand; grows
+    judged  what is found as soon as somebody asks
+    """
+    if written in right:
+        return
+    found = tuple(judged)
+    if not found:
+        right.add(written)
+    yield from found
+
+
+def _check_attributes(
+    page: WrittenPage, element: PlacedElement, identifiers: set[str], right_types: set[str]
+) -> Iterator[Found]:
     scope = element.get("itemscope")
     if scope is None:
         for attribute, rule, what in _OF_ITEMS:
@@ -72,7 +93,7 @@ def _check_attributes(page: WrittenPage, element: PlacedElement, identifiers: se
         message = f"itemscope is true by standing here, whatever {shown(scope)} is to say; write it bare"
         yield Found(page.place_in(element, "itemscope"), "MD-01", Level.ERROR, message)
     if (type_ := element.get("itemtype")) is not None:
-        yield from _check_type(page, element, type_)
+        yield from _unless_right(type_, right_types, _check_type(page, element, type_))
     if (identifier := element.get("itemid")) is not None:
         yield from _check_identifier(page, element, identifier)
     if element.get("itemref") is not None:

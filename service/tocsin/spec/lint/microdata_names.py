@@ -29,21 +29,8 @@ _LONGEST: Final = 2000
 _OF_TEXT: Final = frozenset({Kind.TEXT, Kind.TIME})
 
 
-def check_itemprop(page: WrittenPage, element: PlacedElement, right: set[str]) -> Iterator[Found]:
-    """Judge the names in one itemprop, whatever item it belongs to (MD-08).
-
-    right  values of itemprop that nothing is wrong with, which are not looked at again; grows
-    """
-    written = element.get("itemprop")
-    if written is None or written in right:
-        return
-    found = tuple(_judge_names(page, element))
-    if not found:
-        right.add(written)
-    yield from found
-
-
-def _judge_names(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+    """Judge the names in an itemprop, whatever item it belongs to (MD-08)."""
     known: set[str] = set()
     for place, token in page.tokens(element, "itemprop"):
         problem = _against_url(token)
