@@ -64,13 +64,13 @@ _FIGURE_OF_FACT: Final = re.compile(
     |\d[ ]?[–—−-][ ]?\d                      # ranges
     |\d{5,}[ ]\d|\d[ ]\d{2}[ ]\d|(?<=\()0|(?<!\d)0\d   # telephone numbers
     |\d[a-zà-žα-ωа-я]|(?<=[a-zà-žα-ωа-я])\d  # what is one word with its figure
-    |(?<!\d)(?:19|20)\d\d(?!\d)[^\d]+\d|\d[^\d]+(?<!\d)(?:19|20)\d\d(?!\d)   # a date with its year
+    |(?<!\d)(?:19|20)\d\d(?!\d)[^\d]++\d|\d[^\d]++(?:19|20)\d\d(?!\d)   # a date with its year
     |(?<!\d)(?:19|20)\d\d\W*$               # a year
-    |\d[ ]?(?:km|kg|g|mg|m|cm|mm|ha|l|ml|cl|dl|gb|mb|tb|kb|kwh?|mw|hp|ps|v|w|hz|ghz|mhz|mph|bar|px|in|ft|lbs?|oz|qm|
-       h|std|min|minutes?|minuten|minutos?|minuti|hours?|stunden|heures|horas|ore|am|pm|a\.m|p\.m|uhr|часов|мин|кг|км|
+    |\d[ ]?(?=[^\W\d_])(?:
+       km|kg|g|mg|m|cm|mm|ha|l|ml|cl|dl|gb|mb|tb|kb|kwh?|mw|hp|ps|v|w|hz|ghz|mhz|mph|bar|px|in|ft|lbs?|oz|qm|h|std|min|minutes?|minuten|minutos?|minuti|hours?|stunden|heures|horas|ore|am|pm|a\.m|p\.m|uhr|часов|мин|кг|км|
        euros?|dollars?|cents?|pesos|reais|francs?|franken|kr|kč|zł|ft|lei|tl|lira|руб\w*|р|грн|usd|eur|gbp|chf|jpy|cny|
        sek|nok|dkk|pln|czk|inr|brl|درهم|ريال|جنيه|دينار|ليرة)(?![^\W_])
-    |\d\s?(?:元|円|圆|块|万元|원|公里|千米|公斤|千克|克|米|平方|小时|分钟|分|秒|岁|层|号|點|点|年|月|日|時|歳|階|番|丁目|才)
+    |\d\s?(?:[元円圆块원克米分秒岁层号點点年月日時歳階番才]|万元|公里|千米|公斤|千克|平方|小时|丁目)
     |(?<=第)\d|(?<=第\s)\d
     |\d(?:st|nd|rd|th|er|º|ª)?\.?[ ](?:(?:of|de)[ ])?(?:MONTHS)
     )""".replace("MONTHS", _MONTHS),
@@ -87,6 +87,7 @@ _NAME_BEFORE_FIGURE: Final = re.compile(
 _LABEL: Final = re.compile(r"[^\W\d]\W{0,3}[:：]\s?\W{0,2}\d")
 _NUMBERED: Final = re.compile(r"[^\W\d_]\W{1,3}\d{1,2}\W{0,2}$")
 """A figure of one or two digits that ends a line belongs to what stands before it: `Room 12`."""
+_LONGEST_NUMBER: Final = 9
 
 
 def without_tokens(text: str) -> str:
@@ -150,7 +151,7 @@ def _is_fact(text: str) -> bool:
         return True
     if (":" in text or "：" in text) and _LABEL.search(text) is not None:
         return True
-    return _NUMBERED.search(text) is not None or len(_FIGURE.findall(text)) > _MOST_FIGURES
+    return _NUMBERED.search(text[-_LONGEST_NUMBER:]) is not None or len(_FIGURE.findall(text)) > _MOST_FIGURES
 
 
 def _count_words(text: str) -> int:
