@@ -48,6 +48,19 @@ async def test_every_page_that_shows_settings_is_shown(visitor: Visitor, level: 
     assert all(shown)
 
 
+async def test_the_settings_of_a_page_that_is_held_say_why_and_how_to_mend_it(visitor: Visitor) -> None:
+    number = await write(visitor, "page", {"colour": "<red>", "tries": -1})
+    (held,) = tree(await visitor.get(f"/pages/{number}/settings")).xpath("//*[@id='held']")
+    await visitor.store.edit_pages(
+        [number], 1, settings={}, unset=("colour", "tries"), paused=None, group=None, text=None, clear_text=False
+    )
+    mended = tree(await visitor.get(f"/pages/{number}/settings"))
+
+    said = " ".join(held.text_content().split())
+    assert all(word in said for word in ("colour", "tries", "--unset"))
+    assert not mended.xpath("//*[@id='held']")
+
+
 async def test_the_form_of_a_page_mends_what_it_has_a_field_for(visitor: Visitor) -> None:
     number = await write(visitor, "page", {"every": "0s"})
     path = f"/pages/{number}/settings"

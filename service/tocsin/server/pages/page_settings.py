@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tocsin.configuration import mask, parse_page_settings, resolve_page_origins, resolve_readable
+from tocsin.configuration.pages import mend_of
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.server import actions
@@ -20,6 +21,7 @@ from tocsin.server.pages.notices import go_on
 from tocsin.server.pages.page import frame_of
 from tocsin.server.pages.rendering import page
 from tocsin.server.pages.setting_forms import read_revision
+from tocsin.server.pages.words import short
 from tocsin.server.parts import Given, Parts
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ async def _show(
     group: dict[str, Any] = next((settings for name, settings in groups.values() if name == row.group), {})
     settings, origins = parts.service.settings(), parts.service.origins()
     inherited = resolve_readable(settings.pages, for_all, group, {}).settings
+    refused = resolve_readable(settings.pages, for_all, group, row.settings).refused
     typed = typed or {}
     own = {**as_typed(row.settings), **{key: value for key, value in typed.items() if key in FORM_KEYS}}
     return await page(
@@ -68,6 +71,8 @@ async def _show(
         group=typed.get("group", row.group),
         groups=[each.name for each in (await parts.store.group_rows())[:40]],
         wrong=wrong,
+        held=[short(each.why, 400) for each in refused],
+        mend=mend_of(refused, url=row.url, group=row.group) if refused else "",
     )
 
 
