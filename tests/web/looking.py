@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from axe_core_python.async_playwright import Axe  # type: ignore[import-untyped] # it has no types
+from playwright.async_api import Error
 
 from tests.journey.running import PATIENCE_S
 
@@ -32,6 +33,7 @@ class Window:
     said      what its console said: errors, and what the content policy refused
     elsewhere URLs that were asked for at other places than ours
     dialogs   that were opened
+    answers   of our service to what was asked for, and requests that failed, in order
     """
 
     def __init__(self, page: Page, base: str) -> None:
@@ -39,10 +41,13 @@ class Window:
         self.said: list[str] = []
         self.elsewhere: list[str] = []
         self.dialogs: list[str] = []
+        self.answers: list[str] = []
         page.on("console", lambda message: self.said.append(message.text))
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("request", lambda request: self._asks(request.url))
         page.on("dialog", lambda dialog: self.dialogs.append(dialog.message))
+        page.on("response", lambda answer: self.answers.append(f"{answer.request.method} {answer.url} {answer.status}"))
+        page.on("requestfailed", lambda request: self.answers.append(f"{request.url}: {request.failure}"))
 
     @classmethod
     @asynccontextmanager
@@ -51,10 +56,19 @@ class Window:
         context = await browser.new_context(viewport={"width": width, "height": 800}, **options)
         context.set_default_timeout(PATIENCE_MS)
         context.set_default_navigation_timeout(PATIENCE_MS)
+        window = cls(await context.new_page(), base)
         try:
-            yield cls(await context.new_page(), base)
+            yield window
+        except (AssertionError, Error) as exc:
+            exc.add_note(await window.shown())
+            raise
         finally:
             await context.close()
+
+    async def shown(self) -> str:
+        """What stands in it, and how it came there, for whoever asks why something else was to be there."""
+        text = await self.page.evaluate("document.body ? document.body.innerText : ''")
+        return "\n".join([f"{self.page.url} shows:", text[:1000], "after:", *self.answers[-12:]])
 
     def _asks(self, url: str) -> None:
         if urlsplit(url).netloc != urlsplit(self._base).netloc and not url.startswith("data:"):
