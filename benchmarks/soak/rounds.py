@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTLE_S = 240.0
-_STOP_S = 30.0
+_STOP_S = 120.0
 _CHECK_EVERY = 10
 _DOWN = range(2, 5)
 _BURST = 0.3

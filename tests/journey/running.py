@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PATIENCE_S = 150.0
 """How long anything is waited for: it ends what never comes, and a machine with other work does not reach it."""
-STOPS_WITHIN_S = 40.0
+STOPS_WITHIN_S = 120.0
 """How long the program may take to stop; a test lets it wait for a site for longer."""
 
 PORTS = range(20_000, 28_000)
