@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.microdata.likeness import Side, find_alike
 from tocsin.spec.microdata.packing import SHORTENED
+from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from tocsin.spec.microdata.sameness import Sameness, Values
-    from tocsin.spec.microdata.values import Item, Microdata
+    from tocsin.spec.microdata.values import Microdata
 
     _Key: TypeAlias = Callable[["Placed"], Hashable | None]
 
@@ -80,7 +82,8 @@ def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Mat
     and their label is, which no other one has; else if they have distinctive properties in common, see `likeness`; else
     by type and position: in order, between the same ones of their type, so that the last one of a list is not the one
     that went from its top. Who got or lost a global id is known by its label, or by all that it says; who is of another
-    type now, by the latter. Takes as long as there are values, and no longer.
+    type now, by the latter. What is within another item on the other side alone has moved: that is the same one if it
+    is equal, or has the same type and global id. Takes as long as there are values, and no longer.
     """
     matching = _Matching(before, latest, sameness)
     contents = sameness.contents
@@ -97,6 +100,7 @@ def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Mat
     matching.forget_the_end()
     matching.match_neighbours()
     matching.forget_the_end()
+    matching.match_moved(lambda one: sameness.number(one.item), _only(with_id=True, key=_key))
     return matching.matches()
 
 
@@ -148,6 +152,43 @@ def _next_to(placed: Iterable[Placed], known: Mapping[int, int]) -> dict[int, Ha
     return found
 
 
+def _within(side: Sequence[Placed], sameness: Sameness) -> Iterator[Placed]:
+    """Go through the items within these, each once; each has the place and the number of the outermost one."""
+    seen = {outermost.item for outermost in side}
+    for outermost in side:
+        ahead = [outermost.item]
+        while ahead:
+            for value in chain.from_iterable(sameness.values(ahead.pop()).values()):
+                if isinstance(value, Item) and value not in seen:
+                    seen.add(value)
+                    ahead.append(value)
+                    yield outermost._replace(item=value)
+
+
+def _moved(
+    left: Iterable[Placed], was: Iterable[Placed], now: Iterable[Placed], key: _Key
+) -> list[tuple[Placed, Placed]]:
+    """Pair those that are left of one side with what is within another item on the other side alone.
+
+    was, now  what is within others on their own side, and on the other one
+    """
+    stays = Counter(map(key, was))
+    moved: dict[Hashable, deque[Placed]] = {}
+    for one in now:
+        if stays[key(one)] > 0:
+            stays[key(one)] -= 1
+        else:
+            moved.setdefault(key(one), deque()).append(one)
+    moved.pop(None, None)
+    return [(one, same.popleft()) for one in left if (same := moved.get(key(one)))]
+
+
+def _without(placed: Iterable[Placed], pairs: Iterable[tuple[Placed, Placed]], side: int) -> list[Placed]:
+    """Leave out those that stand on one side of these pairs."""
+    paired = {pair[side].item for pair in pairs}
+    return [one for one in placed if one.item not in paired]
+
+
 class _Matching:
     """The items of two readings that nobody has matched yet, and the pairs so far."""
 
@@ -192,6 +233,18 @@ class _Matching:
 
         for label in (self.label, lambda _one: None):
             self.match(of(was, label), of(now, label))
+
+    def match_moved(self, *keys: _Key) -> None:
+        """Match those of the same key, by the first one first, of which one is within another item."""
+        if not (self._before or self._latest):
+            return
+        was, now = (list(_within(side, self._sameness)) for side in self._all)
+        for key in keys:
+            into, out_of = _moved(self._before, was, now, key), _moved(self._latest, now, was, key)
+            self._pairs += [(one, other._replace(position=one.position)) for one, other in into]
+            self._pairs += [(other, one) for one, other in out_of]
+            self._before, was = _without(self._before, into, 0), _without(was, out_of, 1)
+            self._latest, now = _without(self._latest, out_of, 0), _without(now, into, 1)
 
     def label(self, one: Placed) -> str | None:
         """Give the label of an item."""
