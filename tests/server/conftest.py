@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.server import patience
 from tests.server.rig import Rig, served
 from tocsin.adapters.stores import open_store
+from tocsin.server.jobs import Job
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
     import httpx
 
     from tocsin.ports import Store
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that people start are waited for."""
+    monkeypatch.setattr(Job, "wait", patience.wait)
 
 
 @pytest.fixture

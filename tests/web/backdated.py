@@ -9,20 +9,23 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tests.server import patience
 from tocsin.adapters.system import SystemClock
 from tocsin.cli.__main__ import main
+from tocsin.server.jobs import Job
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
 
 
 def at_work(seconds: int, arguments: list[str]) -> None:
-    """Run a command with the clock set back."""
+    """Run a command with the clock set back; jobs that people start are waited for."""
 
     def now(self: SystemClock) -> Instant:  # noqa: ARG001 - the clock that it becomes a method of
         return time.time_ns() // 1000 - seconds * 1_000_000
 
-    SystemClock.now = now  # type: ignore[method-assign] # it is the clock of this process alone
+    Job.wait = patience.wait  # type: ignore[method-assign, assignment] # they are those of this process alone
+    SystemClock.now = now  # type: ignore[method-assign] # so is the clock
     main(arguments)
 
 

@@ -10,10 +10,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
+from tests.server import patience
 from tests.web.asking import Reader
 from tests.web.living import Living
 from tests.web.looking import PATIENCE_MS
 from tocsin.adapters.stores import open_store
+from tocsin.server.jobs import Job
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -29,6 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.timeout(400))
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that people start are waited for."""
+    monkeypatch.setattr(Job, "wait", patience.wait)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
