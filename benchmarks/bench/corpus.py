@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 200
 MEAN_BYTES = 52_000
-HEAD_BYTES = 5_800
 LATE = 10
 """One in so many pages declares its encoding late."""
 _SHORTEST, _LONGEST = 6_000, 122_000

@@ -52,7 +52,7 @@ def window_of(names: list[str]) -> str:
         return "storm"
     if seen & {"states.insert_verdict", "storms.insert_verdict"}:
         return "verdict"
-    if seen & {"work.note_check", "work.note_equal", "work.note_new", "work.note_same", "work.note_same_anew"}:
+    if any(name.startswith("work.note_") for name in seen):
         return "commit"
     if "renders.insert_rendering" in seen or {"work.standing", "alerts.reserve"} <= seen:
         return "rendering"
