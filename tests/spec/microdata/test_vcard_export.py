@@ -123,7 +123,7 @@ def test_values_are_written_as_readers_expect_them(html: str, line: str) -> None
     [
         *(("bday", "May"), ("bday", "12009-01-02"), ("photo", "me.png"), ("url", "site"), ("photo", "javascript:x")),
         *(("geo", "1,2"), ("geo", "90.1;0"), ("geo", "-91;0"), ("geo", "0;181"), ("geo", f"0;1.{'0' * 40}")),
-        *(("rev", "soon"), ("rev", "2008-07-20 21:00Z"), ("rev", "12008-07-20T21:00Z")),
+        *(("rev", "soon"), ("rev", "2008-07-20T21:00"), ("rev", "12008-07-20T21:00Z")),
     ],
 )
 def test_values_that_the_format_does_not_allow_are_left_out(name: str, value: str) -> None:

@@ -13,6 +13,7 @@ from tocsin.spec.microdata.icalendar_text import Events
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.recurrence import fit_rule, is_day, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
+from tocsin.spec.microdata.written_times import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,16 +133,8 @@ def export_datetime(text: str) -> str | None:
     Moments are told to the second, years have four digits: iCalendar knows no others.
     Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
     """
-    if is_valid_date(text):
-        basic = text.replace("-", "")
-        return basic if is_day(basic) else None
-    moment = parse_datetime(text)
-    if moment is None:
-        return None
-    date, _, time = moment.utc.partition("T")
-    if not is_valid_date(date) or len(date) != len("2009-05-05"):
-        return None
-    return f"{date.replace('-', '')}T{time[:8].replace(':', '')}Z"
+    basic = export_time(text)
+    return basic if basic is not None and (is_day(basic) or basic.endswith("Z")) else None
 
 
 def export_time(text: str) -> str | None:
@@ -150,11 +143,18 @@ def export_time(text: str) -> str | None:
     Deviation: the text knows no such time of an event, but most pages do not say where theirs is counted from.
     Source  RFC 5545, 3.3.5, form 1
     """
-    basic = export_datetime(text)
-    if basic is not None:
-        return basic
-    as_utc = export_datetime(f"{text.replace(' ', 'T', 1)}Z")
-    return None if as_utc is None else as_utc.removesuffix("Z")
+    written = normalise(text)
+    if written is None or "T" not in written:
+        return None if written is None else written.replace("-", "")
+    moment = parse_datetime(written)
+    floating = parse_datetime(f"{written}Z") if moment is None else None
+    told = moment or floating
+    if told is None:
+        return None
+    date, _, time = told.utc.partition("T")
+    if not is_valid_date(date) or len(date) != len("2009-05-05"):
+        return None
+    return f"{date.replace('-', '')}T{time[:8].replace(':', '')}{'' if moment is None else 'Z'}"
 
 
 def _find_start(event: Item) -> str:

@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
+from tocsin.spec.infrastructure.datetimes import is_valid_global
 from tocsin.spec.microdata.hcard import NAME_PARTS, is_on_earth, is_valid_tz
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.values import Kind
 from tocsin.spec.microdata.vcard_text import Cards
+from tocsin.spec.microdata.written_times import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +30,6 @@ _DATA = re.compile("data:", re.IGNORECASE)
 _SCHEMES: Final = {"EMAIL": "mailto:", "TEL": "tel:"}
 _LONGEST: Final = 1000
 """So much of a text can be somebody's name."""
-_SHORT_TIME = re.compile(r"(T[0-9]{2}:[0-9]{2})(?=Z|[+-])")
 _INITIAL = re.compile(r"\w\.?")
 
 
@@ -169,8 +169,7 @@ def _join_parts(
 
 def _write_time(text: str) -> tuple[str, list[tuple[str, str]]] | None:
     """Write a date, or a moment to the second, in a year of four digits (RFC 2426); None for what is neither."""
-    if is_valid_date(text) and text[4] == "-":
-        return text, [("VALUE", "DATE")]
-    if is_valid_global(text) and parse_datetime(text) is not None:
-        return _SHORT_TIME.sub(r"\1:00", text), [("VALUE", "DATE-TIME")]
-    return None
+    written = normalise(text)
+    if written is None or "T" not in written:
+        return None if written is None else (written, [("VALUE", "DATE")])
+    return (written, [("VALUE", "DATE-TIME")]) if is_valid_global(written) else None
