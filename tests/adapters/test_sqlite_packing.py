@@ -24,6 +24,7 @@ from tocsin.adapters.stores.sqlite.packing import (
     unpack_why,
     url_key,
 )
+from tocsin.errors import StoreError
 from tocsin.model import CheckOutcome, CheckReport
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.topper.state import FIELDS
@@ -139,3 +140,11 @@ def test_what_are_no_values_of_a_state_is_not_shown(broken: bytes | str | None) 
 @given(st.text())
 def test_the_key_of_a_url_fills_four_bytes_at_most(url: str) -> None:
     assert -(2**31) <= url_key(url) < 2**31
+
+
+@pytest.mark.parametrize("written", ["[1]", "{", "", "\x1b[31m"])
+def test_what_is_no_object_in_the_store_is_said_with_the_mend(written: str) -> None:
+    with pytest.raises(StoreError, match=r"where a JSON object must be .* restore a backup") as said:
+        read_object(written)
+
+    assert "\x1b" not in str(said.value)

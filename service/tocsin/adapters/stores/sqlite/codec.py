@@ -6,14 +6,16 @@ from typing import Any
 
 import msgspec
 
+from tocsin.errors import StoreError
 from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
 
 _encode = msgspec.json.Encoder().encode
+_SHOWN = 60
 
 read_attempts = msgspec.json.Decoder(tuple[Attempt, ...]).decode
 read_instruction = msgspec.json.Decoder(Instruction).decode
 read_report = msgspec.json.Decoder(CheckReport).decode
-read_object = msgspec.json.Decoder(JsonObject).decode
+_read_object = msgspec.json.Decoder(JsonObject).decode
 read_names = msgspec.json.Decoder(tuple[str, ...]).decode
 read_ids = msgspec.json.Decoder(list[int]).decode
 read_pair = msgspec.json.Decoder(tuple[str, str]).decode
@@ -23,6 +25,17 @@ read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], .
 # The values of a state are packed: they are read with each page that is due, and are the most of what is stored.
 read_fields = msgspec.msgpack.Decoder(tuple[str | None, ...]).decode
 write_fields = msgspec.msgpack.Encoder().encode
+
+
+def read_object(text: str) -> JsonObject:
+    """Read a JSON object; raises StoreError for what is none, which only another program has written."""
+    try:
+        return _read_object(text)
+    except msgspec.DecodeError as exc:
+        raise StoreError(
+            f"the store holds {text[:_SHOWN]!r} where a JSON object must be ({exc}); if it was written by hand, mend "
+            "it, else restore a backup"
+        ) from exc
 
 
 def to_json(value: Any) -> str:
