@@ -15,13 +15,18 @@ import click
 from tocsin import __version__
 from tocsin.cli import output
 from tocsin.cli.commands import COMMANDS, SECTIONS
+from tocsin.cli.streams import stand_in_for_closed
 from tocsin.errors import TocsinError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_MENDS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room, and call again"),
+    errno.EBADF: "standard output is closed; let it lead somewhere, to /dev/null where nobody reads",
+}
+"""What to do where standard output takes no more."""
 
 _OPTIONS = "Before the command: --config FILE, --store URL, -v (log more), --version, -h"
 
@@ -83,6 +88,7 @@ def tocsin(ctx: click.Context, config: Path | None, store: str | None, verbose: 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and leave with its exit status: 0 done, 1 the user is needed, 2 wrong call, 3 no store."""
+    stand_in_for_closed()
     sys.exit(run(arguments))
 
 
@@ -90,8 +96,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit status. The one place where errors become statuses."""
     status: object
     try:
-        status = tocsin.main(args=arguments, prog_name="tocsin", standalone_mode=False)
-        sys.stdout.flush()
+        status = _call(arguments)
     except click.exceptions.NoArgsIsHelpError as exc:
         exc.show()
         status = exc.exit_code
@@ -107,12 +112,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _print_no_more()
         status = output.DONE
     except OSError as exc:
-        if exc.errno not in _NO_ROOM:
+        mend = _MENDS.get(exc.errno or 0)
+        if mend is None:
             raise
-        output.note(f"tocsin: what was to be printed cannot be written ({exc.strerror}); make room, and call again")
+        output.note(f"tocsin: what was to be printed cannot be written ({exc.strerror}); {mend}")
         _print_no_more()
         status = output.NEEDS_USER
     return status if isinstance(status, int) else output.DONE
+
+
+def _call(arguments: Sequence[str] | None) -> object:
+    """Carry out the command, and give what it returns; output that failed within its tasks has failed here."""
+    try:
+        status: object = tocsin.main(args=arguments, prog_name="tocsin", standalone_mode=False)
+        sys.stdout.flush()
+    except BaseExceptionGroup as group:
+        failed: BaseException | None
+        failed, others = group.split(OSError)
+        if others is not None:
+            raise
+        while isinstance(failed, BaseExceptionGroup):
+            failed = failed.exceptions[0]
+        if failed is None or failed.errno not in {errno.EPIPE, *_MENDS}:
+            raise
+        raise failed from group
+    return status
 
 
 def _print_no_more() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tocsin.settings import PageSettings
 
+_INPUT: Final = 0
 _COPIED_BYTES: Final = 2**20
 _MOST_BYTES: Final = 64 * 2**20
 # A file of such a name would have an extension of another kind.
@@ -86,9 +87,11 @@ def open_lines(name: str) -> IO[bytes]:
 
     Raises UsageError for one that cannot be read.
     """
-    if name == "-":
-        return sys.stdin.buffer
     try:
+        if name == "-":
+            # Reading nothing fails at once where the stream was closed, or is a folder.
+            os.read(_INPUT, 0)
+            return sys.stdin.buffer
         return Path(name).open("rb")
     except (OSError, ValueError) as exc:
         raise UsageError(unreadable(name, exc)) from exc
