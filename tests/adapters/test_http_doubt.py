@@ -68,8 +68,8 @@ async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_nex
                 connection.recv(65536)
                 connection.sendall(HELLO)
                 connection.sendall(POISON) if go_on.wait(PATIENT_S) else None
-                # It is on its way until the other side's kernel has it.
-                while any(ioctl(connection, TIOCOUTQ, bytes(4))):
+                # It is on its way until the other side's system has it; whoever has ended since has no use for it.
+                while not sent.is_set() and any(ioctl(connection, TIOCOUTQ, bytes(4))):
                     pass
                 sent.set()
                 asked += bool(connection.recv(65536))
