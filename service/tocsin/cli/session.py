@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.configuration import Loaded, load
-from tocsin.errors import StoreError
+from tocsin.errors import StoreError, StoreOutdated
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,9 +52,9 @@ def with_store(
 ) -> T:
     """Open the store, do the work, close the store.
 
-    create  make the store where there is none
+    create  make the store where there is none, and bring one of an older version up to date first, as an engine does
     alone   hold the engine lock meanwhile; else an engine may run beside us
-    Raises StoreError.
+    Raises StoreError: an older store is left as it is where nothing is to be made, or where an engine holds it.
     """
     import asyncio  # noqa: PLC0415 - a health check, every half a minute, needs none of this
 
@@ -76,7 +76,26 @@ def with_store(
         finally:
             await store.close()
 
+    try:
+        return asyncio.run(opened())
+    except StoreOutdated:
+        if not create:
+            raise
+    _bring_up_to_date(settings.store.url)
     return asyncio.run(opened())
+
+
+def _bring_up_to_date(url: str) -> None:
+    """Migrate a store of an older version, with a copy of it as it was, and say so on stderr; raises StoreError."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    from tocsin.cli import output  # noqa: PLC0415 - as above
+    from tocsin.cli.store.migrating import KEPT, migrate_store  # noqa: PLC0415 - as above
+
+    _, kept = asyncio.run(migrate_store(url))
+    output.note(f"{url}: the store was of an older version, and was brought up to date")
+    for file in kept:
+        output.note(KEPT.format(file))
 
 
 def store_path(settings: Settings) -> Path:

@@ -14,7 +14,7 @@ from tocsin.cli import output
 from tocsin.cli.asking import careful, confirm, count
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.store.backup import backup, restore
-from tocsin.cli.store.progress import follow
+from tocsin.cli.store.migrating import KEPT, migrate_store
 from tocsin.cli.times import json_time, parse_past, show_time
 from tocsin.configuration import show_size, show_span
 
@@ -47,19 +47,14 @@ def migrate(ctx: click.Context, *, keep: bool) -> None:
 
     An engine does so at its start, and keeps a copy, too: FILE.before-N.vM beside the store.
     """
-    from tocsin.adapters.stores import kept_copies  # noqa: PLC0415 - the help needs no store
-    from tocsin.adapters.stores import migrate as steps_of  # noqa: PLC0415 - the same
-
     url = configuration(ctx).settings.store.url
-    before = set(kept_copies(url))
-    done = asyncio.run(follow("Migrating", steps_of(url, keep=keep)))
-    kept = [str(file) for file in kept_copies(url) if file not in before]
+    done, kept = asyncio.run(migrate_store(url, keep=keep))
     told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store is of this version."
 
     def human() -> None:
         output.say(told)
         for file in kept:
-            output.say(f"The store as it was is kept as {file}; remove it once you are content.")
+            output.say(KEPT.format(file))
 
     output.emit({"store": url, "migrations": done, "kept": kept}, human)
 
