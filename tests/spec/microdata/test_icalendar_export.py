@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read, to_icalendar
-from tocsin.spec.microdata.icalendar_export import export_datetime
+from tocsin.spec.microdata.icalendar_times import When, export_datetime
 from tocsin.spec.microdata.recurrence import fit_rule, read_rule
 from tocsin.spec.microdata.to_icalendar import write_calendar
 from tocsin.spec.microdata.values import VEVENT
@@ -246,7 +246,7 @@ def test_where_no_event_has_a_date_there_is_no_calendar(which: int | None) -> No
 def test_each_part_of_a_rule_goes_with_some_frequencies(part: str, frequencies: str) -> None:
     every = ("HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
 
-    kept = [one for one in every if fit_rule(f"FREQ={one};{part}", "20090505T190000Z") is not None]
+    kept = [one for one in every if fit_rule(f"FREQ={one};{part}", When("20090505T190000Z")) is not None]
 
     assert " ".join(kept) == frequencies
 

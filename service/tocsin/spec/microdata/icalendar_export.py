@@ -6,14 +6,21 @@ import re
 from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
 from tocsin.spec.infrastructure.uri import percent
 from tocsin.spec.microdata.hcard import is_on_earth
 from tocsin.spec.microdata.icalendar_text import Events
+from tocsin.spec.microdata.icalendar_times import (
+    When,
+    export_datetime,
+    is_day,
+    name_zone,
+    read_when,
+    to_clock,
+    write_zone,
+)
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
-from tocsin.spec.microdata.recurrence import fit_rule, is_day, read_rule
+from tocsin.spec.microdata.recurrence import fit_rule, is_by_clock, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
-from tocsin.spec.microdata.written_times import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +55,15 @@ _STATES: Final = {
 }
 _NUMBER = re.compile("0*+([0-9]{1,9})")
 _NO_URI = re.compile(r"[^!#-\[\]-~]")
+_RULES: Final = frozenset({"RRULE", "EXRULE"})
+_BY_CLOCK: Final = frozenset({"DTSTART", "DTEND", "EXDATE", "RDATE"})
+"""What is told by the clock of a rule, where UTC would mean other days; periods are moments however they are told."""
 _ENDS: Final = {"DTEND": "DURATION", "DURATION": "DTEND"}
 """Of these an event has one."""
 _LONGEST = 1000
 """So much of a text is read as a date, or to tell an event by it; so long an identifier may be."""
+_MOMENT: Final = [("VALUE", "DATE-TIME")]
+_NO_TIME: Final = When("")
 _LONGEST_S: Final = 100 * 366 * 86_400
 """A century: longer than any event, and shorter than what readers can count."""
 
@@ -64,7 +76,9 @@ class ExportedEvents(Events):
         self._alike: dict[str, int] = {}
         self._told: set[str] = set()
         self._uid = ""
-        self._start = ""
+        self._start = _NO_TIME
+        self._clock = 0
+        self._zones: dict[int, None] = {}
 
     def name_calendar(self, sheet: Sheet) -> None:
         """Call the calendar by the page's title, where it has one: programs show that beside a subscription.
@@ -88,8 +102,16 @@ class ExportedEvents(Events):
             uid = self._make_uid(own or self._find_key(event))
         self._told.add(uid)
         self._uid = uid
-        self._start = _find_start(event)
-        return bool(self._start)
+        start = _find_start(event)
+        if start is None:
+            return False
+        self._start, self._clock = start, _find_clock(event, start)
+        return True
+
+    def write_zones(self, sheet: Sheet) -> None:
+        """Write the zones that the events are told in that were written."""
+        for offset in self._zones:
+            write_zone(offset, sheet)
 
     def _find_key(self, event: Item) -> str:
         """Give what makes an event that one, as far as the page tells: its URL, else its summary.
@@ -122,45 +144,42 @@ class ExportedEvents(Events):
                 continue
             if upper in _ONCE:
                 told.add(upper)
-            (sheet.demand if upper == "DTSTART" else sheet.add)(upper, *written)
+            (sheet.demand if upper == "DTSTART" else sheet.add)(upper, *self._tell(upper, written))
         if "DTSTART" not in told:
-            sheet.demand("DTSTART", *_annotate(start))
+            sheet.demand("DTSTART", *self._tell("DTSTART", _annotate(start)))
+
+    def _tell(self, name: str, line: Line) -> Line:
+        """Tell a moment by the clock of the event's rules, if they need one."""
+        value, parameters = line
+        if self._clock == 0 or name not in _BY_CLOCK or parameters != _MOMENT or not value.endswith("Z"):
+            return line
+        told = to_clock(value, self._clock)
+        if told == value:
+            return line
+        self._zones[self._clock] = None
+        return told, [*_MOMENT, ("TZID", name_zone(self._clock))]
 
 
-def export_datetime(text: str) -> str | None:
-    """Write a date, or a moment, in the basic form: 20090505, or in UTC 20090505T190000Z; None for what is neither.
-
-    Moments are told to the second, years have four digits: iCalendar knows no others.
-    Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
-    """
-    basic = export_time(text)
-    return basic if basic is not None and (is_day(basic) or basic.endswith("Z")) else None
-
-
-def export_time(text: str) -> str | None:
-    """Write a date, a moment, or a time without an offset, which calendars call floating: 20090505T190000.
-
-    Deviation: the text knows no such time of an event, but most pages do not say where theirs is counted from.
-    Source  RFC 5545, 3.3.5, form 1
-    """
-    written = normalise(text)
-    if written is None or "T" not in written:
-        return None if written is None else written.replace("-", "")
-    moment = parse_datetime(written)
-    floating = parse_datetime(f"{written}Z") if moment is None else None
-    told = moment or floating
-    if told is None:
-        return None
-    date, _, time = told.utc.partition("T")
-    if not is_valid_date(date) or len(date) != len("2009-05-05"):
-        return None
-    return f"{date.replace('-', '')}T{time[:8].replace(':', '')}{'' if moment is None else 'Z'}"
-
-
-def _find_start(event: Item) -> str:
+def _find_start(event: Item) -> When | None:
     texts = ((each.text or "")[:_LONGEST] for each in event.properties if "DTSTART" in map(str.upper, each.names))
-    starts = (export_time(clean(text)) for text in texts)
-    return next(filter(None, starts), "")
+    return next(filter(None, (read_when(clean(text)) for text in texts)), None)
+
+
+def _find_clock(event: Item, start: When) -> int:
+    """Find the offset of the clock by which an event's rules are meant; 0 where UTC means the same."""
+    if start.offset_minutes == 0:
+        return 0
+    for each in event.properties:
+        if each.text is not None and not _RULES.isdisjoint(map(str.upper, each.names)):
+            rule = _read_rule(clean(each.text), start)
+            if rule is not None and is_by_clock(rule, start):
+                return start.offset_minutes
+    return 0
+
+
+def _read_rule(text: str, start: When) -> str | None:
+    rule = read_rule(text)
+    return None if rule is None else fit_rule(rule, start)
 
 
 def _write_text(text: str, name: str) -> Line | None:
@@ -169,33 +188,33 @@ def _write_text(text: str, name: str) -> Line | None:
     return (escape(text), []) if text else None
 
 
-def _annotate(basic: str) -> Line:
-    return basic, [("VALUE", "DATE" if is_day(basic) else "DATE-TIME")]
+def _annotate(when: When) -> Line:
+    return when.basic, [("VALUE", "DATE" if when.is_day else "DATE-TIME")]
 
 
-def _write_when(text: str, _: str) -> Line | None:
-    basic = export_time(text)
-    return None if basic is None else _annotate(basic)
+def _write_when(text: str, _: When) -> Line | None:
+    when = read_when(text)
+    return None if when is None else _annotate(when)
 
 
-def _write_start(_: str, start: str) -> Line:
+def _write_start(_: str, start: When) -> Line:
     return _annotate(start)  # the first that is a date; it was read before
 
 
-def _write_end(text: str, start: str) -> Line | None:
+def _write_end(text: str, start: When) -> Line | None:
     """Write the end, if it is of the start's kind and behind it: with any other, calendars refuse the event."""
-    basic = export_time(text)
-    if basic is None or len(basic) != len(start) or basic <= start:
+    end = read_when(text)
+    if end is None or len(end.basic) != len(start.basic) or end.basic <= start.basic:
         return None
-    return _annotate(basic)
+    return _annotate(end)
 
 
-def _write_moment(text: str, _: str) -> Line | None:
+def _write_moment(text: str, _: When) -> Line | None:
     basic = export_datetime(text)
-    return None if basic is None or is_day(basic) else (basic, [("VALUE", "DATE-TIME")])
+    return None if basic is None or is_day(basic) else (basic, _MOMENT)
 
 
-def _write_more_dates(text: str, start: str) -> Line | None:
+def _write_more_dates(text: str, start: When) -> Line | None:
     begin, mark, end = text.partition("/")
     if not mark:
         return _write_when(text, start)
@@ -212,31 +231,30 @@ def _lasts(text: str) -> bool:
     return seconds is not None and 0 < seconds <= _LONGEST_S
 
 
-def _write_duration(text: str, start: str) -> Line | None:
+def _write_duration(text: str, start: When) -> Line | None:
     # An event of whole days lasts whole days.
-    return (text, []) if _lasts(text) and not (is_day(start) and "T" in text) else None
+    return (text, []) if _lasts(text) and not (start.is_day and "T" in text) else None
 
 
-def _write_rule(text: str, start: str) -> Line | None:
-    rule = read_rule(text)
-    fitting = None if rule is None else fit_rule(rule, start)
-    return None if fitting is None else (fitting, [])
+def _write_rule(text: str, start: When) -> Line | None:
+    rule = _read_rule(text, start)
+    return None if rule is None else (rule, [])
 
 
-def _write_position(text: str, _: str) -> Line | None:
+def _write_position(text: str, _: When) -> Line | None:
     return (text, []) if is_on_earth(text) else None
 
 
-def _write_uri(text: str, _: str) -> Line | None:
+def _write_uri(text: str, _: When) -> Line | None:
     return (_NO_URI.sub(percent, text), []) if is_passed_on(text) else None
 
 
-def _write_number(text: str, _: str) -> Line | None:
+def _write_number(text: str, _: When) -> Line | None:
     match = _NUMBER.fullmatch(text)
     return None if match is None else (match[1], [])
 
 
-_WRITERS: Final[dict[str, Callable[[str, str], Line | None]]] = {
+_WRITERS: Final[dict[str, Callable[[str, When], Line | None]]] = {
     "DTSTART": _write_start,
     "DTEND": _write_end,
     "EXDATE": _write_when,

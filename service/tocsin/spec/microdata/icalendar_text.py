@@ -32,6 +32,9 @@ class Events:
         """Notice an event, also one that is not written, each in its turn; say whether it may stand in a calendar."""
         return True
 
+    def write_zones(self, sheet: Sheet) -> None:
+        """Write what the calendar must say of the zones of what was written; to the letter there are none."""
+
     def write(self, event: Item, sheet: Sheet) -> None:
         """Write the event that was taken last; what the budget no longer holds is left out, but its frame is whole."""
         sheet.frame("BEGIN", "VEVENT")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date
+from tocsin.spec.microdata.icalendar_times import to_utc
+
+if TYPE_CHECKING:
+    from tocsin.spec.microdata.icalendar_times import When
 
 _WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
 _LONGEST = 1000
@@ -40,6 +44,9 @@ _ONLY_IN: Final = {
     "BYWEEKNO": frozenset({"YEARLY"}),
 }
 _NUMBERED_DAYS_IN: Final = frozenset({"MONTHLY", "YEARLY"})
+_ON_DAYS_OF_THE_START: Final = frozenset({"MONTHLY", "YEARLY"})
+"""Rules of these are on the start's day of the month, where they name no other."""
+_BY_HOUR: Final = frozenset({"BYHOUR", "BYMINUTE"})
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
 _DATE_LETTERS: Final = len("20090505")
 
@@ -64,29 +71,23 @@ def read_rule(text: str) -> str | None:
     return rule
 
 
-def is_day(basic: str) -> bool:
-    """Say whether a date or time as iCalendar writes them is a day: 20090505, and not 20090505T190000Z."""
-    return len(basic) == _DATE_LETTERS
-
-
-def fit_rule(rule: str, start: str) -> str | None:
+def fit_rule(rule: str, start: When) -> str | None:
     """Give a rule as it may stand beside the start of its event; None for one that no calendar is to be given.
 
     rule    as `read_rule` gives it
-    start   20090505, in UTC 20090505T190000Z, or without an offset 20090505T190000
     Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and which part goes with which.
     Deviation: events of every minute or second are none that people go to, and programs hang on reckoning them.
     """
     parts = dict(part.split("=") for part in rule.split(";"))
-    of_days, frequency = is_day(start), parts["FREQ"]
-    if frequency in _TOO_OFTEN or (of_days and frequency == "HOURLY"):
+    frequency = parts["FREQ"]
+    if frequency in _TOO_OFTEN or (start.is_day and frequency == "HOURLY"):
         return None
     if any(name in parts and frequency not in among for name, among in _ONLY_IN.items()):
         return None
     is_numbered = any(letter.isdigit() for letter in parts.get("BYDAY", ""))
     if is_numbered and (frequency not in _NUMBERED_DAYS_IN or "BYWEEKNO" in parts):
         return None
-    if of_days:
+    if start.is_day:
         parts = {name: value for name, value in parts.items() if name not in _NOT_ON_DAYS}
     if "UNTIL" in parts:
         parts["UNTIL"] = _fit_until(parts["UNTIL"], start)
@@ -95,8 +96,27 @@ def fit_rule(rule: str, start: str) -> str | None:
     return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
-def _fit_until(until: str, start: str) -> str:
-    if is_day(start):
+def is_by_clock(rule: str, start: When) -> bool:
+    """Say whether a rule means other moments in UTC than by the clock that the start was written by.
+
+    rule  as `fit_rule` gives it
+    """
+    if not start.is_moment or start.offset_minutes == 0:
+        return False
+    parts = dict(part.split("=") for part in rule.split(";"))
+    by = {name for name in parts if name.startswith("BY") and name != "BYSECOND"}
+    if by & _BY_HOUR:
+        return True
+    if parts["FREQ"] == "HOURLY":
+        return bool(by)  # some hours of each day are of another one in UTC
+    return start.is_of_another_day and (bool(by) or parts["FREQ"] in _ON_DAYS_OF_THE_START)
+
+
+def _fit_until(until: str, start: When) -> str:
+    if start.is_day:
         return until[:_DATE_LETTERS]
     date, _, time = until.partition("T")
-    return f"{date}T{time.removesuffix('Z') or '235959'}{'Z' if start.endswith('Z') else ''}"
+    last = f"{date}T{time or '235959'}"
+    if not start.is_moment:
+        return last.removesuffix("Z")
+    return last if last.endswith("Z") else to_utc(last, start.offset_minutes)

@@ -32,7 +32,7 @@ def write_calendar(
         return Written(None)
     budget = Budget()
     writer = (Events if profile == "text" else ExportedEvents)(data, budget, now)
-    sheet = _begin(writer, budget, product)
+    head, body = _begin(writer, budget, product), Sheet(budget)
     untold = written = undated = 0
     taken = events[:which]  # those before it, too: they decide what it is called
     for place, event in enumerate(taken):
@@ -43,13 +43,14 @@ def write_calendar(
         if which is not None and place + 1 < which:
             continue
         if is_dated:
-            writer.write(event, sheet)
+            writer.write(event, body)
             written += 1
         else:
             undated += 1
-    sheet.frame("END", "VCALENDAR")
+    writer.write_zones(head)
+    body.frame("END", "VCALENDAR")
     problems = (*_tell_undated(undated), *tell_cut(budget, "event", untold))
-    return Written(sheet.text if written or not undated else None, problems)
+    return Written(head.text + body.text if written or not undated else None, problems)
 
 
 def write_empty_calendar(data: Microdata, *, now: datetime, product: str) -> str:

@@ -1,0 +1,118 @@
+"""Dates and times as calendars have them: in UTC, and by the clock of an offset where a rule is meant by that."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
+from tocsin.spec.microdata.written_times import normalise
+
+if TYPE_CHECKING:
+    from tocsin.spec.microdata.lines import Sheet
+
+_DATE_LETTERS: Final = len("20090505")
+_UTC_FORM: Final = "%Y%m%dT%H%M%SZ"
+_BEFORE_ALL: Final = "16010101T000000"
+"""When a zone begins that was always so: some programs know no offset before that date, and this one is before all."""
+
+
+class When(NamedTuple):
+    """A day, a moment, or a time by whatever clock stands where it is read.
+
+    basic           20090505, in UTC 20090505T190000Z, or floating 20090505T190000; of four-digit years
+    offset_minutes  that a moment was written with, east positive
+    """
+
+    basic: str
+    offset_minutes: int = 0
+
+    @property
+    def is_day(self) -> bool:
+        """Whether it has no hour."""
+        return is_day(self.basic)
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether it is the same everywhere on Earth."""
+        return self.basic.endswith("Z")
+
+    @property
+    def is_of_another_day(self) -> bool:
+        """Whether it is a moment of another day in UTC than by the clock that it was written by."""
+        return (
+            self.is_moment and to_clock(self.basic, self.offset_minutes)[:_DATE_LETTERS] != self.basic[:_DATE_LETTERS]
+        )
+
+
+def read_when(text: str) -> When | None:
+    """Read a date, a moment, or a time without an offset; None for what is none of them.
+
+    Moments are told to the second, years have four digits: iCalendar knows no others.
+    Deviation: the text knows no time of an event without an offset, but most pages do not say where theirs is counted
+               from.
+    Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
+    """
+    written = normalise(text)
+    if written is None:
+        return None
+    if "T" not in written:
+        return When(written.replace("-", ""))
+    moment = parse_datetime(written)
+    told = moment or parse_datetime(f"{written}Z")
+    date, _, time = ("" if told is None else told.utc).partition("T")
+    if not is_valid_date(date) or len(date) != len("2009-05-05"):
+        return None
+    basic = f"{date.replace('-', '')}T{time[:8].replace(':', '')}"
+    return When(basic) if moment is None else When(f"{basic}Z", moment.offset_minutes)
+
+
+def export_datetime(text: str) -> str | None:
+    """Write a date, or a moment, in the basic form: 20090505, or in UTC 20090505T190000Z; None for what is neither."""
+    when = read_when(text)
+    return when.basic if when is not None and (when.is_day or when.is_moment) else None
+
+
+def is_day(basic: str) -> bool:
+    """Say whether a date or time as iCalendar writes them is a day: 20090505, and not 20090505T190000Z."""
+    return len(basic) == _DATE_LETTERS
+
+
+def to_clock(basic: str, offset_minutes: int) -> str:
+    """Tell a moment in UTC by a clock: 20090505T190000; as it is where no calendar reaches to."""
+    moment = datetime.strptime(basic, _UTC_FORM).replace(tzinfo=UTC)
+    try:
+        there = moment + timedelta(minutes=offset_minutes)
+    except OverflowError:
+        return basic
+    return f"{there.year:04}{there:%m%dT%H%M%S}"
+
+
+def to_utc(clock: str, offset_minutes: int) -> str:
+    """Give the moment in UTC at which a clock shows a time; as it is where no calendar reaches to."""
+    return to_clock(f"{clock}Z", -offset_minutes).removesuffix("Z") + "Z"
+
+
+def name_zone(offset_minutes: int) -> str:
+    """Name the zone of an offset: UTC-0500. Not as +05:00: in a parameter that had to stand in quotes."""
+    return f"UTC{_write_offset(offset_minutes)}"
+
+
+def write_zone(offset_minutes: int, sheet: Sheet) -> None:
+    """Write what a calendar must say of a zone that its events are told in: always so far from UTC.
+
+    Source  RFC 5545, 3.6.5
+    """
+    offset = _write_offset(offset_minutes)
+    sheet.frame("BEGIN", "VTIMEZONE")
+    sheet.frame("TZID", name_zone(offset_minutes))
+    sheet.frame("BEGIN", "STANDARD")
+    sheet.frame("DTSTART", _BEFORE_ALL)
+    sheet.frame("TZOFFSETFROM", offset)
+    sheet.frame("TZOFFSETTO", offset)
+    sheet.frame("END", "STANDARD")
+    sheet.frame("END", "VTIMEZONE")
+
+
+def _write_offset(minutes: int) -> str:
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
