@@ -107,3 +107,16 @@ async def test_that_not_all_is_told_is_said_however_many_changes_there_are(insta
     text = await shown(installation)
 
     assert "… and 29 more; --json has them not all is shown: " in text
+
+
+async def test_where_only_what_is_not_kept_may_differ_the_page_is_said_to_have_more_than_is_kept(
+    installation: Installation,
+) -> None:
+    await watch_and_change(installation, later=differing(cut=True) | {"added": 0, "removed": 0, "changed": 0})
+
+    text = await shown(installation)
+
+    assert "items: none of those that are kept" in text
+    assert (
+        "the page has more than is kept of it, and that may differ: kept are the first 1,000 items and 256 KiB" in text
+    )

@@ -175,7 +175,12 @@ def test_a_cut_list_says_how_many_items_differ_at_least() -> None:
 def test_where_only_what_is_not_kept_may_differ_that_is_said() -> None:
     nothing: dict[str, Any] = {"added": 0, "removed": 0, "changed": 0, "cut": True, "changes": []}
 
-    assert list(tell_changes(nothing)) == ["not all is shown: more may differ"]
+    (said,) = tell_changes(nothing)
+    assert said == (
+        "the page has more than is kept of it, and that may differ: "
+        "kept are the first 1,000 items and 256 KiB of a page, and 16,384 letters of a value"
+    )
+    assert count_changes(nothing) == "none of those that are kept"
 
 
 def test_numbers_of_items_are_told_in_words() -> None:

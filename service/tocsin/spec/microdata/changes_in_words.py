@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.infrastructure.unsafe import safe_line
 from tocsin.spec.microdata.matching import LABELS
+from tocsin.spec.microdata.packing import LONGEST, MOST_BYTES, MOST_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,10 @@ _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
 _COUNTED: Final = ("added", "removed", "changed")
 _LISTS: Final = (list, tuple)
+_BEYOND: Final = (
+    "the page has more than is kept of it, and that may differ: kept are the first "
+    f"{MOST_ITEMS:,} items and {MOST_BYTES // 2**10} KiB of a page, and {LONGEST:,} letters of a value"
+)
 _DAYS: Final = ("dtstart", "startDate")
 """Names of properties that tell one of several events of one name from the others."""
 
@@ -32,13 +37,14 @@ def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
     if items["cut"]:
         # The page may have more than is kept of it, and so may its differences.
         known = any(items[word] for word in _COUNTED)
-        yield f"not all is shown: {f'at least {count_changes(items)}' if known else 'more may differ'}"
+        yield f"not all is shown: at least {count_changes(items)}" if known else _BEYOND
 
 
 def count_changes(items: Mapping[str, Any]) -> str:
     """Say how many items differ: `1 added, 2 changed`."""
     counts = {word: items[word] for word in _COUNTED}
-    return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "none"
+    told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    return told or ("none of those that are kept" if items.get("cut") else "none")
 
 
 def short_type(type_: str | None) -> str:
