@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from tocsin.spec.infrastructure.datetimes import is_valid_global
+from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import NAME_PARTS, is_on_earth, is_valid_tz
 from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.values import Kind
@@ -28,6 +29,7 @@ _REFERENCES: Final = _MEDIA | {"URL"}
 _URI: Final = ("VALUE", "URI")
 _DATA = re.compile("data:", re.IGNORECASE)
 _SCHEMES: Final = {"EMAIL": "mailto:", "TEL": "tel:"}
+_NOBODY: Final = "Unknown"
 _LONGEST: Final = 1000
 """So much of a text can be somebody's name."""
 _INITIAL = re.compile(r"\w\.?")
@@ -77,10 +79,8 @@ class ExportedCards(Cards):
         self, name: str, text: str, parameters: list[tuple[str, str]]
     ) -> tuple[str, list[tuple[str, str]]] | None:
         """Write a plain text as RFC 2426 wants the value of this name; None where it allows none such."""
-        scheme = _SCHEMES.get(name)
-        if scheme is not None and text[: len(scheme)].lower() == scheme:
-            text = clean(unquote(text[len(scheme) :].partition("?")[0]))
-            parameters = [pair for pair in parameters if pair != _URI]
+        if (address := _read_address(name, text)) is not None:
+            text, parameters = address, [pair for pair in parameters if pair != _URI]
         elif name in {"BDAY", "REV"}:
             return _write_time(text)
         elif name == "GEO":
@@ -110,36 +110,53 @@ class ExportedCards(Cards):
         return [pair for pair in super()._type_of(item) if pair[1]]
 
     def _infer_formatted(self, card: Item) -> str:
-        """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else."""
+        """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else.
+
+        Who is not called anything is called as the page is: programs refuse a card without FN, or show an empty line.
+        """
         for each in self._named(card, "n"):
-            text = self._in_words(each.item) if each.item is not None else self._plain(each)
+            text = self._in_words(each.item) if each.item is not None else self._plain(each, "n")
             if text:
                 return text
-        for name in ("org", "nickname", "email", "tel"):
+        for name in ("org", "nickname", "email", "tel", "role", "title"):
             for each in self._named(card, name):
-                if text := self._plain(each):
+                if text := self._plain(each, name):
                     return text
-        return ""
+        return clean((self._data.title or "")[:_LONGEST]) or _NOBODY
 
     def _infer_name(self, card: Item) -> str:
         """Take the name apart that somebody is called by (VC-21)."""
-        organisation = next(filter(None, map(self._plain, self._named(card, "org"))), None)
-        formatted = next(filter(None, map(self._plain, self._named(card, "fn"))), None)
+        organisation, formatted = (
+            next(filter(None, (self._plain(each, name) for each in self._named(card, name))), None)
+            for name in ("org", "fn")
+        )
         return _split_name(formatted or organisation or "", organisation)
 
-    def _plain(self, each: Property) -> str:
-        """Give a property's text, or what stands for it in an item."""
+    def _plain(self, each: Property, name: str) -> str:
+        """Give a property's text, or what stands for it in an item; of a link the address or number, if it is one."""
         if each.item is None:
-            text = (each.text or "") if each.kind is not Kind.URL else ""
+            text, is_link = each.text or "", each.kind is Kind.URL
         else:
             text = self._first_text(each.item, "organization-name") or self._first_text(each.item, "value") or ""
-        return clean(text[:_LONGEST])
+            is_link = any(one.kind is Kind.URL for one in each.item.properties)
+        text = clean(text[:_LONGEST])
+        if (address := _read_address(name.upper(), text)) is not None:
+            return address
+        return "" if is_link and is_absolute_url(text) else text
 
     def _in_words(self, name: Item) -> str:
         family, given, additional, prefix, suffix = (
             (self._first_text(name, part) or "")[:_LONGEST] for part in NAME_PARTS
         )
         return " ".join(filter(None, (prefix, given, additional, family, suffix)))
+
+
+def _read_address(name: str, text: str) -> str | None:
+    """Take the address out of a mailto:, or the number out of a tel:; None where the text is neither of this name."""
+    scheme = _SCHEMES.get(name)
+    if scheme is None or text[: len(scheme)].lower() != scheme:
+        return None
+    return clean(unquote(text[len(scheme) :].partition("?")[0]))
 
 
 def _split_name(formatted: str, organisation: str | None) -> str:
