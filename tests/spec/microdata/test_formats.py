@@ -123,7 +123,16 @@ def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
     found = convert("microdata", Received(b"<p itemscope itemref='a0 b0'>" + body, "text/html", PAGE))
 
-    assert found.problems == ("too much for one document: the rest is left out",)
+    assert found.problems == ("a document of items has at most 16,777,216 letters: the rest is left out",)
+    assert '"cut": true' in (found.text or "")
+
+
+def test_CI08_items_too_deep_within_others_are_said_to_be_that_however_small_the_page_is() -> None:
+    body = b"<p itemscope>" + b"<b itemprop=x itemscope>" * 300
+
+    found = convert("microdata", Received(body, "text/html", PAGE))
+
+    assert found.problems == ('items are more than 128 deep within one another: "ERROR" stands for what is deeper',)
     assert '"cut": true' in (found.text or "")
 
 

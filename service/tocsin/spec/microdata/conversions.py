@@ -101,7 +101,7 @@ def items_of(asked: Asked) -> Microdata:
 
 def write_microdata(asked: Asked) -> Converted:
     """Write the items of a page as JSON (JS-01)."""
-    from tocsin.spec.microdata.to_json import to_object, to_text  # noqa: PLC0415 - only who asks for a format loads its writer
+    from tocsin.spec.microdata.to_json import to_text, write_items  # noqa: PLC0415 - only who asks for a format loads its writer
 
     data = items_of(asked)
     if not data.items:
@@ -111,9 +111,8 @@ def write_microdata(asked: Asked) -> Converted:
         if asked.item > found:
             return _of_items(data, None, asked, found)
         data = replace(data, items=(data.items[asked.item - 1],))
-    written = to_object(data, living=asked.profile == LIVING)
-    cut = ("too much for one document: the rest is left out",) if "cut" in written and not data.is_cut else ()
-    return Converted(to_text(written), data.problems + cut, found)
+    written, problems = write_items(data, living=asked.profile == LIVING)
+    return Converted(to_text(written), data.problems + problems, found)
 
 
 def write_vcard(asked: Asked) -> Converted:

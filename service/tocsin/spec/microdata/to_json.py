@@ -20,6 +20,9 @@ DEEPEST: Final = 128
 LOOP: Final = "ERROR"
 """In place of an item that holds itself, at whatever distance, as HTML writes it today (JS-04)."""
 
+_TOO_DEEP: Final = f'items are more than {DEEPEST} deep within one another: "{LOOP}" stands for what is deeper'
+_TOO_LARGE: Final = f"a document of items has at most {MOST_LETTERS:,} letters: the rest is left out"
+
 _OF_A_TEXT: Final = (24, 18)
 _OF_AN_ITEM: Final = (80, 32)
 """Letters that a value takes beside its text, and for each item that it is in: most of them stand before its lines."""
@@ -43,7 +46,24 @@ def to_object(data: Microdata, *, living: bool = False) -> dict[str, Any]:
              in it: beyond MOST_LETTERS; and for an item within DEEPEST others stands "ERROR", as for one that holds
              itself.
     """
-    return _Writer(data, living=living).written
+    return write_items(data, living=living).items
+
+
+class WrittenItems(NamedTuple):
+    """Items as JSON.
+
+    items     as `to_object` gives them
+    problems  in words for their reader: which bound of ours they met
+    """
+
+    items: dict[str, Any]
+    problems: tuple[str, ...]
+
+
+def write_items(data: Microdata, *, living: bool = False) -> WrittenItems:
+    """Give the top-level items of a page as `to_object` does, and say what was left out of them here."""
+    writer = _Writer(data, living=living)
+    return WrittenItems(writer.written, tuple(writer.problems))
 
 
 class _Open(NamedTuple):
@@ -66,14 +86,14 @@ class _Writer:
     def __init__(self, data: Microdata, *, living: bool) -> None:
         self._living = living
         self._left = MOST_LETTERS
-        self._is_cut = data.is_cut
+        self.problems: dict[str, None] = {}
         items: list[Any] = []
         self.written: dict[str, Any] = {"items": items}
         for item in data.items:
             if not self._take(item, times=1, depth=0):
                 break
             items.append(self._write(item))
-        if self._is_cut:
+        if data.is_cut or self.problems:
             self.written["cut"] = True
 
     def _write(self, top: Item) -> dict[str, Any]:
@@ -89,7 +109,8 @@ class _Writer:
                 continue
             value = each.value
             if isinstance(value, Item) and (value in within or len(ahead) >= DEEPEST):
-                self._is_cut |= value not in within
+                if value not in within:
+                    self.problems[_TOO_DEEP] = None
                 value = LOOP
             often = times * len(each.names)
             if not self._take(value, often, len(ahead)) or not self._take_names(each, times):
@@ -118,11 +139,13 @@ class _Writer:
             letters, (beside, indent) = len(value), _OF_A_TEXT
         else:
             letters, (beside, indent) = len(value.type or "") + len(value.id or ""), _OF_AN_ITEM
-        self._left -= (letters + beside + indent * depth) * times
-        self._is_cut |= self._left < 0
-        return self._left >= 0
+        return self._take_letters((letters + beside + indent * depth) * times)
 
     def _take_names(self, each: Property, times: int) -> bool:
-        self._left -= sum(map(len, each.names)) * times
-        self._is_cut |= self._left < 0
+        return self._take_letters(sum(map(len, each.names)) * times)
+
+    def _take_letters(self, letters: int) -> bool:
+        self._left -= letters
+        if self._left < 0:
+            self.problems[_TOO_LARGE] = None
         return self._left >= 0
