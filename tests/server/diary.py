@@ -28,6 +28,9 @@ BODY = b"""<!doctype html><html lang="en"><title>A diary</title>
 <p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Bob Ray</b>
 <article id="one"><h2>One</h2><p>It began.</article><a href="/next">next</a>"""
 QUIET = b"<!doctype html><title>Nothing</title><p>No events this week."
+LOGIN = b"""<!doctype html><title>Log in</title><h1>Log in</h1><form method=post action=/session>
+<label>E-mail <input type=email name=login></label><label>Password <input type=password name=password></label>
+<button>Log in</button></form><p><a href=/reset>Forgot your password?</a>"""
 
 
 def page(body: bytes = BODY, *, at: int, headers: tuple[tuple[str, str], ...] = ()) -> Rendered:

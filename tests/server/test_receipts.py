@@ -15,12 +15,12 @@ from tests.fakes import ManualClock, settle
 from tocsin.errors import FetchFailed, FetchRefused, NotAllowed, NotWatched
 from tocsin.model import PageItems
 from tocsin.ports import Rendered
-from tocsin.server.receipts import MOST_TRIED, PAUSE_S, NotReceived, Receipts, Step, Tried, next_step
+from tocsin.server.receipts import MOST_TRIED, PAUSE_S, Finding, NotReceived, Receipts, Standing, Step, Tried, next_step
 
 if TYPE_CHECKING:
     from tocsin.errors import FetchError, TocsinError
 
-FIRST, SECOND = (b"first",), (b"second",)
+FIRST, SECOND = Finding((b"first",)), Finding((b"second",))
 PAGE = Rendered(1, 2, 200, "https://a.example/", "text/html", None, b"x" * 100, (None, None), "https://a.example/")
 TIMEOUT = FetchFailed("https://a.example/", "timeout", "nothing came")
 
@@ -44,7 +44,7 @@ class Origin:
             raise self.error
         return replace(PAGE, received_at=len(self.asked))
 
-    async def get(self, page_id: int = 1, finding: tuple[object, ...] = FIRST) -> Rendered:
+    async def get(self, page_id: int = 1, finding: Finding = FIRST) -> Rendered:
         async def made(error: FetchError | None) -> None:
             self.made.append(error)
 
@@ -68,7 +68,7 @@ def origin() -> Origin:
     ],
 )
 def test_what_is_done_for_somebody_follows_from_the_last_request(
-    finding: tuple[object, ...], after_s: float, *, is_here: bool, step: Step
+    finding: Finding, after_s: float, *, is_here: bool, step: Step
 ) -> None:
     tried = Tried(FIRST, until_s=PAUSE_S)
 
@@ -80,6 +80,53 @@ def test_what_is_no_such_page_serves_for_a_while_whatever_checks_found(after_s: 
     tried = Tried(FIRST, until_s=PAUSE_S, doubted=True)
 
     assert next_step(tried, FIRST, after_s, is_here=True) is step
+
+
+SUSPECT, UNSEEN = replace(FIRST, standing=Standing.SUSPECT), replace(FIRST, standing=Standing.UNSEEN)
+
+
+@pytest.mark.parametrize(
+    ("tried", "finding", "is_over"),
+    [
+        (Tried(FIRST, 0, at=5), replace(FIRST, at=6), False),
+        (Tried(FIRST, 0, at=5, doubted=True), replace(FIRST, at=5), False),
+        (Tried(FIRST, 0, at=5, doubted=True), replace(FIRST, at=6), True),
+        (Tried(FIRST, 0, at=5, doubted=True), replace(SUSPECT, at=6), False),
+        # A check that began before that request, and ended behind it.
+        (Tried(SUSPECT, 0, at=5), replace(FIRST, at=4), True),
+        (Tried(UNSEEN, 0, at=5), replace(FIRST, at=6), True),
+        (Tried(UNSEEN, 0, at=5), replace(UNSEEN, at=6), False),
+        (Tried(FIRST, 0, at=5, error=TIMEOUT), replace(FIRST, at=4), False),
+        (Tried(FIRST, 0, at=5, error=TIMEOUT), replace(FIRST, at=6), True),
+        (Tried(FIRST, 0, at=5, error=TIMEOUT), replace(SUSPECT, at=6), True),
+        (Tried(FIRST, 0, at=5, error=TIMEOUT), replace(UNSEEN, at=6), False),
+    ],
+)
+def test_what_came_of_a_request_is_over_as_soon_as_checks_show_it(
+    tried: Tried, finding: Finding, *, is_over: bool
+) -> None:
+    assert tried.is_over(finding) is is_over
+    assert (next_step(replace(tried, until_s=PAUSE_S), finding, 0, is_here=True) is Step.ASK) is is_over
+
+
+async def test_who_knows_that_the_page_is_back_does_not_share_what_was_asked_for_before(origin: Origin) -> None:
+    origin.open.clear()
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(origin.get(finding=SUSPECT))
+        await settle()
+        second = group.create_task(origin.get())
+        await settle()
+        origin.open.set()
+
+    assert (first.result().received_at, second.result().received_at) == (1, 2)
+
+
+async def test_a_doubt_is_about_what_it_was_found_in_alone(origin: Origin) -> None:
+    page = await origin.get()
+    origin.receipts.doubt(1, replace(page, status=203))
+    await origin.clock.advance(86_400)
+
+    assert origin.receipts.at_hand(1, FIRST) is page
 
 
 def test_who_wants_a_page_first_has_it_asked_for() -> None:
@@ -105,7 +152,7 @@ async def test_a_page_whose_checks_found_something_else_is_asked_for_anew(origin
 
 async def test_however_often_checks_find_something_else_it_is_asked_for_once_a_minute(origin: Origin) -> None:
     for number in range(600):
-        await origin.get(finding=(number,))
+        await origin.get(finding=Finding((number,)))
         await origin.clock.advance(1)
 
     assert len(origin.asked) == 10
@@ -260,7 +307,7 @@ async def test_of_more_pages_than_are_remembered_none_is_asked_for_twice_in_a_mi
     assert (refused.status, len(origin.asked)) == (503, MOST_TRIED + 1)
 
 
-async def _refusal(origin: Origin, finding: tuple[object, ...] = FIRST, page_id: int = 1) -> NotReceived:
+async def _refusal(origin: Origin, finding: Finding = FIRST, page_id: int = 1) -> NotReceived:
     with pytest.raises(NotReceived) as caught:
         await origin.get(page_id, finding)
     return caught.value

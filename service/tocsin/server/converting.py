@@ -258,8 +258,11 @@ def _write_instead(work: OfPage, doubt: str) -> Written | Refused | None:
         except DamagedItems:
             return None
         return msgspec.structs.replace(done, stale=True, is_doubtful=True) if isinstance(done, Written) else None
-    if not work.is_suspect:
-        return None
+    return _suspect(work, doubt) if work.is_suspect else None
+
+
+def _suspect(work: OfPage, doubt: str) -> Refused:
+    """Say that what came is not the page."""
     title, mend = "Something else stands in the page's place", "answer its question, or let it take whatever comes"
     why = _sayable(f"{work.page.final_url}: {doubt}")
     return Refused(502, "suspect", title, why, f'{mend} (suspects = "accept")', is_doubtful=True)
@@ -321,9 +324,11 @@ def _no_page(url: str, found: Extract) -> Refused:
 
 def _records(work: OfPage) -> Done:
     wanted, page = work.wanted, work.page
-    found = _extract(work, page.received_at)
+    found, doubt = _extract(work, page.received_at), _find_doubt(work)
+    if doubt is not None and work.is_suspect:
+        return _suspect(work, doubt)
     if not found.is_page and wanted.form != Form.ROBOTS:
-        return _no_page(page.final_url, found)
+        return msgspec.structs.replace(_no_page(page.final_url, found), is_doubtful=doubt is not None)
     told = {
         "url": page.final_url,
         "received_at": to_rfc3339(page.received_at),
@@ -333,7 +338,7 @@ def _records(work: OfPage) -> Done:
         "no_text": found.no_text,
         "no_links": found.no_links,
     }
-    return Written(_to_json(told), page.received_at)
+    return Written(_to_json(told), page.received_at, is_doubtful=doubt is not None)
 
 
 def _extract(work: OfPage, now: Instant) -> Extract:

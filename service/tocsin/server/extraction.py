@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from msgspec import Struct
 
 from tocsin.configuration import resolve_readable
-from tocsin.errors import NotAllowed, ProcessError, StoreError, TooComplex
+from tocsin.errors import FetchFailed, NotAllowed, ProcessError, StoreError, TooComplex
 from tocsin.events import Happening
 from tocsin.model import CheckOutcome
 from tocsin.server.absence import why_no_items
@@ -31,7 +31,7 @@ from tocsin.server.converting import (
 from tocsin.server.making import Busy, Making
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
-from tocsin.server.receipts import NotReceived, Receipts, in_a_word, not_received
+from tocsin.server.receipts import Finding, NotReceived, Receipts, Standing, in_a_word, not_received
 from tocsin.server.shelf import Shelf
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from tocsin.server.access.caller import Caller
     from tocsin.server.converting import Wanted, Work
     from tocsin.server.making import HungUp
-    from tocsin.server.receipts import Finding
 
     Has: TypeAlias = Callable[[str, Instant], bool]
 
@@ -56,6 +55,8 @@ MOST_OF_ONE: Final = MOST_BYTES - 2**10
 LARGE_BYTES: Final = 2**18
 FAILED_S: Final = 600.0
 """So long nobody tries again what took too long, or what the process that did it died of."""
+
+_UNSEEN: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DEFERRED, CheckOutcome.DISALLOWED)
 
 PAUSED: Final = "paused"
 OFF: Final = "off"
@@ -126,7 +127,7 @@ class Extraction:
         self.parts = parts
         self._receipts = Receipts(parts.service.receive, parts.clock)
         self._outcomes: Shelf[_Key, _Outcome] = Shelf(MOST_BYTES)
-        self.receiving: Making[int, Rendered] = Making(AT_ONCE)
+        self.receiving: Making[_Key, Rendered] = Making(AT_ONCE)
         self.converting: Making[_Key, _Outcome] = Making()
 
     async def get(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp, has: Has) -> Document:
@@ -149,7 +150,8 @@ class Extraction:
         kept = await self.parts.store.latest_items(page.id) if wanted.is_in_items else None
         body = await self.parts.store.page_body(page.id)
         # What is kept of a document that is no page looks like that of a page without items.
-        if kept is not None and not (kept.is_cut or page.not_html) and kept.body and kept.body == body:
+        is_page = not page.not_html or (kept is not None and kept.count > 0 and _standing(page) is Standing.SUSPECT)
+        if kept is not None and is_page and not kept.is_cut and kept.body and kept.body == body:
             return await self._of_items(asked, kept) or await self._of_page(asked, body, None)
         try:
             return await self._of_page(asked, body, kept)
@@ -214,15 +216,18 @@ class Extraction:
             raise not_received(NotAllowed(page.url, PAUSED, "the page is paused; resume it first"), None)
         if received is None:
             receive = partial(self._receipts.get, page.id, finding, on_made=made)
-            received = await self.receiving.get(page.id, receive, asked.hung_up)
+            # Whoever knows that the page is back does not share what was asked for before.
+            key = (page.id, finding.mark, finding.standing, finding.at)
+            received = await self.receiving.get(key, receive, asked.hung_up)
         return await self._of_received(asked, received, kept)
 
     async def _of_received(self, asked: _Asked, received: Rendered, kept: PageItems | None) -> Document:
         page, wanted = asked.page, asked.wanted
         public_url = self.parts.service.settings().http.public_url.rstrip("/")
         self_url = f"{public_url}/api/v1/pages/{page.id}/extract/{wanted.form}" if public_url else None
-        watched = page.url if not page.not_html and await self._holds_suspects(page) else None
-        is_suspect = (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT
+        is_suspect = _standing(page) is Standing.SUSPECT
+        # What is a document, and no page, is looked at as one only where something else stands in its place.
+        watched = page.url if (is_suspect or not page.not_html) and await self._holds_suspects(page) else None
         work = OfPage(wanted, received, kept, page.last_changed_at, self_url, watched, is_suspect=is_suspect)
         mark = (received.received_at, b"" if kept is None else kept.digest, *msgspec.structs.astuple(work)[3:])
         document = await self._write(asked, mark, received.received_at, work)
@@ -254,8 +259,8 @@ class Extraction:
                 return made
 
             known = await self.converting.get(key, make, asked.hung_up, size=size, is_large=size > LARGE_BYTES)
-        if not isinstance(known.found, Damaged) and known.found.is_doubtful:
-            self._receipts.doubt(page.id)
+        if isinstance(work, OfPage) and not isinstance(known.found, Damaged) and known.found.is_doubtful:
+            self._receipts.doubt(page.id, work.page)
         match known.found:
             case Written() as written:
                 return _document(asked, at, written)
@@ -300,8 +305,20 @@ Extracting = Annotated[Extraction, Depends(extraction)]
 
 
 def _finding(page: PageRow, body: bytes) -> Finding:
-    """Name what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
-    return (body,) if body else (b"", page.last_received_at)
+    """Say what checks found last: the bytes, or, of a page of which no state is stored, when they were received."""
+    report, standing, failed = page.last_report or {}, _standing(page), None
+    if report.get("outcome") == CheckOutcome.UNREACHABLE and (error := report.get("error")):
+        failed = FetchFailed(page.url, *error, status=report.get("status"))
+    mark = (body,) if body else (b"", page.last_received_at)
+    return Finding(mark, standing, page.last_checked_at or 0, failed)
+
+
+def _standing(page: PageRow) -> Standing:
+    """Say how the page stood when it was checked last."""
+    outcome = (page.last_report or {}).get("outcome")
+    if outcome == CheckOutcome.SUSPECT:
+        return Standing.SUSPECT
+    return Standing.UNSEEN if outcome in _UNSEEN else Standing.SOUND
 
 
 def _unseen_since(page: PageRow, at: Instant) -> str | None:

@@ -18,12 +18,13 @@ from tocsin.server.shelf import Shelf
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from tocsin.model import Instant
     from tocsin.ports import Clock, Rendered
 
 PAUSE_S: Final = 60.0
 """Between two requests for one page, whoever asks."""
 DOUBTED_S: Final = 600.0
-"""So long what is no such page serves, as far as it can; then it is asked for again, whatever checks found."""
+"""So long what may be no such page serves, as far as it can; then it is asked for again, whatever checks found."""
 LONGEST_PAUSE_S: Final = 86_400.0
 MOST_BYTES: Final = 32 * 2**20
 MOST_TRIED: Final = 10_000
@@ -31,8 +32,32 @@ MOST_TRIED: Final = 10_000
 
 Error: TypeAlias = FetchError | LeftAlone | NotAllowed
 """Why a page is not received."""
-Finding: TypeAlias = tuple[object, ...]
-"""What a page's checks found last, by which it is known whether they found something else since."""
+
+
+class Standing(Enum):
+    """How a page stood when it was checked last."""
+
+    SOUND = auto()
+    """It was received, or it was not checked yet."""
+    SUSPECT = auto()
+    """Something else stood in its place."""
+    UNSEEN = auto()
+    """It was not received."""
+
+
+class Finding(Struct, frozen=True):
+    """What a page's checks found last.
+
+    mark      the same as long as they found nothing else
+    standing  as the last of them that was made found it, whatever that one left of the mark
+    at        when that one began; 0: there was none
+    failed    why it did not bring the page, where it says so
+    """
+
+    mark: tuple[object, ...]
+    standing: Standing = Standing.SOUND
+    at: Instant = 0
+    failed: Error | None = None
 
 
 class Step(Enum):
@@ -47,15 +72,31 @@ class Tried(Struct, frozen=True):
     """The last request for a page.
 
     finding  of its checks, when it was made
-    until_s  no other one is made before, in monotonic time
+    until_s  no other one is made before, in monotonic time, unless checks found that what came of it is over
+    at       when it was made
     error    why the page was not received; None where it was, or where the request was never ended
     doubted  what came is something else in the page's place
     """
 
     finding: Finding
     until_s: float
+    at: Instant = 0
     error: Error | None = None
     doubted: bool = False
+
+    @property
+    def is_provisional(self) -> bool:
+        """Say whether what came may have been something else in the page's place: it never outlives that."""
+        return self.doubted or self.finding.standing is not Standing.SOUND
+
+    def is_over(self, finding: Finding) -> bool:
+        """Say whether the page's checks, which found this, have shown that what came does not hold any more."""
+        is_newer = finding.at > self.at
+        if self.error is not None:
+            return is_newer and finding.standing is not Standing.UNSEEN
+        if finding.standing is not Standing.SOUND or not self.is_provisional:
+            return False
+        return is_newer or self.finding.standing is not Standing.SOUND
 
 
 class NotReceived(Problem):
@@ -81,9 +122,11 @@ def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bo
     finding  of its checks, now
     is_here  what was received last is still there
     """
-    if is_here and last is not None and last.finding == finding and not last.doubted:
+    if last is None or last.is_over(finding):
+        return Step.ASK
+    if is_here and last.finding.mark == finding.mark and not last.is_provisional:
         return Step.USE
-    if last is not None and now_s < last.until_s:
+    if now_s < last.until_s:
         # What was received less than a minute ago is as good as new.
         return Step.USE if is_here and last.error is None else Step.WAIT
     return Step.ASK
@@ -123,9 +166,10 @@ class Receipts:
         on_made  is told when a request was made, and why it did not bring the page, if it did not
         Raises NotReceived, and NotWatched.
         """
-        under_way = self._under_way.get(page_id)
-        if under_way is not None:
-            return await asyncio.shield(under_way)
+        while (under_way := self._under_way.get(page_id)) is not None:
+            page, last = await asyncio.shield(under_way), self._tried.get(page_id)
+            if last is None or not last.is_over(finding):
+                return page
         here, last, now_s = self._pages.get(page_id), self._tried.get(page_id), self._clock.monotonic()
         match next_step(last, finding, now_s, is_here=here is not None):
             case Step.USE:
@@ -133,7 +177,8 @@ class Receipts:
                 return here
             case Step.WAIT:
                 assert last is not None  # noqa: S101 - else nothing would be waited for
-                raise not_received(last.error, last.until_s - now_s)
+                failed = finding.failed if last.error is not None and finding.at > last.at else None
+                raise not_received(failed or last.error, last.until_s - now_s)
         self._forget_old(now_s)
         shared = self._under_way[page_id] = asyncio.get_running_loop().create_future()
         try:
@@ -151,10 +196,10 @@ class Receipts:
             shared.exception()
         return page
 
-    def doubt(self, page_id: int) -> None:
-        """Note that what came last is something else in the page's place, which may be over soon."""
+    def doubt(self, page_id: int, page: Rendered) -> None:
+        """Note that what came is something else in the page's place, which may be over soon."""
         last = self._tried.get(page_id)
-        if last is not None and not last.doubted:
+        if last is not None and not last.doubted and self._pages.get(page_id) is page:
             until_s = self._clock.monotonic() + DOUBTED_S
             self._tried[page_id] = msgspec.structs.replace(last, until_s=until_s, doubted=True)
 
@@ -163,7 +208,8 @@ class Receipts:
     ) -> Rendered:
         # Noted before it is made: a request that is broken off was one, too. What it was made for is old.
         self._pages.drop(page_id)
-        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
+        at = self._clock.now()
+        self._tried[page_id] = tried = Tried(finding, self._clock.monotonic() + PAUSE_S, at)
         try:
             # What is made of a page is read of its bytes.
             page = msgspec.structs.replace(await self._receive(page_id), items=None)
@@ -179,9 +225,10 @@ class Receipts:
             pause_s = PAUSE_S if asked is None else min(max(PAUSE_S, asked.total_seconds()), LONGEST_PAUSE_S)
             if isinstance(exc, FetchError) and on_made is not None:
                 await on_made(exc)
-            self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, _bare(exc))
+            self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, at, _bare(exc))
             raise not_received(exc, pause_s) from exc
-        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S)
+        serves_s = DOUBTED_S if tried.is_provisional else PAUSE_S
+        self._tried[page_id] = Tried(finding, self._clock.monotonic() + serves_s, at)
         self._pages.put(page_id, page, len(page.body) + sum(len(name) + len(said) for name, said in page.headers))
         if on_made is not None:
             await on_made(None)
