@@ -370,4 +370,4 @@ def test_an_event_without_a_date_is_said_to_be_left_out(installation: Installati
     out, err = written(installation, "--as", "ical", page)
 
     assert out.count(b"BEGIN:VEVENT") == 1
-    assert err.endswith("1 event without a date is left out\n")
+    assert err.endswith('1 event without a date is left out: event 2 "B" (dtstart "soon" is no date)\n')

@@ -183,6 +183,31 @@ def test_IC13_events_that_are_alike_are_told_apart_by_their_order() -> None:
     assert identifiers(TALK) == [first]
 
 
+def test_IC13_of_a_weekly_list_each_event_stays_the_same_when_the_first_goes_and_one_comes() -> None:
+    weeks = [TALK.replace("05-05", f"05-{day}") for day in ("01", "08", "15", "22")]
+
+    before, after = identifiers(*weeks[:3]), identifiers(*weeks[1:])
+
+    assert before[1:] == after[:2]
+    assert len({*before, *after}) == 4
+    assert identifiers(*reversed(weeks[:3])) == before[::-1]
+
+
+def test_IC13_events_of_one_name_and_start_are_told_apart_by_number_beside_others_too() -> None:
+    later = TALK.replace("05-05", "05-12")
+
+    first, again, other = identifiers(TALK, TALK, later)
+
+    assert len({first, again, other}) == 3
+    assert identifiers(TALK, later) == [first, other]
+
+
+def test_IC13_an_event_without_a_date_takes_no_identifier() -> None:
+    undated = "<p itemprop=summary>Talk</p>"
+
+    assert identifiers(undated, TALK) == identifiers(TALK)
+
+
 def test_IC13_what_has_a_url_of_its_own_may_be_renamed() -> None:
     url = "<a itemprop=url href=/talk>x</a>"
 
@@ -219,7 +244,7 @@ def test_an_event_without_a_date_stands_in_no_calendar_and_the_others_do(start: 
     written, problems = write_calendar(page, now=NOW, product=PRODUCT)
 
     assert [str(one["SUMMARY"]) for one in parts_of(written or "")[1:]] == ["Talk"]
-    assert problems == ("2 events without a date are left out",)
+    assert [told.partition(":")[0] for told in problems] == ["2 events without a date are left out"]
 
 
 @pytest.mark.parametrize("which", [None, 1])
@@ -228,7 +253,7 @@ def test_where_no_event_has_a_date_there_is_no_calendar(which: int | None) -> No
 
     assert write_calendar(page, now=NOW, product=PRODUCT, which=which) == (
         None,
-        ("1 event without a date is left out",),
+        ('1 event without a date is left out: event 1 "Some day"',),
     )
     assert "SUMMARY:Some day" in calendar(page, "text")
 

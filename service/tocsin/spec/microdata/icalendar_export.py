@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
-from uuid import NAMESPACE_URL, uuid5
 
 from tocsin.spec.infrastructure.uri import percent
 from tocsin.spec.microdata.hcard import is_on_earth
+from tocsin.spec.microdata.icalendar_identity import Identifiers, Known
 from tocsin.spec.microdata.icalendar_text import Events
 from tocsin.spec.microdata.icalendar_times import (
     When,
@@ -18,16 +18,16 @@ from tocsin.spec.microdata.icalendar_times import (
     to_clock,
     write_zone,
 )
-from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
+from tocsin.spec.microdata.lines import Budget, clean, each_line, escape, is_name, is_passed_on
 from tocsin.spec.microdata.recurrence import fit_rule, is_by_clock, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
     from typing import TypeAlias
 
-    from tocsin.spec.microdata.lines import Budget, Sheet
+    from tocsin.spec.microdata.lines import Sheet
     from tocsin.spec.microdata.values import Item, Microdata
 
 _OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})
@@ -73,8 +73,8 @@ class ExportedEvents(Events):
 
     def __init__(self, data: Microdata, budget: Budget, now: datetime) -> None:
         super().__init__(data, budget, now)
-        self._alike: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._known: dict[Item, Known | None] = {}
+        self._identifiers = Identifiers(data.address)
         self._uid = ""
         self._start = _NO_TIME
         self._clock = 0
@@ -90,6 +90,16 @@ class ExportedEvents(Events):
             for name in ("NAME", "X-WR-CALNAME"):
                 sheet.demand(name, escape(title))
 
+    def meet(self, events: Iterable[Item]) -> None:
+        """Notice all events of the page before one of them is taken: identifiers depend on who else is called so."""
+        looks = Budget()  # as much as there is for those that are taken: who is beyond that is not taken either
+        for event in events:
+            if not looks.look(len(event.properties)):
+                return
+            self._known[event] = known = self._know(event)
+            if known is not None:
+                self._identifiers.meet(known)
+
     def take(self, event: Item) -> bool:
         """Find when an event is, and its identifier: its own, or one that is the same on every run (IC-13).
 
@@ -97,15 +107,11 @@ class ExportedEvents(Events):
         Source  RFC 5545, 3.6.1: DTSTART
         """
         self._budget.look(len(event.properties))
-        uid = own = clean(event.id or "") or self._text_of(event, "uid")
-        while not uid or len(uid) > _LONGEST or uid in self._told:
-            uid = self._make_uid(own or self._find_key(event))
-        self._told.add(uid)
-        self._uid = uid
-        start = _find_start(event)
-        if start is None:
+        known = self._known[event] if event in self._known else self._know(event)
+        if known is None:
             return False
-        self._start, self._clock = start, _find_clock(event, start)
+        self._start, self._uid = known.start, self._identifiers.give(known)
+        self._clock = _find_clock(event, known.start)
         return True
 
     def write_zones(self, sheet: Sheet) -> None:
@@ -113,19 +119,16 @@ class ExportedEvents(Events):
         for offset in self._zones:
             write_zone(offset, sheet)
 
-    def _find_key(self, event: Item) -> str:
-        """Give what makes an event that one, as far as the page tells: its URL, else its summary.
+    def _know(self, event: Item) -> Known | None:
+        """Give what an event is known by: its URL, else its summary, where it has no identifier; None without a start.
 
         Not its dates: an event that is put off stays the same one.
         """
-        url = self._text_of(event, "url")
-        return url if url and url != self._data.address else self._text_of(event, "summary")
-
-    def _make_uid(self, key: str) -> str:
-        # Counted among those alike, so that one more before them changes nothing; where all are, it is the index.
-        number = self._alike[key] = self._alike.get(key, 0) + 1
-        known = f"{self._data.address or ''}\n{key}\n{number}"
-        return str(uuid5(NAMESPACE_URL, known.encode("utf-8", "replace").decode()))
+        start = _find_start(event)
+        if start is None:
+            return None
+        own, url = clean(event.id or "") or self._text_of(event, "uid"), self._text_of(event, "url")
+        return Known(start, own, url if url and url != self._data.address else self._text_of(event, "summary"))
 
     def _text_of(self, event: Item, name: str) -> str:
         return next((clean((each.text or "")[:_LONGEST]) for each in event.properties if name in each.names), "")

@@ -9,6 +9,7 @@ from tocsin.spec.microdata.lines import each_line, escape
 from tocsin.spec.microdata.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from tocsin.spec.microdata.lines import Budget, Sheet
@@ -27,6 +28,9 @@ class Events:
 
     def name_calendar(self, sheet: Sheet) -> None:
         """Say what the calendar is called; to the letter it has no name."""
+
+    def meet(self, events: Iterable[Item]) -> None:
+        """Notice all events of the page before one of them is taken; to the letter each stands for itself."""
 
     def take(self, event: Item) -> bool:  # noqa: ARG002 - to the letter every event may
         """Notice an event, also one that is not written, each in its turn; say whether it may stand in a calendar."""

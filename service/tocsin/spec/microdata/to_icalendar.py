@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.microdata.icalendar_absence import tell_undated
 from tocsin.spec.microdata.icalendar_export import ExportedEvents
 from tocsin.spec.microdata.icalendar_text import Events
 from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape, tell_cut
 from tocsin.spec.microdata.values import VEVENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     from tocsin.spec.microdata.values import Item, Microdata
@@ -33,7 +33,9 @@ def write_calendar(
     budget = Budget()
     writer = (Events if profile == "text" else ExportedEvents)(data, budget, now)
     head, body = _begin(writer, budget, product), Sheet(budget)
-    untold = written = undated = 0
+    writer.meet(events)
+    untold = written = 0
+    undated: list[tuple[int, Item]] = []
     taken = events[:which]  # those before it, too: they decide what it is called
     for place, event in enumerate(taken):
         if budget.is_spent:
@@ -46,10 +48,10 @@ def write_calendar(
             writer.write(event, body)
             written += 1
         else:
-            undated += 1
+            undated.append((place + 1, event))
     writer.write_zones(head)
     body.frame("END", "VCALENDAR")
-    problems = (*_tell_undated(undated), *tell_cut(budget, "event", untold))
+    problems = (*tell_undated(undated), *tell_cut(budget, "event", untold))
     return Written(head.text + body.text if written or not undated else None, problems)
 
 
@@ -76,9 +78,3 @@ def _begin(writer: Events, budget: Budget, product: str) -> Sheet:
     sheet.frame("VERSION", "2.0")
     writer.name_calendar(sheet)
     return sheet
-
-
-def _tell_undated(undated: int) -> Iterator[str]:
-    if undated:
-        events = "event without a date is" if undated == 1 else "events without a date are"
-        yield f"{undated} {events} left out"
