@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.origin import Origin, Page
+from tocsin.cli.watch.adding import as_first
+from tocsin.model import CheckReport
 
 if TYPE_CHECKING:
     import subprocess
@@ -59,6 +61,26 @@ async def test_a_page_is_added_checked_and_shown_beside_a_service(installation: 
     (record,) = answer.records
     assert (record["check"]["outcome"], record["check"]["declares"]) == ("first", ["topper-major"])
     assert record["check"]["next_try"] is None  # nothing was put off
+
+
+@pytest.mark.usefixtures("service")
+async def test_a_page_that_is_added_is_told_as_checked_first_however_soon_it_may_be_checked_again(
+    installation: Installation, origin: Origin
+) -> None:
+    # Whether the service finds the page before it is asked to, and so checks it twice, or then.
+    answer = await call(installation, "watch", "add", origin.url("/a"))
+
+    (record,) = answer.records
+    assert (record["check"]["outcome"], record["check"]["declares"]) == ("first", ["topper-major"])
+    assert record["check"]["not_modified"] is False
+
+
+def test_a_check_that_came_second_is_told_as_the_first_whatever_it_was_answered() -> None:
+    second = CheckReport("u", "unchanged", status=304, attempts=1, elapsed_ms=7, not_modified=True, saved_bytes=9)
+
+    told = as_first(second, ("topper-major",))
+
+    assert told == CheckReport("u", "first", rule="T40", basis="declared", declares=("topper-major",))
 
 
 @pytest.mark.usefixtures("service")

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.check.checking import check_pages, print_declared, print_report, to_record
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.watch.options import page_options
 from tocsin.lists.pages import check_group, check_words, new_page
-from tocsin.model import CheckOutcome
+from tocsin.model import CheckOutcome, CheckReport
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import CheckReport, JsonObject, NewPage
+    from tocsin.model import JsonObject, NewPage
     from tocsin.ports import Store
+
+_NOT_FIRST: Final = frozenset({CheckOutcome.SKIPPED, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
+"""A page that was only just added ends so where a running service had found and checked it before we asked for it."""
 
 
 @click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")
@@ -49,7 +51,7 @@ def add(
         status = check_pages(
             configuration(ctx).settings, added, on_report=lambda report: reports.update({report.url: report})
         )
-    early = [url for url, report in reports.items() if report.outcome == CheckOutcome.SKIPPED]
+    early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]
     if early:
         with_store(ctx, lambda store: _look_up(store, early, reports))
     for found, page_id in zip(watched, ids, strict=True):
@@ -67,10 +69,16 @@ async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckRe
         page = await store.page(url)
         if page is not None and page.fields is not None:
             output.note(f"{url}: checked by the running service")
-            found = PageState(page.fields).declares
-            first = {"outcome": CheckOutcome.FIRST, "rule": "T40", "basis": "declared", "declares": found}
-            # It was put aside only since the service had just checked it, which is no problem.
-            reports[url] = msgspec.structs.replace(reports[url], problem=None, next_try=None, **first)
+            reports[url] = as_first(reports[url], PageState(page.fields).declares)
+
+
+def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:
+    """Tell a check of a page that had just been checked first as that first check; what it was answered is not known.
+
+    declares  as the first check found it
+    """
+    # Our own check met a page that is as it was a moment before, or was put aside for that: no news, and no problem.
+    return CheckReport(report.url, CheckOutcome.FIRST, rule="T40", basis="declared", declares=declares)
 
 
 def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
