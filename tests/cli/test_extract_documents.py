@@ -174,7 +174,7 @@ def test_an_item_that_is_not_there_is_a_wrong_call(form: str, item: str, said: s
 
     answer = installation.call("extract", "--as", form, "--item", item, page)
 
-    assert (answer.status, answer.out, answer.err) == (2, "", f"{page}: {said}\n")
+    assert (answer.status, answer.out, answer.err) == (2, "", f"tocsin: {page}: {said}\n")
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,13 @@ def give_documents(
             )
             if not found.is_page:
                 raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
+            if found.document is None and isinstance(item, int) and found.found:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}")
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue
         tell_beside(source.name, found)
-        status = max(status, _print(source.name, form, found, item))
+        _print(source.name, form, found, item)
         if address is None and found.document is not None:
             output.note(f"{source.name}: its address is not known, so relative URLs are left empty; --base gives it")
     return status
@@ -91,16 +93,14 @@ def _address_of(source: Source, form: str, base: str | None) -> str | None:
     return address
 
 
-def _print(name: str, form: str, found: Extract, item: Which) -> int:
+def _print(name: str, form: str, found: Extract, item: Which) -> None:
     way = FORMATS[form]
     if found.document is None:
-        if isinstance(item, int) and found.found:
-            return output.WRONG_CALL
         if output.is_json():
             output.print_json(*({"source": name, **record} for record in found.records))
         if found.absence is not None:
             output.note(f"{name}: {found.absence}")
-        return output.DONE
+        return
     if form == MICRODATA and output.is_json():
         output.print_json(*({"source": name, **record} for record in found.records))
     elif form == MICRODATA:
@@ -113,7 +113,6 @@ def _print(name: str, form: str, found: Extract, item: Which) -> int:
     if item is None and way.counted and way.default != ALL and found.found > 1:
         several = f"{found.found} {way.counted[1]}"
         output.note(f"{name}: {several}, this is the first; --item 2 gives another, --item all every one")
-    return output.DONE
 
 
 def _print_items(name: str, items: Sequence[dict[str, Any]]) -> None:
