@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tocsin.spec.html.decoding import decode, encoding_for
 from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding, read_html
+from tocsin.spec.html.encoding import find_encoding, find_xml_encoding, is_undeclared_utf8, read_html
 from tocsin.spec.html.prescan import prescan, xml_declaration
 
 PIECES = [
@@ -271,3 +271,43 @@ def test_no_bytes_raise_in_any_encoding(body: bytes, encoding: str) -> None:
 def test_every_page_has_an_encoding(body: bytes, content_type: str | None) -> None:
     assert encoding_for(find_encoding(body, content_type)) == find_encoding(body, content_type)
     assert encoding_for(find_xml_encoding(b"<?xml" + body, content_type))
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("<p>Jürgen", None),
+        ("<p>Jürgen", "text/html"),
+        ("<p>Jürgen", "text/html; charset=bogus"),
+        ("<meta charset=bogus><p>Jürgen", None),
+        ("<p>Jürgen <!-- <meta charset=utf-8> -->", None),
+    ],
+)
+def test_letters_of_utf8_of_which_nothing_says_so_are_noticed(body: str, content_type: str | None) -> None:
+    assert is_undeclared_utf8(body.encode(), content_type)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<p>Juergen", None),
+        ("<p>Jürgen".encode("latin-1"), None),
+        ("<p>Jürgen".encode(), "text/html; charset=latin1"),
+        ("\ufeff<p>Jürgen".encode(), None),
+        ("<meta charset=utf-8><p>Jürgen".encode(), None),
+        ("<meta charset=windows-1252><p>Jürgen".encode(), None),
+        (("<p>Jürgen" + "x" * 2000 + "<meta charset=utf-8>").encode(), None),
+        ("<?xml version='1.0' encoding='utf-8'?><p>Jürgen".encode(), None),
+    ],
+)
+def test_other_letters_and_those_of_a_page_that_says_what_it_is_in_are_not(
+    body: bytes, content_type: str | None
+) -> None:
+    assert not is_undeclared_utf8(body, content_type)
+
+
+@given(st.binary(max_size=200), st.none() | st.text(max_size=30))
+def test_whatever_the_bytes_are_utf8_that_is_undeclared_is_read_as_the_default(
+    body: bytes, content_type: str | None
+) -> None:
+    assert not is_undeclared_utf8(body, content_type) or find_encoding(body, content_type) == "windows-1252"

@@ -79,3 +79,23 @@ def test_what_is_read_as_xml_has_its_encoding_from_elsewhere() -> None:
     page = b"<html xmlns='http://www.w3.org/1999/xhtml'><head><meta charset='latin1'/></head></html>"
 
     assert judged(page, "application/xhtml+xml") == []
+
+
+def test_CT03_letters_beyond_ascii_in_an_encoding_that_nothing_declares_are_told_where_the_first_stands() -> None:
+    (found,) = lint("<p>x\n<p>Jürgen Müller".encode(), None)
+
+    assert (found.rule, found.line, found.column) == ("CT-03", 2, 5)
+    assert found.message.startswith("no encoding is declared, so this is read as windows-1252; ")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<p>J&uuml;rgen", None),
+        ("\ufeff<p>Jürgen".encode(), None),
+        ("<p>Jürgen".encode(), "text/html; charset=utf-8"),
+        ("<html xmlns='http://www.w3.org/1999/xhtml'><p>Jürgen</p></html>".encode(), "application/xhtml+xml"),
+    ],
+)
+def test_CT03_who_needs_no_declaration_or_has_it_elsewhere_is_left_alone(body: bytes, content_type: str | None) -> None:
+    assert judged(body, content_type) == []

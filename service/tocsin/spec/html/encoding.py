@@ -31,7 +31,7 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
     if (told := _told_early(body, content_type)) is not None:
         return told
     try:
-        return _told_late(read_metas(body, DEFAULT, (_CHARSET,)).metas)
+        return _told_late(read_metas(body, DEFAULT, (_CHARSET,)).metas) or DEFAULT
     except TooComplex:
         return DEFAULT
 
@@ -48,10 +48,34 @@ def read_html(body: bytes, content_type: str | None, about: tuple[bytes, ...] = 
     # What an element declares beyond the prescan's reach is the same in all encodings that ASCII is part of, and most
     # often it is UTF-8; so the page is seldom read twice.
     reading = read_metas(body, "utf-8", (*about, _CHARSET) if about else ())
-    encoding = _told_late(reading.metas)
+    encoding = _told_late(reading.metas) or DEFAULT
     if encoding == "utf-8" or (reading.is_ascii and encoding not in NOT_ASCII):
         return encoding, reading
     return encoding, read_metas(body, encoding, about)
+
+
+def is_encoding_declared(body: bytes, content_type: str | None) -> bool:
+    """Say whether anything says which encoding an HTML page is in: its BOM, HTTP, or an element of its own."""
+    if _told_early(body, content_type) is not None:
+        return True
+    try:
+        return _told_late(read_metas(body, DEFAULT, (_CHARSET,)).metas) is not None
+    except TooComplex:
+        return False
+
+
+def is_undeclared_utf8(body: bytes, content_type: str | None) -> bool:
+    """Say whether an HTML page has letters beyond ASCII, all of them UTF-8, that are read as others are.
+
+    Nothing says then which encoding it is in, so that it counts as windows-1252.
+    """
+    if body.isascii():
+        return False
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return not is_encoding_declared(body, content_type)
 
 
 def find_xml_encoding(body: bytes, content_type: str | None) -> str:
@@ -87,8 +111,8 @@ def _told_by_http(content_type: str) -> str | None:
 _told_often = lru_cache(maxsize=256)(_told_by_http)
 
 
-def _told_late(metas: Iterable[Meta]) -> str:
-    """Find the encoding that a meta element declares, else the default.
+def _told_late(metas: Iterable[Meta]) -> str | None:
+    """Find the encoding that a meta element declares.
 
     Source  HTML, the rules for a meta start tag in "in head": changing the encoding while parsing.
     """
@@ -98,7 +122,7 @@ def _told_late(metas: Iterable[Meta]) -> str:
             label = extract_encoding(meta.content)
         if (found := _readable(encoding_for(label))) is not None:
             return found
-    return DEFAULT
+    return None
 
 
 def _readable(found: str | None) -> str | None:

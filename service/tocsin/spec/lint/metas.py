@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.content_type import extract_encoding
 from tocsin.spec.html.decoding import BOMS, encoding_for
+from tocsin.spec.html.encoding import is_encoding_declared
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, read_refresh
 from tocsin.spec.html.page import Kind
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.spec.lint.page import WrittenPage
 
 _NAMING = ("name", "http-equiv", "property", "itemprop", "charset")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _UNQUOTED_REST = re.compile(r"charset[\t\n\f\r ]*=", re.IGNORECASE)
 
 
@@ -115,6 +117,13 @@ def check_encodings(page: WrittenPage) -> Iterator[Found]:
                 f"let it be the first element of the head"
             )
             yield Found(place, "CT-03", Level.WARNING, message)
+    letter = None if declared else _BEYOND_ASCII.search(page.text)
+    if letter is not None and not is_encoding_declared(page.body, page.content_type):
+        message = (
+            f"no encoding is declared, so this is read as {page.encoding}; "
+            f'let <meta charset="utf-8"> be the first element of the head, and save the page so'
+        )
+        yield Found(letter.start(), "CT-03", Level.WARNING, message)
 
 
 def _declared_label(element: PlacedElement) -> tuple[str | None, str | None]:
