@@ -203,3 +203,22 @@ def test_a_person_is_shown_tables(form: str, shown: list[str], tmp_path: Path) -
 
     assert status == 0
     assert [text for text in shown if text not in told] == []
+
+
+@pytest.mark.parametrize(
+    "form", ["meta", "links", "robots", "copies", "microdata", "vcard", "ical", "turtle", "ntriples", "jsonld", "atom"]
+)
+def test_letters_that_are_read_in_an_encoding_that_nobody_declared_are_noted(
+    form: str, installation: Installation
+) -> None:
+    card = "<div itemscope itemtype='http://microformats.org/profile/hcard'><b itemprop=fn>Jürgen</b></div>"
+    silent = installation.write("silent.html", f"<!doctype html><title>K</title>{card}")
+    plain = installation.write("plain.html", f"<!doctype html><meta charset=utf-8><title>K</title>{card}")
+
+    noted = installation.call("extract", "--as", form, silent)
+    fine = installation.call("extract", "--as", form, plain)
+
+    assert (noted.status, fine.status) == (0, 0)
+    assert f"{silent}: no encoding is declared, so it was read as windows-1252" in noted.err
+    assert '<meta charset="utf-8">' in noted.err
+    assert "encoding" not in fine.err

@@ -106,7 +106,7 @@ def command(
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue
-        tell_beside(source.name, found)
+        tell_beside(source, found)
         _print_records(source.name, Form(form), found)
     return status
 

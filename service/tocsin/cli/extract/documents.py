@@ -64,7 +64,7 @@ def give_documents(
         except TocsinError as exc:
             status = max(status, output.fail(exc))
             continue
-        tell_beside(source.name, found)
+        tell_beside(source, found)
         _print(source.name, form, found, item)
         if address is None and found.document is not None:
             output.note(f"{source.name}: its address is not known, so relative URLs are left empty; --base gives it")
