@@ -234,7 +234,7 @@ def test_events_that_share_one_very_long_text_end(name: str) -> None:
     written, problems = write_calendar(page_of(*events), now=NOW, product=PRODUCT)
 
     assert len(written or "") < 1.2 * MOST_LETTERS
-    assert problems == ("too much for one file: properties of one event, and 991 events are left out",)
+    assert problems[-1:] == ("too much for one file: properties of one event, and 991 events are left out",)
 
 
 def test_a_hostile_page_ends_no_line_of_its_own() -> None:

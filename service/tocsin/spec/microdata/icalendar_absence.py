@@ -1,4 +1,4 @@
-"""What of a page's events stands in no calendar, in words."""
+"""Which of a page's events stand in no calendar, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.infrastructure.unsafe import safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.spec.microdata.values import Item
 
@@ -29,13 +29,6 @@ def tell_undated(undated: Sequence[tuple[int, Item]]) -> Iterator[str]:
         if len(undated) > _FEW:
             said.append(f"and {len(undated) - _FEW:,} more")
         yield f"{len(undated):,} {events} left out: {', '.join(said)}"
-
-
-def tell_unfit(unfit: Mapping[str, int]) -> Iterator[str]:
-    """Say of which properties values were left out that no calendar could take, and of which how many."""
-    if unfit:
-        said = (f"{name} ({count:,})" if count > 1 else name for name, count in sorted(unfit.items()))
-        yield f"values that calendars do not take are left out, of: {', '.join(said)}"
 
 
 def _tell_event(number: int, event: Item) -> str:

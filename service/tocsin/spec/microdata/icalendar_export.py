@@ -138,12 +138,16 @@ class ExportedEvents(Events):
         told, start = {"UID"}, self._start
         for name, each in each_line(event, self._budget):
             upper = name.upper()
-            if each.text is None or not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
+            if not is_name(name) or upper in _OURS or upper in _ELSEWHERE or upper in told:
+                continue
+            if each.text is None:
+                self.unfit[upper] += 1  # IC-09
                 continue
             text = clean(each.text)
             written = _WRITERS[upper](text, start) if upper in _WRITERS else _write_text(text, upper)
             if written is None or _ENDS.get(upper) in told:
                 self._budget.spend(len(each.text))
+                self.unfit[upper] += bool(text)
                 continue
             if upper in _ONCE:
                 told.add(upper)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
@@ -19,11 +20,15 @@ _STRIPPED = str.maketrans("", "", "-:")
 
 
 class Events:
-    """Writes the events of one page to the letter of the text."""
+    """Writes the events of one page to the letter of the text.
+
+    unfit  of which properties how many values were left out, since calendars have none such; to the letter none is told
+    """
 
     def __init__(self, data: Microdata, budget: Budget, now: datetime) -> None:
         self._data = data
         self._budget = budget
+        self.unfit: Counter[str] = Counter()
         self._stamp = f"{now:%Y%m%dT%H%M%SZ}"
 
     def name_calendar(self, sheet: Sheet) -> None:

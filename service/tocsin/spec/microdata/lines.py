@@ -9,6 +9,7 @@ from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure.urls import is_absolute_url
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable, Iterator
 
     from tocsin.spec.microdata.values import Item, Property
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 MOST_LETTERS: Final = 8 * 2**20
 """So long a file may become, about; what is beyond is left out, and said to be."""
 
+_FEW = 8
+"""So many properties are named of which something was left out."""
 _LOOK = 16
 """A property that is looked at takes the time of so many letters."""
 _FIRST_LINE, _NEXT_LINE = 75, 74
@@ -113,6 +116,21 @@ def tell_cut(budget: Budget, what: str, untold: int) -> tuple[str, ...]:
         return ()
     more = f", and {untold} {what if untold == 1 else f'{what}s'}" if untold else ""
     return (f"too much for one file: properties of one {what}{more} are left out",)
+
+
+def tell_unfit(unfit: Counter[str], of: str) -> tuple[str, ...]:
+    """Say of which properties values were left out: `values that calendars do not take are left out: organizer (2)`.
+
+    unfit  their names, as lines begin with them, and how many values of each
+    of     what does not take them, such as calendars
+    """
+    names = sorted(name for name, count in unfit.items() if count)
+    if not names:
+        return ()
+    said = [f"{name.lower()} ({unfit[name]:,})" if unfit[name] > 1 else name.lower() for name in names[:_FEW]]
+    if len(names) > _FEW:
+        said.append(f"and {len(names) - _FEW:,} more")
+    return (f"values that {of} do not take are left out: {', '.join(said)}",)
 
 
 def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin.spec.microdata.icalendar_absence import tell_undated
 from tocsin.spec.microdata.icalendar_export import ExportedEvents
 from tocsin.spec.microdata.icalendar_text import Events
-from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape, tell_cut
+from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape, tell_cut, tell_unfit
 from tocsin.spec.microdata.values import VEVENT
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def write_calendar(
             undated.append((place + 1, event))
     writer.write_zones(head)
     body.frame("END", "VCALENDAR")
-    problems = (*tell_undated(undated), *tell_cut(budget, "event", untold))
+    problems = (*tell_undated(undated), *tell_unfit(writer.unfit, "calendars"), *tell_cut(budget, "event", untold))
     return Written(head.text + body.text if written or not undated else None, problems)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.spec.microdata.lines import Budget, Written, tell_cut
+from tocsin.spec.microdata.lines import Budget, Written, tell_cut, tell_unfit
 from tocsin.spec.microdata.values import HCARD
 from tocsin.spec.microdata.vcard_export import ExportedCards
 from tocsin.spec.microdata.vcard_text import Cards
@@ -34,7 +34,8 @@ def write_cards(data: Microdata, *, profile: str = "export", which: int | None =
         sheets.append(writer.write(card))
     if not sheets:
         return Written(None)
-    return Written("".join(sheets), tell_cut(budget, "contact", len(chosen) - len(sheets)))
+    unfit = tell_unfit(writer.unfit, "address books")
+    return Written("".join(sheets), unfit + tell_cut(budget, "contact", len(chosen) - len(sheets)))
 
 
 def find_cards(data: Microdata) -> tuple[Item, ...]:

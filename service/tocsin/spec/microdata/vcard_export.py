@@ -47,6 +47,7 @@ class ExportedCards(Cards):
             written = self._write_value(name, each)
             if written is None or not written[0].strip(";"):
                 self._budget.spend(len(each.text or ""))
+                self.unfit[upper] += written is None and each.text != ""
                 continue
             if upper in _ONCE:
                 told.add(upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
@@ -23,12 +24,16 @@ _PLAIN_TYPE = re.compile("[0-9A-Za-z]*")
 
 
 class Cards:
-    """Writes the cards of one page to the letter of the text."""
+    """Writes the cards of one page to the letter of the text.
+
+    unfit  of which properties how many values were left out, since cards have none such; to the letter none is told
+    """
 
     def __init__(self, data: Microdata, budget: Budget) -> None:
         self._data = data
         self._budget = budget
         self._open: list[Item] = []
+        self.unfit: Counter[str] = Counter()
 
     def write(self, card: Item) -> str:
         """Write one card; what the budget no longer holds is left out, but its frame is whole."""
