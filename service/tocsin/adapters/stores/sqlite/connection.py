@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MORE_THAN_FITS = 2**63
 STEP_ROWS = 1000
 """The most rows that one transaction of a command touches."""
 
@@ -122,8 +123,15 @@ def _log_pages(db: sqlite3.Connection) -> int:
     return int(max(least, min(pages // _CHECKPOINT_SHARE, most)))
 
 
-def _span_us(text: str | None) -> int | None:
-    return None if text is None else to_us(parse_span(text))
+def _span_us(text: object) -> int | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        found = to_us(parse_span(text))
+    except ValueError:
+        # Its page is held by whoever checks it; all others that a query looks at with it are not.
+        return None
+    return found if found < _MORE_THAN_FITS else None
 
 
 def write_ahead(db: sqlite3.Connection) -> None:

@@ -24,6 +24,7 @@ from tocsin.adapters.stores.sqlite.states import declares
 from tocsin.adapters.stores.sqlite.storms import Storms, may_be_shared
 from tocsin.adapters.stores.sqlite.tasks import OWED
 from tocsin.model import CheckOutcome
+from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 SQL = queries("work")
 OFF = "off"
 """Why a page that is off is not due."""
+_ON = frozenset(Mode) - {Mode.OFF}
 
 _LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
 
@@ -164,7 +166,8 @@ def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None)
     if not off:
         return set()
     modes = db.execute(SQL["modes"], {"ids": ids(off), "mode": mode})
-    return {page_id for page_id, in_force in modes if in_force not in (None, OFF)}
+    # A word that is no mode is refused, so that the next level's holds: it turns nothing on.
+    return {page_id for page_id, in_force in modes if in_force in _ON}
 
 
 def due_of_hosts(db: sqlite3.Connection, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
