@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tests.fakes import RecordingTelemetry
 from tocsin.errors import SettingsError
 from tocsin.server import connections, serving
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen, url_of
+from tocsin.server.problems import PROBLEM
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -94,6 +96,22 @@ async def test_before_the_application_is_there_the_service_says_that_it_starts()
     assert b"refresh: 2" in person
     assert b"<h1>Tocsin is starting</h1>" in person
     assert then.endswith(b"hello")
+
+
+@pytest.mark.parametrize("accept", [b"", b"\r\nAccept: text/html"])
+async def test_before_the_application_is_there_the_api_says_so_in_a_problem_document(accept: bytes) -> None:
+    async with edge() as served:
+        answer = await served.say(ASK.replace(b"GET /", b"GET /api/v1/pages").replace(b"Host: x", b"Host: x" + accept))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    problem = json.loads(body)
+    assert head.startswith(b"HTTP/1.1 503")
+    assert f"content-type: {PROBLEM}".encode() in head
+    assert b"retry-after: 1" in head
+    assert b"refresh" not in head
+    assert (problem["type"], problem["status"]) == ("urn:tocsin:problem:starting", 503)
+    assert problem["title"]
+    assert "Retry-After" in problem["mend"]
 
 
 async def test_a_url_that_is_too_long_is_refused() -> None:

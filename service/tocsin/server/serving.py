@@ -24,6 +24,12 @@ GRACE_S = 4
 """How long requests under way may take at a stop; less than the engine's own grace time, which runs beside it."""
 TICK_S = 1.0
 _STARTING = b'{"status":"not ready","store":"is being opened","engine":"is starting"}'
+_STARTING_PROBLEM = (
+    b'{"type":"urn:tocsin:problem:starting","title":"The service is starting","status":503,'
+    b'"detail":"the store is being opened",'
+    b'"mend":"ask again as late as Retry-After says; /readyz says what is missing"}'
+)
+"""As `problems` would write it, which loads what is not there yet."""
 _STARTING_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Tocsin is starting</title>
 <meta name="viewport" content="width=device-width"><h1>Tocsin is starting</h1>
 <p>The store is being opened; this page asks again by itself."""
@@ -104,9 +110,12 @@ async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
     del receive
     is_alive = scope["path"] == "/healthz"
     is_person = any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+    is_program = scope["path"].startswith("/api/")
     body, kind = _STARTING, b"application/json"
     if is_alive:
         body = b'{"status":"alive"}'
+    elif is_program:
+        body, kind = _STARTING_PROBLEM, b"application/problem+json"
     elif is_person:
         body, kind = _STARTING_PAGE, b"text/html; charset=utf-8"
     headers = [
@@ -116,7 +125,7 @@ async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
         (b"x-content-type-options", b"nosniff"),
         (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
         (b"retry-after", b"1"),
-        *([(b"refresh", b"2")] if is_person and not is_alive else ()),
+        *([(b"refresh", b"2")] if body is _STARTING_PAGE else ()),
     ]
     await send({"type": "http.response.start", "status": 200 if is_alive else 503, "headers": headers})
     await send({"type": "http.response.body", "body": body})
