@@ -223,6 +223,18 @@ async def test_it_is_said_that_there_is_more_than_is_kept(reader: Reader) -> Non
     assert "there is more of it than is kept" in words_of(await reader.read(f"/pages/{page_id}"))
 
 
+@pytest.mark.parametrize(
+    ("is_cut", "said"),
+    [(False, "There are 20 items in all;"), (True, "The page has more than the 20 items that are kept;")],
+)
+async def test_how_many_items_there_are_in_all_is_said_only_where_all_are_kept(
+    reader: Reader, *, is_cut: bool, said: str
+) -> None:
+    page_id = await holding(reader, EVENT * 20, is_cut=is_cut)
+
+    assert said in words_of(await reader.read(f"/pages/{page_id}"))
+
+
 async def test_MD19_how_the_items_changed_is_shown(reader: Reader) -> None:
     page_id = await holding(reader, EVENT)
     item = {"type": VEVENT, "id": None, "position": 1, "label": "Jazz"}
