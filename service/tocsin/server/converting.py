@@ -18,13 +18,13 @@ from tocsin.errors import DamagedItems, TooComplex, UsageError
 from tocsin.events import EPOCH, to_rfc3339
 from tocsin.model import Instant, PageItems
 from tocsin.ports.fetching import Rendered
+from tocsin.server.kept_items import Told, tell_items
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.microdata.formats import ALL, FORMATS, convert, ways_out
+from tocsin.spec.microdata.formats import ALL, FORMATS, convert
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack, unpack
-from tocsin.spec.microdata.to_json import to_object
 from tocsin.spec.suspicion.look import find_suspicion
 
 if TYPE_CHECKING:
@@ -100,19 +100,6 @@ class OfPage(Struct, frozen=True, tag_field="what", tag=True):
     is_suspect: bool = False
 
 
-class Told(Struct, frozen=True, tag_field="what", tag=True):
-    """Kept items are to be told, as `KeptItems` in JSON.
-
-    no_text  the page is not to be indexed
-    why      there are none, in words; None: there are some
-    """
-
-    page_id: int
-    kept: PageItems | None
-    no_text: bool
-    why: str | None
-
-
 class Written(Struct, frozen=True, tag_field="what", tag=True):
     """What was extracted.
 
@@ -183,7 +170,7 @@ def _perform(work: Work) -> Done:
             case OfPage():
                 return _write_page(work)
             case Told():
-                return Written(_to_json(_tell(work)), 0)
+                return Written(_to_json(tell_items(work)), 0)
     except DamagedItems as exc:
         return Damaged(str(exc))
     except TooComplex as exc:
@@ -266,32 +253,6 @@ def _suspect(work: OfPage, doubt: str) -> Refused:
     title, mend = "Something else stands in the page's place", "answer its question, or let it take whatever comes"
     why = _sayable(f"{work.page.final_url}: {doubt}")
     return Refused(502, "suspect", title, why, f'{mend} (suspects = "accept")', is_doubtful=True)
-
-
-def _tell(work: Told) -> JsonObject:
-    kept, told = work.kept, {"no_text": work.no_text, "why": work.why}
-    if kept is None:
-        return {"at": None, "since": None, "count": 0, "cut": False, **told, "items": [], "formats": []}
-    data = unpack(kept.packed)
-    found = to_object(data)
-    return {
-        "at": to_rfc3339(kept.at),
-        "since": to_rfc3339(kept.first_at),
-        "count": kept.count,
-        "cut": kept.is_cut or bool(found.get("cut")),
-        **told,
-        "items": found["items"],
-        "formats": [
-            {
-                "form": way.name,
-                "label": way.label,
-                "media_type": way.media_type,
-                "profiles": way.profiles,
-                "url": f"/api/v1/pages/{work.page_id}/extract/{way.name}",
-            }
-            for way in map(FORMATS.__getitem__, ways_out(data))
-        ],
-    }
 
 
 def too_complex(why: str) -> Refused:

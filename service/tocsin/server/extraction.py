@@ -23,11 +23,11 @@ from tocsin.server.converting import (
     OfItems,
     OfPage,
     Refused,
-    Told,
     Written,
     kept_back,
     too_complex,
 )
+from tocsin.server.kept_items import Told
 from tocsin.server.making import Busy, Making
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem

@@ -12,7 +12,7 @@ import pytest
 import vobject  # type: ignore[import-untyped]  # has no types
 from msgspec.structs import replace
 
-from tests.server.diary import AT, BODY, QUIET, URL, got, keep, page
+from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tocsin.engine.items import find_items
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS, Scope
@@ -131,6 +131,16 @@ async def test_an_event_without_a_date_is_said_to_be_left_out(api: Api, desk: De
 
 
 @pytest.mark.usefixtures("desk")
+async def test_what_is_wrong_with_a_feed_from_which_nothing_is_left_out_is_a_note(api: Api) -> None:
+    answer = await got(api, "atom")
+
+    assert "tocsin-left-out" not in answer.headers
+    note = answer.headers["tocsin-note"]
+    assert note.startswith('no author, which a feed must have: add <meta name="author" content="...">')
+    assert "1 article has no date: " in note
+
+
+@pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("asked", ["vcard", "atom", "ical?profile=text", "vcard?item=all"])
 async def test_a_page_without_the_kind_says_so_and_the_mend(api: Api, asked: str) -> None:
     api.rig.service.pages[1] = page(QUIET, at=api.rig.clock.now())
@@ -144,12 +154,12 @@ async def test_a_page_without_the_kind_says_so_and_the_mend(api: Api, asked: str
 
 
 async def test_where_an_event_is_of_another_vocabulary_it_is_said_what_the_page_has(api: Api, desk: Desk) -> None:
-    await keep(api, desk, b"<!doctype html><p itemscope itemtype='https://schema.org/Event\xe2\x80\xa6'>Jazz")
+    await keep(api, desk, b"<!doctype html><p itemscope itemtype='https://schema.org/Event\xc3\xbc'>Jazz")
 
     answer, problem = await got(api, "ical"), await api.refused("GET", f"{AT}/vcard")
 
-    assert answer.headers["tocsin-empty"].endswith("#vevent; this page has 1 https://schema.org/Event?")
-    assert problem["detail"].endswith("/hcard; this page has 1 https://schema.org/Event\u2026")
+    assert answer.headers["tocsin-empty"].endswith("#vevent; this page has 1 https://schema.org/Event%C3%BC")
+    assert problem["detail"].endswith("/hcard; this page has 1 https://schema.org/Event\xfc")
 
 
 @pytest.mark.usefixtures("desk")
@@ -248,6 +258,16 @@ async def test_kept_items_are_told_with_the_formats_that_they_can_be_had_in(api:
     urls = {way["form"]: way["url"] for way in told["formats"]}
     assert set(urls) == {"microdata", "vcard", "ical"}
     assert (await api.call("GET", urls["ical"].removeprefix("/api/v1"))).status_code == 200
+
+
+async def test_where_a_page_has_more_items_than_are_kept_that_is_said(api: Api, desk: Desk) -> None:
+    desk.now = api.rig.clock.now()
+    await desk.check(URL, "0", items=items(BODY + b"<p itemscope>" * 1_000, at=desk.now))
+
+    told = await api.get("/pages/1/items")
+
+    assert (told["count"], len(told["items"]), told["cut"]) == (1000, 1000, True)
+    assert told["why"] == "the page has more than is kept: at most 1,000 items, of 256 KiB together"
 
 
 async def test_a_page_of_which_no_items_are_kept_has_none(api: Api) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from email.utils import formatdate
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -19,6 +18,7 @@ from tocsin.server.conditional import is_known
 from tocsin.server.converting import JSON, read_wanted
 from tocsin.server.decisions import demand_page
 from tocsin.server.extraction import Extracting
+from tocsin.server.header_text import to_header
 from tocsin.server.making import hang_up
 from tocsin.server.parts import Given
 from tocsin.spec.microdata.formats import FORMATS
@@ -37,8 +37,8 @@ POLICY: Final = "default-src 'none'; form-action 'none'; frame-ancestors 'none';
 """Stricter than that of our own pages: whatever a browser makes of these documents, it is not ours."""
 
 _S: Final = 1_000_000
-_NO_HEADER: Final = re.compile(r"[^\x20-\x7e]+")
-_LONGEST_SAID: Final = 500
+_LEFT_OUT: Final = "left out"
+"""In the words of every format for what it left out."""
 
 
 class Choice(Model):
@@ -78,14 +78,16 @@ _EXAMPLES: Final[dict[str, Any]] = {
     "END:VEVENT\r\nEND:VCALENDAR\r\n",
     "ntriples": '<https://example.org/> <http://purl.org/dc/terms/title> "A diary"@en .\n',
 }
+_ESCAPED: Final = "letters that are not ASCII are their bytes in UTF-8, each as `%C3`"
 _TOLD: Final = {
     "ETag": "equal documents have the same",
     "Last-Modified": "when the page was read first with this data, as far as that is known",
     "Tocsin-Received": "when the bytes that it is of were received",
     "Tocsin-Stale": "it may be behind the page, which was not seen: why, in a word, such as `timeout`, `status-410`, "
     "`disallowed`, `suspect` (something else stands in its place), `paused`, `off` or `busy` (too many ask)",
-    "Tocsin-Left-Out": "what was left out, and why: there was too much of it, or an event has no date",
-    "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead",
+    "Tocsin-Left-Out": f"what was left out, and why: there was too much of it, or an event has no date; {_ESCAPED}",
+    "Tocsin-Note": "what else is to be known of it, such as what the page lacks for a valid feed, written as that",
+    "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead, written as those",
 }
 _HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} for name, about in _TOLD.items()}
 
@@ -172,6 +174,8 @@ async def list_items(
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 
     At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived: `why` says it.
+    So it does where the page has more (`cut`). `count` is of all items that are kept, those within others too; `items`
+    are those at the top, as what changes count as added, removed and changed.
     `at` is null where none were read to be kept, and no formats are named then; of a page that is not to be archived
     they can be had all the same, of the page as it is received for whoever asks.
     """
@@ -197,7 +201,7 @@ def _headers(document: Document) -> dict[str, str]:
     }
     if document.stale is not None:
         headers["Tocsin-Stale"] = document.stale
-    for name, text in (("Tocsin-Left-Out", "; ".join(document.said)), ("Tocsin-Empty", document.empty)):
-        if text:
-            headers[name] = _NO_HEADER.sub("?", text)[:_LONGEST_SAID]
-    return headers
+    left_out = [text for text in document.said if _LEFT_OUT in text]
+    notes = [text for text in document.said if _LEFT_OUT not in text]
+    told = (("Tocsin-Left-Out", left_out), ("Tocsin-Note", notes), ("Tocsin-Empty", [document.empty]))
+    return headers | {name: text for name, texts in told if (text := to_header("; ".join(texts)))}

@@ -283,10 +283,10 @@ class KeptItems(Model):
 
     at: Annotated[Time | None, Field(description="when it was read last; null: the page has none, or was not read")]
     since: Annotated[Time | None, Field(description="when it was read first as it is now")]
-    count: Annotated[int, Field(ge=0, description="of the items that are kept, those within others too")]
+    count: Annotated[int, Field(ge=0, description="of all items that are kept, those within others too")]
     cut: Annotated[bool, Field(description="the page has more than is kept and shown")]
     no_text: Annotated[bool, Field(description="none is kept: the page is not to be indexed")]
-    why: Annotated[str | None, Field(description="why none are kept, in words; null where some are")]
+    why: Annotated[str | None, Field(description="why none are kept, or not all, in words; null where all are")]
     items: Annotated[list[Json], Field(description="the top-level items; `type` is a string, as written")]
     formats: Annotated[list[WayOut], Field(description="in which they can be taken away")]
 

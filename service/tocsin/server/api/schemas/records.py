@@ -131,9 +131,9 @@ class ItemChange(Model):
     rendering: Annotated[Id, Field(description="that read the latest ones")]
     at: Annotated[Time, Field(description="when they were read")]
     since: Annotated[Time, Field(description="when those before were read")]
-    added: Annotated[int, Field(ge=0, description="so many items")]
+    added: Annotated[int, Field(ge=0, description="so many items, as all three: those at the top of the page alone")]
     removed: Annotated[int, Field(ge=0)]
-    changed: Annotated[int, Field(ge=0)]
+    changed: Annotated[int, Field(ge=0, description="those that differ themselves, or hold one that does")]
     cut: Annotated[
         bool,
         Field(
