@@ -111,8 +111,23 @@ class ExportedEvents(Events):
         if known is None:
             return False
         self._start, self._uid = known.start, self._identifiers.give(known)
-        self._clock = _find_clock(event, known.start)
+        self._clock = self._find_clock(event)
         return True
+
+    def _find_clock(self, event: Item) -> int:
+        """Find the offset of the clock by which an event's rules are meant; 0 where UTC means the same."""
+        start = self._start
+        if start.offset_minutes == 0:
+            return 0
+        for each in event.properties:
+            if each.text is None or _RULES.isdisjoint(map(str.upper, each.names)):
+                continue
+            if not self._budget.spend(len(each.text)):
+                return 0
+            rule = _read_rule(clean(each.text), start)
+            if rule is not None and is_by_clock(rule, start):
+                return start.offset_minutes
+        return 0
 
     def write_zones(self, sheet: Sheet) -> None:
         """Write the zones that the events are told in that were written."""
@@ -170,18 +185,6 @@ class ExportedEvents(Events):
 def _find_start(event: Item) -> When | None:
     texts = ((each.text or "")[:_LONGEST] for each in event.properties if "DTSTART" in map(str.upper, each.names))
     return next(filter(None, (read_when(clean(text)) for text in texts)), None)
-
-
-def _find_clock(event: Item, start: When) -> int:
-    """Find the offset of the clock by which an event's rules are meant; 0 where UTC means the same."""
-    if start.offset_minutes == 0:
-        return 0
-    for each in event.properties:
-        if each.text is not None and not _RULES.isdisjoint(map(str.upper, each.names)):
-            rule = _read_rule(clean(each.text), start)
-            if rule is not None and is_by_clock(rule, start):
-                return start.offset_minutes
-    return 0
 
 
 def _read_rule(text: str, start: When) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.lines import Sheet
 
 _DATE_LETTERS: Final = len("20090505")
-_UTC_FORM: Final = "%Y%m%dT%H%M%SZ"
 _BEFORE_ALL: Final = "16010101T000000"
 """When a zone begins that was always so: some programs know no offset before that date, and this one is before all."""
 
@@ -80,9 +79,8 @@ def is_day(basic: str) -> bool:
 
 def to_clock(basic: str, offset_minutes: int) -> str:
     """Tell a moment in UTC by a clock: 20090505T190000; as it is where no calendar reaches to."""
-    moment = datetime.strptime(basic, _UTC_FORM).replace(tzinfo=UTC)
     try:
-        there = moment + timedelta(minutes=offset_minutes)
+        there = datetime.fromisoformat(basic) + timedelta(minutes=offset_minutes)
     except OverflowError:
         return basic
     return f"{there.year:04}{there:%m%dT%H%M%S}"

@@ -109,7 +109,7 @@ def is_by_clock(rule: str, start: When) -> bool:
         return True
     if parts["FREQ"] == "HOURLY":
         return bool(by)  # some hours of each day are of another one in UTC
-    return start.is_of_another_day and (bool(by) or parts["FREQ"] in _ON_DAYS_OF_THE_START)
+    return (bool(by) or parts["FREQ"] in _ON_DAYS_OF_THE_START) and start.is_of_another_day
 
 
 def _fit_until(until: str, start: When) -> str:
