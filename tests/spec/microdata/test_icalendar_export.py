@@ -83,7 +83,7 @@ def test_IC10_moments_are_told_in_utc_with_seconds(text: str, written: str | Non
          ["RDATE;VALUE=PERIOD:20090505T190000Z/20090505T200000Z"]),
         ("<p itemprop=rdate>2009-05-05T19:00Z/2009-05-05T18:00Z</p><p itemprop=rdate>2009-05-05/P1D</p>", []),
         ("<p itemprop=exdate>2009-05-05</p><p itemprop=exdate>2009-05-06</p>",
-         ["EXDATE;VALUE=DATE:20090505", "EXDATE;VALUE=DATE:20090506"]),
+         ["EXDATE;VALUE=DATE-TIME:20090505T080000Z", "EXDATE;VALUE=DATE-TIME:20090506T080000Z"]),
     ],
 )  # fmt: skip
 def test_IC10_dates_of_any_element_are_written_and_nothing_else_as_one(html: str, written: list[str]) -> None:

@@ -113,7 +113,7 @@ def test_an_event_that_needs_a_zone_has_all_its_times_in_it() -> None:
         "EXDATE;VALUE=DATE-TIME;TZID=UTC-0500:20260113T193000",
         "RDATE;VALUE=DATE-TIME;TZID=UTC-0500:20260115T190000",
         "RDATE;VALUE=PERIOD:20260117T000000Z/PT1H",
-        "EXDATE;VALUE=DATE:20260210",
+        "EXDATE;VALUE=DATE-TIME;TZID=UTC-0500:20260210T193000",
         "CREATED;VALUE=DATE-TIME:20260101T000000Z",
     ]
 
@@ -152,3 +152,35 @@ def test_the_last_day_of_a_rule_ends_by_the_clock_of_its_event(until: str, writt
     page = read(recurring("2026-01-06T19:30-04:00", f"FREQ=WEEKLY;UNTIL={until}"))
 
     assert f"UNTIL={written}\r\n" in calendar(page)
+
+
+@pytest.mark.parametrize(
+    ("start", "date", "exception", "addition"),
+    [
+        ("2026-01-06T19:30-05:00", "2026-01-13", "20260114T003000Z", "20260114T003000Z"),
+        ("2026-01-06T19:30-05:00", "2026-01-13T19:30", "20260114T003000Z", "20260114T003000Z"),
+        ("2026-01-06T19:30-05:00", "2026-01-14T01:30+01:00", "20260114T003000Z", "20260114T003000Z"),
+        ("2026-01-06T19:30", "2026-01-13", "20260113T193000", "20260113T193000"),
+        ("2026-01-06T19:30", "2026-01-13T19:30Z", "20260113T193000Z", "20260113T193000Z"),
+        ("2026-01-06", "2026-01-13", "20260113", "20260113"),
+        ("2026-01-06", "2026-01-13T19:30-05:00", "20260113", "20260114T003000Z"),
+        ("2026-01-06", "2026-01-13T19:30", "20260113", "20260113T193000"),
+    ],
+)
+def test_a_date_that_a_rule_does_not_have_is_of_the_kind_of_the_start(
+    start: str, date: str, exception: str, addition: str
+) -> None:
+    page = read(recurring(start, "FREQ=WEEKLY", more=f"<p itemprop='exdate rdate'>{date}</p>"))
+
+    dates = [line for line in calendar(page).splitlines() if line.startswith(("EX", "RD"))]
+
+    assert [line.partition(":")[2] for line in dates] == [exception, addition]
+
+
+def test_what_is_left_out_by_its_day_is_left_out() -> None:
+    more = "<p itemprop=exdate>2026-01-13</p>"
+    written = calendar(read(recurring("2026-01-06T19:30-05:00", "FREQ=WEEKLY;BYDAY=TU;COUNT=3", more=more)))
+
+    (found,) = (part for part in parts_of(written) if part.name == "VEVENT")
+
+    assert found["EXDATE"].dts[0].dt in list(starts_of(written))

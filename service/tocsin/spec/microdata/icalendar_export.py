@@ -12,6 +12,7 @@ from tocsin.spec.microdata.icalendar_text import Events
 from tocsin.spec.microdata.icalendar_times import (
     When,
     export_datetime,
+    fit_to,
     is_day,
     name_zone,
     read_when,
@@ -202,9 +203,9 @@ def _annotate(when: When) -> Line:
     return when.basic, [("VALUE", "DATE" if when.is_day else "DATE-TIME")]
 
 
-def _write_when(text: str, _: When) -> Line | None:
+def _write_exception(text: str, start: When) -> Line | None:
     when = read_when(text)
-    return None if when is None else _annotate(when)
+    return None if when is None else _annotate(fit_to(start, when))
 
 
 def _write_start(_: str, start: When) -> Line:
@@ -227,7 +228,8 @@ def _write_moment(text: str, _: When) -> Line | None:
 def _write_more_dates(text: str, start: When) -> Line | None:
     begin, mark, end = text.partition("/")
     if not mark:
-        return _write_when(text, start)
+        when = read_when(text)
+        return None if when is None else _annotate(when if start.is_day else fit_to(start, when))
     since, until = _write_moment(begin, start), _write_moment(end, start)
     if since is None:
         return None
@@ -267,7 +269,7 @@ def _write_number(text: str, _: When) -> Line | None:
 _WRITERS: Final[dict[str, Callable[[str, When], Line | None]]] = {
     "DTSTART": _write_start,
     "DTEND": _write_end,
-    "EXDATE": _write_when,
+    "EXDATE": _write_exception,
     "RDATE": _write_more_dates,
     "CREATED": _write_moment,
     "LAST-MODIFIED": _write_moment,

@@ -37,11 +37,14 @@ class When(NamedTuple):
         return self.basic.endswith("Z")
 
     @property
+    def clock(self) -> str:
+        """What a clock shows then, where it was written: 20090505T190000, or the day."""
+        return to_clock(self.basic, self.offset_minutes) if self.is_moment else self.basic
+
+    @property
     def is_of_another_day(self) -> bool:
         """Whether it is a moment of another day in UTC than by the clock that it was written by."""
-        return (
-            self.is_moment and to_clock(self.basic, self.offset_minutes)[:_DATE_LETTERS] != self.basic[:_DATE_LETTERS]
-        )
+        return self.is_moment and self.clock[:_DATE_LETTERS] != self.basic[:_DATE_LETTERS]
 
 
 def read_when(text: str) -> When | None:
@@ -64,6 +67,20 @@ def read_when(text: str) -> When | None:
         return None
     basic = f"{date.replace('-', '')}T{time[:8].replace(':', '')}"
     return When(basic) if moment is None else When(f"{basic}Z", moment.offset_minutes)
+
+
+def fit_to(start: When, when: When) -> When:
+    """Give a date of an event's recurrence as it is meant beside the start: without an hour, at the start's hour.
+
+    Programs match dates of the start's kind only; a day, or a time without an offset, would leave out no event.
+    Source  RFC 5545, 3.8.5.1
+    """
+    if start.is_day:
+        return When(when.clock[:_DATE_LETTERS])
+    clock = when.basic + start.clock[_DATE_LETTERS:].removesuffix("Z") if when.is_day else when.basic
+    if when.is_moment or not start.is_moment:
+        return When(clock, when.offset_minutes)
+    return When(to_utc(clock, start.offset_minutes), start.offset_minutes)
 
 
 def export_datetime(text: str) -> str | None:
