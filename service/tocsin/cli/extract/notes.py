@@ -18,8 +18,8 @@ def tell_beside(source: Source, found: Extract) -> None:
     name = source.name
     if _is_misread(source):
         output.note(
-            f"{name}: no encoding is declared, so it was read as {DEFAULT}, though its letters look like UTF-8; if they "
-            'are, begin its head with <meta charset="utf-8">, or let its Content-Type say "text/html; charset=utf-8"'
+            f"{name}: no encoding is declared, so it was read as {DEFAULT}, though its letters look like UTF-8; "
+            'if so, begin its head with <meta charset="utf-8">, or let its Content-Type say "text/html; charset=utf-8"'
         )
     for problem in found.problems:
         output.note(f"{name}: {problem}")
