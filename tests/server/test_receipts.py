@@ -15,7 +15,18 @@ from tests.fakes import ManualClock, settle
 from tocsin.errors import FetchFailed, FetchRefused, NotAllowed, NotWatched
 from tocsin.model import PageItems
 from tocsin.ports import Rendered
-from tocsin.server.receipts import MOST_TRIED, PAUSE_S, Finding, NotReceived, Receipts, Standing, Step, Tried, next_step
+from tocsin.server.receipts import (
+    DOUBTED_S,
+    MOST_TRIED,
+    PAUSE_S,
+    Finding,
+    NotReceived,
+    Receipts,
+    Standing,
+    Step,
+    Tried,
+    next_step,
+)
 
 if TYPE_CHECKING:
     from tocsin.errors import FetchError, TocsinError
@@ -75,11 +86,23 @@ def test_what_is_done_for_somebody_follows_from_the_last_request(
     assert next_step(tried, finding, after_s, is_here=is_here) is step
 
 
-@pytest.mark.parametrize(("after_s", "step"), [(PAUSE_S - 1, Step.USE), (PAUSE_S, Step.ASK)])
-def test_what_is_no_such_page_serves_for_a_while_whatever_checks_found(after_s: float, step: Step) -> None:
-    tried = Tried(FIRST, until_s=PAUSE_S, doubted=True)
+@pytest.mark.parametrize(
+    ("after_s", "is_here", "step"),
+    [
+        (DOUBTED_S - 1, True, Step.USE),
+        (DOUBTED_S, True, Step.ASK),
+        (PAUSE_S - 1, False, Step.WAIT),
+        (PAUSE_S, False, Step.ASK),
+    ],
+)
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_is_no_such_page_serves_for_a_while_if_it_is_still_there(
+    after_s: float, step: Step, *, is_here: bool, is_known: bool
+) -> None:
+    finding = replace(FIRST, standing=Standing.SUSPECT) if is_known else FIRST
+    tried = Tried(finding, until_s=PAUSE_S, doubted=not is_known)
 
-    assert next_step(tried, FIRST, after_s, is_here=True) is step
+    assert next_step(tried, finding, after_s, is_here=is_here) is step
 
 
 SUSPECT, UNSEEN = replace(FIRST, standing=Standing.SUSPECT), replace(FIRST, standing=Standing.UNSEEN)

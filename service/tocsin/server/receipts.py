@@ -126,7 +126,8 @@ def next_step(last: Tried | None, finding: Finding, now_s: float, *, is_here: bo
         return Step.ASK
     if is_here and last.finding.mark == finding.mark and not last.is_provisional:
         return Step.USE
-    if now_s < last.until_s:
+    # What may be something else, and has made room since, is asked for as what was never received is.
+    if now_s < last.until_s + (DOUBTED_S - PAUSE_S if is_here and last.is_provisional else 0):
         # What was received less than a minute ago is as good as new.
         return Step.USE if is_here and last.error is None else Step.WAIT
     return Step.ASK
@@ -199,9 +200,8 @@ class Receipts:
     def doubt(self, page_id: int, page: Rendered) -> None:
         """Note that what came is something else in the page's place, which may be over soon."""
         last = self._tried.get(page_id)
-        if last is not None and not last.doubted and self._pages.get(page_id) is page:
-            until_s = self._clock.monotonic() + DOUBTED_S
-            self._tried[page_id] = msgspec.structs.replace(last, until_s=until_s, doubted=True)
+        if last is not None and self._pages.get(page_id) is page:
+            self._tried[page_id] = msgspec.structs.replace(last, doubted=True)
 
     async def _ask(
         self, page_id: int, finding: Finding, on_made: Callable[[FetchError | None], Awaitable[None]] | None
@@ -209,7 +209,7 @@ class Receipts:
         # Noted before it is made: a request that is broken off was one, too. What it was made for is old.
         self._pages.drop(page_id)
         at = self._clock.now()
-        self._tried[page_id] = tried = Tried(finding, self._clock.monotonic() + PAUSE_S, at)
+        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S, at)
         try:
             # What is made of a page is read of its bytes.
             page = msgspec.structs.replace(await self._receive(page_id), items=None)
@@ -227,8 +227,7 @@ class Receipts:
                 await on_made(exc)
             self._tried[page_id] = Tried(finding, self._clock.monotonic() + pause_s, at, _bare(exc))
             raise not_received(exc, pause_s) from exc
-        serves_s = DOUBTED_S if tried.is_provisional else PAUSE_S
-        self._tried[page_id] = Tried(finding, self._clock.monotonic() + serves_s, at)
+        self._tried[page_id] = Tried(finding, self._clock.monotonic() + PAUSE_S, at)
         self._pages.put(page_id, page, len(page.body) + sum(len(name) + len(said) for name, said in page.headers))
         if on_made is not None:
             await on_made(None)
