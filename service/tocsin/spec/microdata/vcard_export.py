@@ -44,6 +44,8 @@ class ExportedCards(Cards):
             upper = name.upper()
             if not is_name(name) or upper in _OURS or upper in told:
                 continue
+            if upper == "FN" and each.kind is Kind.URL:
+                continue  # a link is nobody's name, unless there is none: below
             written = self._write_value(name, each)
             if written is None or not written[0].strip(";"):
                 self._budget.spend(len(each.text or ""))
@@ -113,7 +115,8 @@ class ExportedCards(Cards):
     def _infer_formatted(self, card: Item) -> str:
         """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else.
 
-        Who is not called anything is called as the page is: programs refuse a card without FN, or show an empty line.
+        Who is not called anything is called as their name's link is, or as the page: programs refuse a card without FN,
+        or show an empty line.
         """
         for each in self._named(card, "n"):
             text = self._in_words(each.item) if each.item is not None else self._plain(each, "n")
@@ -123,6 +126,11 @@ class ExportedCards(Cards):
             for each in self._named(card, name):
                 if text := self._plain(each, name):
                     return text
+        links = (clean((each.text or "")[:_LONGEST]) for each in self._named(card, "fn"))
+        for link in filter(is_passed_on, links):
+            bare = (_read_address(name, link) for name in _SCHEMES)
+            if text := next((one for one in bare if one is not None), link):
+                return text
         return clean((self._data.title or "")[:_LONGEST]) or _NOBODY
 
     def _infer_name(self, card: Item) -> str:
