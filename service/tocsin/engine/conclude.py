@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         VerdictRow,
     )
 
-LOOK_AGAIN: Final = timedelta(hours=1)
+LOOK_AGAIN: Final = timedelta(minutes=40)
+"""A page's own time is half of that to one and a half of it away."""
 _NOTHING_LEARNT: Final = Learnt()
 
 
