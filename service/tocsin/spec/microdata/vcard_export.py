@@ -143,15 +143,18 @@ class ExportedCards(Cards):
 
     def _plain(self, each: Property, name: str) -> str:
         """Give a property's text, or what stands for it in an item; of a link the address or number, if it is one."""
-        if each.item is None:
-            text, is_link = each.text or "", each.kind is Kind.URL
+        item = each.item
+        if item is None:
+            text = each.text or ""
         else:
-            text = self._first_text(each.item, "organization-name") or self._first_text(each.item, "value") or ""
-            is_link = any(one.kind is Kind.URL for one in each.item.properties)
+            text = self._first_text(item, "organization-name") or self._first_text(item, "value") or ""
         text = clean(text[:_LONGEST])
         if (address := _read_address(name.upper(), text)) is not None:
             return address
-        return "" if is_link and is_absolute_url(text) else text
+        if not is_absolute_url(text):
+            return text
+        kinds = (one.kind for one in ((each,) if item is None else item.properties))
+        return "" if Kind.URL in kinds else text
 
     def _in_words(self, name: Item) -> str:
         family, given, additional, prefix, suffix = (
