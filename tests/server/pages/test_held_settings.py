@@ -61,6 +61,21 @@ async def test_the_settings_of_a_page_that_is_held_say_why_and_how_to_mend_it(vi
     assert not mended.xpath("//*[@id='held']")
 
 
+async def test_the_command_that_mends_it_is_whole_however_long_the_address_is(visitor: Visitor) -> None:
+    url = f"https://news.example/{'long/' * 200}"
+    async with visitor.rig.asking() as program:
+        await program.post("/api/v1/pages", json=[{"url": url}])
+    page = await visitor.store.page(url)
+    assert page is not None
+    await visitor.store.edit_pages(
+        [page.id], 1, settings={"tries": -1}, unset=(), paused=None, group=None, text=None, clear_text=False
+    )
+
+    (held,) = tree(await visitor.get(f"/pages/{page.id}/settings")).xpath("//*[@id='held']")
+
+    assert f"tocsin watch set {url} --unset tries" in held.text_content()
+
+
 async def test_the_form_of_a_page_mends_what_it_has_a_field_for(visitor: Visitor) -> None:
     number = await write(visitor, "page", {"every": "0s"})
     path = f"/pages/{number}/settings"
