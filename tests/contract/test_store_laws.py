@@ -148,7 +148,9 @@ class Play:
         return next((task for task in due if task.url == url), None)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(EVENTS, max_size=25))
 async def test_the_store_is_sound_after_whatever_happened(
     tmp_path_factory: pytest.TempPathFactory, events: list[tuple[str, object, object]]

@@ -131,7 +131,9 @@ async def test_a_table_that_breaks_off_leaves_nothing_behind(desk: Desk) -> None
     assert await desk.agenda() == {}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.lists(
         st.tuples(st.sampled_from([A, B, C]), st.sampled_from(["1", "2", None]), st.sampled_from([0, MINUTE, DAY])),

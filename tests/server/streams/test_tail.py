@@ -34,7 +34,7 @@ class Shelf:
         return self.rows[position : position + limit]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(STEPS, st.lists(st.integers(0, 60), min_size=1, max_size=3))
 async def test_every_reader_gets_every_alert_once_and_in_order(
     monkeypatch: pytest.MonkeyPatch, steps: list[tuple[int, int]], begins: list[int]
