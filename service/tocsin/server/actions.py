@@ -286,16 +286,15 @@ async def edit_defaults(
                 progress.advance(pages)
                 written.set()
 
-            try:
-                await parts.store.edit_group(
-                    group, parts.clock.now(), settings=deed.settings, unset=deed.unset, on_step=on_step
-                )
-            finally:
-                written.set()
+            await parts.store.edit_group(
+                group, parts.clock.now(), settings=deed.settings, unset=deed.unset, on_step=on_step
+            )
             return {"pages": progress.done}
 
         job = await act.jobs.start("settings.set", act.caller.who, work)
-        # The setting is written before the first step; the next edit must not stand on what was before it.
+        # The setting is written before the first step; the next edit must not stand on what was before it. There may
+        # be no step, nor a beginning: one that is cancelled at once never runs, and must not keep others from editing.
+        job.when_over(written.set)
         await written.wait()
     await audit(parts, act.caller, "settings.set", of=group if group is not None else "all pages", **_told(deed))
     return job

@@ -80,6 +80,11 @@ class Job:
         # However it ends, and were it before its first step: nobody waits for it in vain.
         self._task.add_done_callback(lambda _: self._is_over(parts))
 
+    def when_over(self, tell: Callable[[], object]) -> None:
+        """Have this called at its end, however it ends; soon, where it has ended already."""
+        if self._task is not None:
+            self._task.add_done_callback(lambda _: tell())
+
     async def cancel(self) -> None:
         """Have it end where it is; the steps that are done stay done. One that has just ended stays as it is."""
         if self._task is None:

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
-from tocsin.model import JobRow
-from tocsin.server.jobs import MOST_AT_ONCE, Progress, running_jobs
+from tocsin.model import JobRow, Scope
+from tocsin.server.access.caller import Caller
+from tocsin.server.actions import Act, edit_defaults
+from tocsin.server.jobs import MOST_AT_ONCE, Job, Progress, running_jobs
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
@@ -208,6 +210,27 @@ async def test_a_job_that_is_cancelled_before_its_first_step_has_ended(api: Api)
         assert row is not None
         assert row.state == "cancelled"
         assert (await job.wait()).state == "cancelled"
+
+
+async def test_an_edit_whose_job_is_cancelled_before_its_first_step_keeps_nobody_from_editing(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts, caller = api.rig.app.state.parts, Caller("me", Scope.ADMIN)
+    async with asyncio.timeout(60), running_jobs(parts) as jobs:
+        begin = jobs.start
+
+        async def begin_and_cancel(*what: Any) -> Job:
+            job = await begin(*what)
+            await jobs.cancel(job.row.id)
+            return job
+
+        with monkeypatch.context() as patched:
+            patched.setattr(jobs, "start", begin_and_cancel)
+            cancelled = await edit_defaults(parts, Act(jobs, caller), None, {"mode": "off"}, ())
+        done = await edit_defaults(parts, Act(jobs, caller), None, {"mode": "auto"}, ())
+
+        assert (cancelled.row.state, (await done.wait()).state) == ("cancelled", "done")
+    assert (await api.store.overrides())[0] == {"mode": "auto"}
 
 
 async def test_more_jobs_than_may_run_at_once_are_refused_for_now(api: Api) -> None:
