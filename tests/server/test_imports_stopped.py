@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.server.serving import PATIENCE_S
 from tocsin.model import Scope
 from tocsin.server.access.caller import Caller
 from tocsin.server.actions import Act
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from tests.server.rig import Rig
     from tocsin.server.parts import Parts
 
-PATIENCE_S = 30
 ME = Caller("me", Scope.ADMIN)
 
 
