@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 TELEPHONE, DESK = 360, 1280
 PATIENCE_MS = PATIENCE_S * 1000
 """How long a browser waits for what never comes."""
+_PATIENCE_TO_SHOW_S = 60
 _WIDTH = "document.documentElement.scrollWidth"
 _FOCUSED = """() => {
   const at = document.activeElement, style = getComputedStyle(at);
@@ -33,7 +35,7 @@ class Window:
     said      what its console said: errors, and what the content policy refused
     elsewhere URLs that were asked for at other places than ours
     dialogs   that were opened
-    answers   of our service to what was asked for, and requests that failed, in order
+    answers   what was asked for, the answers of our service, and requests that failed, in order
     """
 
     def __init__(self, page: Page, base: str) -> None:
@@ -46,6 +48,7 @@ class Window:
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("request", lambda request: self._asks(request.url))
         page.on("dialog", lambda dialog: self.dialogs.append(dialog.message))
+        page.on("request", lambda request: self.answers.append(f"{request.method} {request.url}"))
         page.on("response", lambda answer: self.answers.append(f"{answer.request.method} {answer.url} {answer.status}"))
         page.on("requestfailed", lambda request: self.answers.append(f"{request.url}: {request.failure}"))
 
@@ -67,8 +70,13 @@ class Window:
 
     async def shown(self) -> str:
         """What stands in it, and how it came there, for whoever asks why something else was to be there."""
-        text = await self.page.evaluate("document.body ? document.body.innerText : ''")
-        return "\n".join([f"{self.page.url} shows:", text[:1000], "after:", *self.answers[-12:]])
+        try:
+            # It has no limit of its own, and what never answered before may never answer this.
+            async with asyncio.timeout(_PATIENCE_TO_SHOW_S):
+                text = str(await self.page.evaluate("document.body ? document.body.innerText : ''"))
+        except (TimeoutError, Error) as exc:
+            text = f"(nothing that could be read: {exc!r})"
+        return "\n".join([f"{self.page.url} shows:", text[:1000], "after:", *self.answers[-24:]])
 
     def _asks(self, url: str) -> None:
         if urlsplit(url).netloc != urlsplit(self._base).netloc and not url.startswith("data:"):
