@@ -20,7 +20,7 @@ INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"
 """The tests are to try the installed wheel; the sources must be out of reach."""
 
 # No deadline, nor one for making examples up: how long that takes says more about the machine's other work than ours.
-# A CI run tries the same examples each time: what a change is refused for is the change. Whoever runs the tests explores.
+# CI tries the same examples each time: what a change is refused for is the change. Whoever else runs them explores.
 settings.register_profile(
     "tocsin",
     deadline=None,
