@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from tests.fakes import settle
 from tocsin.errors import StoreError
 from tocsin.server import making
-from tocsin.server.making import Busy, Making
+from tocsin.server.making import Busy, Making, Waiter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,7 @@ class Workshop:
         self.making: Making[str, str] = Making(at_once, most_bytes=most_bytes)
         self.begun: list[str] = []
         self.go_on = asyncio.Semaphore(0)
+        self.stopping = asyncio.Event()
         self.failing: Exception | None = None
 
     async def want(self, key: str, client: Client | None = None, *, size: int = 0, is_large: bool = False) -> str:
@@ -56,8 +57,8 @@ class Workshop:
                 raise self.failing
             return key.upper()
 
-        hung_up = (client or Client()).hung_up
-        return await self.making.get(key, make, hung_up, size=size, is_large=is_large)
+        waiter = Waiter((client or Client()).hung_up, self.stopping)
+        return await self.making.get(key, make, waiter, size=size, is_large=is_large)
 
     def let_go(self, pieces: int) -> None:
         for _ in range(pieces):
@@ -195,6 +196,37 @@ async def test_nobody_waits_for_their_turn_for_ever(monkeypatch: pytest.MonkeyPa
     assert (workshop.begun, workshop.making.wanted) == (["a"], {})
 
 
+async def test_what_is_waited_for_in_turn_is_waited_for_no_longer_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Workshop(), Workshop()
+    async with asyncio.TaskGroup() as group:
+        await wanted(first, group, "a")
+        await wanted(second, group, "b")
+        with monkeypatch.context() as hurried:
+            hurried.setattr(making, "WAIT_S", 0)
+            waiter = Waiter(Client().hung_up, asyncio.Event())
+        with pytest.raises(Busy):
+            await first.making.get("a", _nothing, waiter)
+        with pytest.raises(Busy):
+            await second.making.get("b", _nothing, waiter)
+        first.let_go(1)
+        second.let_go(1)
+
+
+async def test_at_a_stop_nobody_waits_any_longer_and_what_was_begun_is_made() -> None:
+    workshop = Workshop()
+    async with asyncio.TaskGroup() as group:
+        (begun,) = await wanted(workshop, group, "a")
+        waiting = [group.create_task(_failed(workshop, key)) for key in "abb"]
+        await settle()
+        workshop.stopping.set()
+        told = [await each for each in waiting]
+        was_begun_over = begun.done()
+        workshop.let_go(1)
+
+    assert {each.partition(":")[0] for each in told} == {"The service stops"}
+    assert (was_begun_over, begun.result(), workshop.begun, workshop.making.wanted) == (False, "A", ["a"], {})
+
+
 async def test_why_it_cannot_be_made_is_told_to_all_who_want_it() -> None:
     workshop = Workshop()
     workshop.failing = StoreError("the disk is full")
@@ -238,6 +270,10 @@ async def _gone(workshop: Workshop, key: str, client: Client, *, is_large: bool 
         return await workshop.want(key, client, is_large=is_large)
     except ClientDisconnect:
         return "gone"
+
+
+async def _nothing() -> str:
+    return ""
 
 
 async def _failed(workshop: Workshop, key: str) -> str:

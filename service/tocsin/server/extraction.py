@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Rendered
     from tocsin.server.access.caller import Caller
     from tocsin.server.converting import Wanted, Work
-    from tocsin.server.making import HungUp
+    from tocsin.server.making import Waiter
 
     Has: TypeAlias = Callable[[str, Instant], bool]
 
@@ -106,14 +106,14 @@ class _Outcome(Struct, frozen=True):
 class _Asked(Struct, frozen=True):
     """What somebody asks for.
 
-    hung_up  returns as soon as whoever asks has hung up
-    has      says whether they have what has this tag, and was read first then
+    waiter  who asks
+    has     says whether they have what has this tag, and was read first then
     """
 
     caller: Caller
     page: PageRow
     wanted: Wanted
-    hung_up: HungUp
+    waiter: Waiter
     has: Has
 
 
@@ -130,11 +130,10 @@ class Extraction:
         self.receiving: Making[_Key, Rendered] = Making(AT_ONCE)
         self.converting: Making[_Key, _Outcome] = Making()
 
-    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp, has: Has) -> Document:
+    async def get(self, caller: Caller, page: PageRow, wanted: Wanted, waiter: Waiter, has: Has) -> Document:
         """Extract what is wanted of a page, unless everybody who wants it has hung up when its turn comes.
 
-        hung_up  returns as soon as whoever asks has hung up
-        has      says whether they have what has this tag, and was read first then
+        has  says whether they have what has this tag, and was read first then
 
         Of kept items where the page's bytes are still those that they were read from, and where the page cannot be
         received. Raises Problem: 404 nothing of the kind, 409 kept back or not to be asked for, 422 cannot be read,
@@ -142,7 +141,7 @@ class Extraction:
         """
         if wanted.form in FORMATS and page.noindex:
             raise _problem(kept_back(page.url))
-        document = await self._get(_Asked(caller, page, wanted, hung_up, has))
+        document = await self._get(_Asked(caller, page, wanted, waiter, has))
         return msgspec.structs.replace(document, stale=document.stale or _unseen_since(page, document.at))
 
     async def _get(self, asked: _Asked) -> Document:
@@ -163,16 +162,16 @@ class Extraction:
                 raise
             return msgspec.structs.replace(found, stale=exc.kind)
 
-    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted, hung_up: HungUp) -> Document:
+    async def anew(self, caller: Caller, page: PageRow, wanted: Wanted, waiter: Waiter) -> Document:
         """Receive a page now, whatever is known of it, and extract what is wanted.
 
         Raises Problem, FetchError, UsageError, and ClientDisconnect as `get` does.
         """
         received = await self.parts.service.receive(page.id)
         await audit(self.parts, caller, "page.extract", page=str(page.id), form=wanted.form)
-        return await self._of_received(_Asked(caller, page, wanted, hung_up, _has_nothing), received, None)
+        return await self._of_received(_Asked(caller, page, wanted, waiter, _has_nothing), received, None)
 
-    async def items(self, page: PageRow, hung_up: HungUp) -> bytes:
+    async def items(self, page: PageRow, waiter: Waiter) -> bytes:
         """Give the items that are kept of a page, as `KeptItems` in JSON.
 
         Raises Problem, StoreError, and ClientDisconnect as `get` does.
@@ -181,7 +180,7 @@ class Extraction:
         why = None if kept is not None and kept.count else why_no_items(page, is_read=kept is not None, keeps=keeps)
         told = Told(page.id, kept, page.noindex, why)
         key = (page.id, None if kept is None else (kept.at, kept.digest), page.noindex, why)
-        outcome = await self.converting.get(key, partial(self._do, page, told), hung_up)
+        outcome = await self.converting.get(key, partial(self._do, page, told), waiter)
         match outcome.found:
             case Written(body):
                 return body
@@ -218,7 +217,7 @@ class Extraction:
             receive = partial(self._receipts.get, page.id, finding, on_made=made)
             # Whoever knows that the page is back does not share what was asked for before.
             key = (page.id, finding.mark, finding.standing, finding.at)
-            received = await self.receiving.get(key, receive, asked.hung_up)
+            received = await self.receiving.get(key, receive, asked.waiter)
         return await self._of_received(asked, received, kept)
 
     async def _of_received(self, asked: _Asked, received: Rendered, kept: PageItems | None) -> Document:
@@ -258,7 +257,7 @@ class Extraction:
                 self._keep(key, made)
                 return made
 
-            known = await self.converting.get(key, make, asked.hung_up, size=size, is_large=size > LARGE_BYTES)
+            known = await self.converting.get(key, make, asked.waiter, size=size, is_large=size > LARGE_BYTES)
         if isinstance(work, OfPage) and not isinstance(known.found, Damaged) and known.found.is_doubtful:
             self._receipts.doubt(page.id, work.page)
         match known.found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from starlette.requests import ClientDisconnect
@@ -22,26 +23,65 @@ Key = TypeVar("Key")
 Made = TypeVar("Made")
 
 WAIT_S: Final = 50.0
-"""So long anybody waits for what others make, or for their turn: many a proxy gives up after a minute."""
+"""So long anybody waits in all for what others make, and for their turns: many a proxy gives up after a minute."""
 RETRY_S: Final = 10
 MOST_BYTES: Final = 64 * 2**20
 """Of what those hold that wait for their turn; one alone may hold more."""
 
 
 class Busy(Problem):
-    """There is no room for one more that waits, or it was not made in time; it may be there later."""
+    """There is no room for one more that waits, or it was not made in time; it may be there later.
+
+    about, title  of the problem
+    """
 
     kind = "busy"
 
-    def __init__(self, detail: str) -> None:
+    def __init__(
+        self, detail: str, about: str = "too-many-extracts", title: str = "Too many pages are extracted at one time"
+    ) -> None:
         super().__init__(
             503,
-            "too-many-extracts",
-            "Too many pages are extracted at one time",
+            about,
+            title,
             detail,
             mend="ask again as late as Retry-After says",
             headers={"Retry-After": str(RETRY_S)},
         )
+
+
+class Waiter:
+    """Somebody who asks, from now on.
+
+    hung_up   returns as soon as they have hung up
+    stopping  set as soon as nobody is to wait any more
+    """
+
+    def __init__(self, hung_up: HungUp, stopping: asyncio.Event) -> None:
+        self._hung_up, self._stopping = hung_up, stopping
+        self._until = asyncio.get_running_loop().time() + WAIT_S
+
+    async def wait_for(self, event: asyncio.Event) -> None:
+        """Wait, so long as they do. Raises ClientDisconnect and Busy."""
+        if event.is_set():
+            return
+        left_s = self._until - asyncio.get_running_loop().time()
+        async with asyncio.TaskGroup() as group:
+            waiting = group.create_task(event.wait(), name="it is made")
+            watching = group.create_task(self._hung_up(), name="whoever asks hangs up")
+            ending = group.create_task(self._stopping.wait(), name="the service stops")
+            ends = waiting, watching, ending
+            await asyncio.wait(ends, timeout=max(0.0, left_s), return_when=asyncio.FIRST_COMPLETED)
+            is_gone, is_stopping = watching.done(), ending.done()
+            for end in ends:
+                end.cancel()
+        if event.is_set():
+            return
+        if is_gone:
+            raise ClientDisconnect
+        if is_stopping:
+            raise Busy("nobody waits any more while it does", "stopping", "The service stops")
+        raise Busy(f"it was not there within {WAIT_S:g} s")
 
 
 class _Piece(Generic[Key, Made]):
@@ -93,7 +133,7 @@ class Making(Generic[Key, Made]):
         self,
         key: Key,
         make: Callable[[], Awaitable[Made]],
-        hung_up: HungUp,
+        waiter: Waiter,
         *,
         size: int = 0,
         is_large: bool = False,
@@ -101,25 +141,24 @@ class Making(Generic[Key, Made]):
         """Give what somebody makes already, or make it.
 
         make      makes it; once begun, it is made to its end, whoever has hung up
-        hung_up   returns as soon as whoever wants it has
         size      of what it holds until it is made, in bytes
         is_large  it takes long: of such pieces one alone is before whoever wants something small
         Raises ClientDisconnect, Busy, and what `make` raises.
         """
         piece = self._pieces.get(key)
         if piece is None:
-            return await self._make(self._enter(_Piece(key, size), is_large=is_large), make, hung_up)
+            return await self._make(self._enter(_Piece(key, size), is_large=is_large), make, waiter)
         piece.wanted += 1
         try:
-            await _watched(piece.over, hung_up)
+            await waiter.wait_for(piece.over)
         finally:
             self._unwant(piece)
         return piece.result()
 
-    async def _make(self, piece: _Piece[Key, Made], make: Callable[[], Awaitable[Made]], hung_up: HungUp) -> Made:
+    async def _make(self, piece: _Piece[Key, Made], make: Callable[[], Awaitable[Made]], waiter: Waiter) -> Made:
         try:
             try:
-                await _watched(piece.called, hung_up)
+                await waiter.wait_for(piece.called)
             except (ClientDisconnect, Busy):
                 self._unwant(piece)
                 # It is made here for all who came later: they would lose their place in the queue.
@@ -182,7 +221,12 @@ class Making(Generic[Key, Made]):
         self._call()
 
 
-async def hang_up(request: Request) -> None:
+def waiting(request: Request) -> Waiter:
+    """Say who asks by a request, while it is answered."""
+    return Waiter(partial(_hang_up, request), request.app.state.stopping)
+
+
+async def _hang_up(request: Request) -> None:
     """Return as soon as whoever asks has hung up, or has broken a rule of sending."""
     try:
         while (await request.receive())["type"] != "http.disconnect":
@@ -190,21 +234,3 @@ async def hang_up(request: Request) -> None:
     except Problem:
         # They are told by those who keep the rule.
         return
-
-
-async def _watched(event: asyncio.Event, hung_up: HungUp) -> None:
-    """Wait for an event, so long as somebody waits. Raises ClientDisconnect and Busy."""
-    if event.is_set():
-        return
-    async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(event.wait(), name="it is made")
-        watching = group.create_task(hung_up(), name="whoever asks hangs up")
-        await asyncio.wait((waiting, watching), timeout=WAIT_S, return_when=asyncio.FIRST_COMPLETED)
-        is_gone = watching.done()
-        waiting.cancel()
-        watching.cancel()
-    if event.is_set():
-        return
-    if is_gone:
-        raise ClientDisconnect
-    raise Busy(f"it was not there within {WAIT_S:g} s")

@@ -102,6 +102,27 @@ async def test_whoever_hangs_up_gives_their_place_up_at_once(
 
 
 @pytest.mark.usefixtures("desk")
+async def test_at_a_stop_those_who_wait_are_told_so_at_once(
+    api: Api, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await got(api, "links")
+    held, shared = Held(monkeypatch), extraction_of(api)
+    async with asyncio.timeout(_LONG_S), asyncio.TaskGroup() as group:
+        waited_for = group.create_task(got(api, "turtle"))
+        await held.has_begun()
+        reader, writer = await ask(address, "ntriples")
+        await are_waiting(shared, 1, 1)
+        api.rig.app.state.parts.stopping.set()
+        answer = await reader.read()
+        held.let_go()
+        await hang_up(writer)
+
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"urn:tocsin:problem:stopping" in answer
+    assert waited_for.result().status_code == 200
+
+
+@pytest.mark.usefixtures("desk")
 async def test_those_who_want_the_same_have_it_though_the_first_of_them_hangs_up(
     api: Api, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

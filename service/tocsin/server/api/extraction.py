@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from email.utils import formatdate
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from fastapi import Header, Query, Request, Response
@@ -19,7 +18,7 @@ from tocsin.server.converting import JSON, read_wanted
 from tocsin.server.decisions import demand_page
 from tocsin.server.extraction import Extracting
 from tocsin.server.header_text import to_header
-from tocsin.server.making import hang_up
+from tocsin.server.making import waiting
 from tocsin.server.parts import Given
 from tocsin.spec.microdata.formats import FORMATS
 
@@ -151,7 +150,7 @@ async def extract_document(
     def has(tag: str, since: Instant) -> bool:
         return is_known(if_none_match, if_modified_since, tag, dated(since), is_exact=True)
 
-    document = await extraction.get(caller, page, wanted, partial(hang_up, request), has)
+    document = await extraction.get(caller, page, wanted, waiting(request), has)
     headers, since_s = _headers(document), dated(document.since)
     if since_s is not None:
         headers["Last-Modified"] = formatdate(since_s, usegmt=True)
@@ -180,7 +179,7 @@ async def list_items(
     they can be had all the same, of the page as it is received for whoever asks.
     """
     page = await demand_page(parts, number(page_id))
-    return Response(await extraction.items(page, partial(hang_up, request)), media_type=JSON)
+    return Response(await extraction.items(page, waiting(request)), media_type=JSON)
 
 
 def _one(text: str | None) -> One:

@@ -18,7 +18,7 @@ from tocsin.server.api.shapes import copies_of
 from tocsin.server.converting import read_wanted
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.extraction import Extracting
-from tocsin.server.making import hang_up
+from tocsin.server.making import waiting
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import compare_texts, whole_lines
@@ -155,7 +155,7 @@ async def extract_from(
     Deprecated: `GET /pages/{page_id}/extract/{form}` gives the same records and needs `read` only.
     """
     page = await demand_page(parts, number(page_id))
-    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None), partial(hang_up, request))
+    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None), waiting(request))
     return Response(document.body, media_type=document.media_type)
 
 
