@@ -6,7 +6,7 @@ import asyncio
 import os
 import sqlite3
 from contextlib import closing
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -123,8 +123,18 @@ async def test_a_step_is_flushed_to_the_disk_once_others_may_write(desk: Desk, m
     assert flushed == [(desk.folder / "tocsin.db-wal").stat().st_ino]
 
 
-async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(desk: Desk) -> None:
-    ids, written, seen = await watch_many(desk), [0], list[int]()
+async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, written, seen, rested = await watch_many(desk), [0], list[int](), list[float]()
+    turn = asyncio.sleep
+
+    async def rest(seconds: float) -> None:
+        # However slow the engine is: its rest is as long as it takes to write once.
+        rested.append(seconds)
+        before = written[0]
+        while written[0] == before:
+            await turn(0)
 
     async def work() -> None:
         while True:
@@ -136,10 +146,14 @@ async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(des
         asyncio.TaskGroup() as group,
     ):
         working = group.create_task(work(), name="engine")
-        await beside.remove_pages(ids, on_step=lambda _: seen.append(written[0]))
+        with monkeypatch.context() as resting:
+            resting.setattr(asyncio, "sleep", rest)
+            await beside.remove_pages(ids, on_step=lambda _: seen.append(written[0]))
         working.cancel()
 
-    assert seen[0] < seen[1] < seen[2]
+    assert all(earlier < later for earlier, later in pairwise(seen))
+    assert len(rested) == len(seen) > 1
+    assert all(0 < seconds <= HELD_S * 5 for seconds in rested)
 
 
 async def test_the_checks_that_a_long_edit_brings_are_spread_by_all_of_its_pages(desk: Desk) -> None:
