@@ -252,7 +252,8 @@ async def test_without_a_token_there_is_nothing_to_follow(desk: Desk) -> None:
         assert reader.status == 401
 
 
-async def test_200_readers_are_told_of_an_alert_that_is_read_once(desk: Desk) -> None:
+async def test_200_readers_are_told_of_an_alert_that_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_OF_AN_ADDRESS", events.MOST + 1)
     async with AsyncExitStack() as stack:
         readers = [await stack.enter_async_context(reading(desk.address)) for _ in range(events.MOST)]
         for reader in readers:
@@ -270,6 +271,44 @@ async def test_200_readers_are_told_of_an_alert_that_is_read_once(desk: Desk) ->
     assert {event.json["id"] for event in heard} == {"a"}
     # Once with the alert, and once more to see that there is no other; never once for each reader.
     assert len(asked) <= 20
+
+
+async def test_all_stored_alerts_come_at_once(desk: Desk) -> None:
+    names = [f"alert-{number:02}" for number in range(50)]
+    await desk.publish(*names)
+
+    # The clock does not move: a stream that waited between two batches would never give the second one.
+    async with reading(desk.address, "?live=too&from=start") as reader:
+        heard = [await reader.event() for _ in range(len(names) + 1)]
+
+    assert [event.json["id"] for event in heard if event.type != "live"] == names
+
+
+async def test_the_streams_of_one_token_leave_places_for_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_OF_A_TOKEN", 2)
+    greedy, other = await desk.rig.token(Scope.READ, "greedy"), await desk.rig.token(Scope.READ, "other")
+
+    async with AsyncExitStack() as stack:
+        for _ in range(2):
+            await followed(await stack.enter_async_context(reading(desk.address, token=greedy)))
+        async with reading(desk.address, token=greedy) as refused, reading(desk.address, token=other) as taken:
+            problem = msgspec.json.decode(await refused.body())
+
+    assert (refused.status, refused.headers["retry-after"]) == (429, "10")
+    assert "with the token greedy" in problem["detail"]
+    assert taken.status == 200
+
+
+async def test_the_streams_of_one_address_leave_places_for_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_OF_AN_ADDRESS", 1)
+
+    async with reading(desk.address) as reader:
+        await followed(reader)
+        async with reading(desk.address) as refused:
+            problem = msgspec.json.decode(await refused.body())
+
+    assert refused.status == 429
+    assert "from 127.0.0.1" in problem["detail"]
 
 
 async def test_a_place_is_free_again_when_its_reader_has_gone(desk: Desk) -> None:

@@ -41,6 +41,8 @@ def test_every_feed_is_told() -> None:
 
 def test_the_bounds_are_those_that_are_told() -> None:
     assert f"{events.MOST} streams" in DOCUMENT
+    assert f"{events.MOST_OF_A_TOKEN} with one token" in DOCUMENT
+    assert f"{events.MOST_OF_AN_ADDRESS} from one address" in DOCUMENT
     assert f"every {events.HEARTBEAT_S:.0f} seconds" in DOCUMENT
     assert "thirty entries" in DOCUMENT
     assert feed.ENTRIES == 30

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections import Counter
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -15,21 +16,25 @@ from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.server.access import Reading
 from tocsin.server.access.caller import Caller
+from tocsin.server.access.guard import SENDER, who_is
 from tocsin.server.parts import Given, Parts
-from tocsin.server.problems import Problem
+from tocsin.server.problems import Problem, answer
 from tocsin.server.streams.blocks import HEARTBEAT, block, numbered, opening
 from tocsin.server.streams.counters import EVERY_S, Counters
 from tocsin.server.streams.tail import Tail, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from starlette.types import Receive, Scope, Send
 
     from tocsin.model import JsonObject
 
 MOST: Final = 200
-"""So many may follow at one time."""
+"""Open streams in all."""
+MOST_OF_A_TOKEN: Final = 50
+MOST_OF_AN_ADDRESS: Final = 100
+"""A token that leaks, or a program that forgets its streams, leaves the others their share."""
 HEARTBEAT_S: Final = 15.0
 STUCK_S: Final = 120.0
 """A reader that takes nothing for so long is gone, whatever its connection says."""
@@ -79,6 +84,29 @@ class Streams:
         self.tail, self.counters = Tail(parts.store), Counters(parts)
         self.open = 0
         self.parts = parts
+        self._by_reader = Counter[str]()
+
+    def full(self, caller: Caller, address: str) -> Problem | None:
+        """Return the refusal of one more stream of this caller; None where there is room."""
+        token, own = _readers(caller, address)
+        if token and self._by_reader[token] >= MOST_OF_A_TOKEN:
+            return _too_many(429, f"{MOST_OF_A_TOKEN} streams are open with the token {caller.who}, the most for one")
+        if self._by_reader[own] >= MOST_OF_AN_ADDRESS:
+            return _too_many(429, f"{MOST_OF_AN_ADDRESS} streams are open from {address}, the most for one address")
+        return _too_many(503, f"{MOST} streams are open") if self.open >= MOST else None
+
+    @contextmanager
+    def opened(self, caller: Caller, address: str) -> Iterator[None]:
+        """Count a stream while it is open."""
+        readers = [each for each in _readers(caller, address) if each]
+        self.open += 1
+        self._by_reader.update(readers)
+        try:
+            yield
+        finally:
+            self.open -= 1
+            self._by_reader.subtract(readers)
+            self._by_reader = +self._by_reader
 
     async def is_let_in(self, caller: Caller) -> bool:
         """Say whether a caller would still be let in: they may log out, or lose their token, while a stream goes on."""
@@ -124,15 +152,6 @@ async def events(
     """
     wanted = Wanted(_types(kind, full), group, page, outcome)
     position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
-    if shared.open >= MOST:
-        raise Problem(
-            503,
-            "too-many-streams",
-            "Too many are reading",
-            f"{MOST} streams are open",
-            mend="close some, or ask again later",
-            headers={"Retry-After": "10"},
-        )
     return Following(parts, shared, caller, wanted, position, has_counters=live != "no")
 
 
@@ -153,27 +172,33 @@ class Following(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Give what there is, until the reader goes, the service stops, or the token is revoked."""
-        del scope
+        address = who_is(scope[SENDER])
+        # Counted here and not in the route: nothing comes between the look and the count.
+        if (refusal := self._shared.full(self._caller, address)) is not None:
+            await (await answer(Request(scope), refusal))(scope, receive, send)
+            return
+        with self._shared.opened(self._caller, address):
+            self._parts.telemetry.emit(Happening("stream.opened", "debug", {"who": self._caller.who}))
+            try:
+                await self._stream(receive, send)
+            finally:
+                self._parts.telemetry.emit(Happening("stream.closed", "debug", {"who": self._caller.who}))
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
         self._send = send
-        self._shared.open += 1
-        self._parts.telemetry.emit(Happening("stream.opened", "debug", {"who": self._caller.who}))
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async with asyncio.TaskGroup() as group:
-                ends = [
-                    group.create_task(self._follow(), name="stream"),
-                    group.create_task(_gone(receive), name="stream-reader"),
-                    group.create_task(self._parts.stopping.wait(), name="stream-stop"),
-                ]
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                for task in ends:
-                    task.cancel()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_END_S):
-                    await send({"type": "http.response.body", "body": b""})
-        finally:
-            self._shared.open -= 1
-            self._parts.telemetry.emit(Happening("stream.closed", "debug", {"who": self._caller.who}))
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async with asyncio.TaskGroup() as group:
+            ends = [
+                group.create_task(self._follow(), name="stream"),
+                group.create_task(_gone(receive), name="stream-reader"),
+                group.create_task(self._parts.stopping.wait(), name="stream-stop"),
+            ]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for task in ends:
+                task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                await send({"type": "http.response.body", "body": b""})
 
     async def _follow(self) -> None:
         """Give what there is as long as it is taken; whatever ends it, the reader comes back to where it was."""
@@ -242,6 +267,18 @@ class Following(Response):
     async def _give(self, lines: bytes) -> None:
         async with asyncio.timeout(STUCK_S):
             await self._send({"type": "http.response.body", "body": lines, "more_body": True})
+
+
+def _readers(caller: Caller, address: str) -> tuple[str, str]:
+    """Name the token and the address that a stream counts for; without tokens only this machine reads."""
+    return "" if caller.token_id is None else f"token {caller.token_id}", f"address {address}"
+
+
+def _too_many(status: int, detail: str) -> Problem:
+    mend = "close streams that nothing reads, or try again later"
+    return Problem(
+        status, "too-many-streams", "Too many event streams", detail, mend=mend, headers={"Retry-After": "10"}
+    )
 
 
 async def _gone(receive: Receive) -> None:

@@ -42,6 +42,7 @@ class Tail:
         self._lock = asyncio.Lock()
         self._kept: list[Told] = []
         self._from = self._to = -1
+        self._is_whole = False
         self._bytes = 0
 
     async def newest(self) -> int:
@@ -58,13 +59,17 @@ class Tail:
         async with self._lock:
             if position > self._to:
                 self._kept, self._bytes, self._from, self._to = [], 0, position, position
+                self._is_whole = False
             if position == self._to:
-                self._keep([told_of(row) for row in await self._store.after(position, limit=_TOGETHER)])
+                rows = await self._store.after(position, limit=_TOGETHER)
+                self._keep([told_of(row) for row in rows])
+                # A full batch ends where it is full; only a short one ends where the alerts end.
+                self._is_whole = len(rows) < _TOGETHER
             return self._after(position)
 
     def is_read_to(self, position: int) -> bool:
         """Say whether nothing was there after this position when the store was asked last."""
-        return position == self._to
+        return self._is_whole and position == self._to
 
     def _after(self, position: int) -> Sequence[Told]:
         first = bisect_right(self._kept, position, key=_position)
