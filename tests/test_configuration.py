@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tocsin.configuration import Loaded, changed_keys, load, needs_restart
+from tocsin.configuration import Loaded, changed_keys, load, mask, needs_restart
 from tocsin.errors import SettingsError
-from tocsin.settings import Settings
+from tocsin.settings import Settings, why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,12 @@ def complaint_of(folder: Path, text: str | None = None, environ: Mapping[str, st
     with pytest.raises(SettingsError) as caught:
         load_from(folder, text, environ)
     return str(caught.value)
+
+
+def secret_in(folder: Path, file: str) -> str:
+    """A sink's secret that this file is to hold."""
+    loaded = load_from(folder, f'[sinks.ops]\ntype = "webhook"\nsecret_file = "{file}"\n')
+    return loaded.settings.sinks["ops"].secret
 
 
 def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
@@ -311,15 +317,70 @@ def test_a_secret_file_that_cannot_be_used_is_told_of(tmp_path: Path, body: byte
     if body is not None:
         (tmp_path / "ops.secret").write_bytes(body)
 
-    text = complaint_of(tmp_path, '[sinks.ops]\ntype = "webhook"\nsecret_file = "ops.secret"\n')
+    secret = secret_in(tmp_path, "ops.secret")
 
-    assert f"sinks.ops.secret_file: {tmp_path}/ops.secret: {reason}" in text
+    assert f"sinks.ops.secret_file: {tmp_path}/ops.secret: {reason}" in (why_unread(secret) or "")
 
 
 def test_a_secret_file_that_is_a_folder_is_told_of(tmp_path: Path) -> None:
-    text = complaint_of(tmp_path, '[sinks.ops]\ntype = "webhook"\nsecret_file = "."\n')
+    secret = secret_in(tmp_path, ".")
 
-    assert "this is a folder" in text
+    assert "this is a folder" in (why_unread(secret) or "")
+
+
+def test_a_missing_secret_of_a_sink_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    secret = secret_in(tmp_path, "ops.secret")
+
+    assert "`tocsin sink secret ops`" in (why_unread(secret) or "")
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "body"),
+    [
+        ("pages", "auth", None),
+        ("pages", "proxy", None),
+        ("pages", "proxy", "no address"),
+        ("sinks.ops", "url", None),
+        ("sinks.ops", "url", "no address"),
+        ("sinks.ops", "secret", None),
+    ],
+)
+def test_a_file_with_a_secret_that_cannot_be_used_stops_only_what_needs_it(
+    tmp_path: Path, section: str, key: str, body: str | None
+) -> None:
+    if body is not None:
+        (tmp_path / "a.file").write_text(body)
+    text = f'[{section}]\n{key}_file = "a.file"\n' + ('type = "webhook"\n' if section == "sinks.ops" else "")
+
+    settings = load_from(tmp_path, text).settings
+
+    value = getattr(settings.pages if section == "pages" else settings.sinks["ops"], key)
+    why = why_unread(value) or ""
+    assert f"tocsin.toml: {section}.{key}_file: {tmp_path}/a.file: " in why
+    assert body is None or body not in why
+    assert mask((*section.split("."), key), value) == "(its file cannot be read)"
+
+
+def test_a_value_of_the_environment_takes_the_place_of_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    environ = {"TOCSIN_PAGES__AUTH": "me:secret"}
+
+    settings = load_from(tmp_path, '[pages]\nauth_file = "a.file"\n', environ).settings
+
+    assert settings.pages.auth == "me:secret"
+
+
+def test_a_file_of_the_environment_that_cannot_be_read_never_leaves_the_value_below_in_force(tmp_path: Path) -> None:
+    environ = {"TOCSIN_PAGES__PROXY_FILE": "a.file"}
+
+    settings = load_from(tmp_path, '[pages]\nproxy = "http://other.example:3128"\n', environ).settings
+
+    assert "TOCSIN_PAGES__PROXY_FILE: pages.proxy_file: " in (why_unread(settings.pages.proxy) or "")
+
+
+def test_a_secret_with_a_NUL_is_refused(tmp_path: Path) -> None:
+    text = complaint_of(tmp_path, '[sinks.ops]\ntype = "webhook"\nsecret = "\\u0000why"\n')
+
+    assert "sinks.ops.secret: allowed is text without the character NUL" in text
 
 
 def test_a_secret_beside_its_file_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tocsin.configuration import mask, resolve_page, resolve_page_origins, resol
 from tocsin.configuration.pages import mend_of, told
 from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import SettingsError
-from tocsin.settings import PageSettings
+from tocsin.settings import PageSettings, unread
 
 BASE = PageSettings(tries=7)
 ANYTHING = st.recursive(
@@ -54,6 +54,34 @@ def test_what_no_setting_of_this_version_is_can_only_inherit() -> None:
         "store, settings of the page: pages.colour: this version has no such setting; "
         "let it inherit: tocsin watch set URL --unset colour"
     )
+
+
+def test_a_page_is_not_asked_for_without_the_proxy_whose_file_cannot_be_read() -> None:
+    base = PageSettings(tries=7, proxy=unread("tocsin.toml: pages.proxy_file: p: there is no such file; mend the name"))
+
+    with pytest.raises(SettingsError, match=r"there is no such file; mend the name$"):
+        resolve_page(base, {}, {}, None)
+    assert resolve_readable(base, {}, {}, None).settings == BASE
+    with pytest.raises(SettingsError, match="there is no such file"):
+        resolve_page(base, {}, {"tries": 1}, {"every": "6h"})
+
+
+def test_a_page_with_a_proxy_of_its_own_needs_no_file_of_the_configuration() -> None:
+    base = PageSettings(proxy=unread("there is no such file"))
+
+    resolved = resolve_readable(base, {}, {"proxy": "http://own.example:3128"}, {"tries": 1})
+
+    assert (resolved.settings.proxy, resolved.refused) == ("http://own.example:3128", ())
+
+
+def test_a_file_that_cannot_be_read_is_no_reason_to_unset_what_the_store_holds() -> None:
+    base = PageSettings(auth=unread("tocsin.toml: pages.auth_file: a: the file is empty; write the secret into it"))
+    refused = resolve_readable(base, {}, {}, {"colour": "red"}).refused
+
+    assert mend_of(refused, url="https://a.example/", group="") == (
+        "let it inherit: tocsin watch set https://a.example/ --unset colour"
+    )
+    assert mend_of(refused[:1], url="https://a.example/", group="") == ""
 
 
 def test_a_secret_that_is_refused_is_not_repeated() -> None:

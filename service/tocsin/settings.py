@@ -6,7 +6,7 @@ Reading them (files, environment, errors) is `configuration`; what the store add
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
@@ -14,6 +14,19 @@ Bytes: TypeAlias = Annotated[int, Meta(ge=1)]
 Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
+
+_UNREAD: Final = "\0"
+"""No secret, address or credential may hold this character, so a value that begins with it is never used by mistake."""
+
+
+def unread(why: str) -> str:
+    """Return the value of a secret whose file cannot be read: only what needs the secret fails, and says why."""
+    return f"{_UNREAD}{why}"
+
+
+def why_unread(*values: str) -> str | None:
+    """Say why one of these secrets could not be read, with the mend; None if all were."""
+    return next((value.removeprefix(_UNREAD) for value in values if value.startswith(_UNREAD)), None)
 
 
 class InstanceSettings(Struct, frozen=True, forbid_unknown_fields=True):

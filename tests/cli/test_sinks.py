@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.cli.calling import Installation
 
 MAJOR = '<!doctype html><title>x</title><meta name="topper-major" content="{}">'
+README = '[sinks.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/hook"\nsecret_file = "ops.secret"\n'
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
@@ -53,3 +54,77 @@ async def test_alerts_that_a_sink_refused_are_told_by_list_and_doctor(installati
     assert f"answered {status}" in listed["error"]
     found = " ".join(record["finding"] for record in doctor.records if record["wrong"])
     assert f"answered {status}" in found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("watch", "list"),
+        ("watch", "set", "--all", "--every", "6h"),
+        ("sink", "list"),
+        ("token", "list"),
+        ("token", "add", "me"),
+        ("alerts", "list"),
+        ("attention", "list"),
+        ("table", "export"),
+        ("store", "check"),
+        ("check",),
+    ],
+    ids=" ".join,
+)
+def test_a_secret_that_is_not_there_stops_no_command_that_does_not_need_it(
+    installation: Installation, command: tuple[str, ...]
+) -> None:
+    installation.call("token", "add", "other")
+    installation.configure(README)
+
+    answer = installation.call(*command)
+
+    assert (answer.status, "ops.secret" in answer.err) == (0, False)
+
+
+def test_a_secret_that_is_not_there_is_told_where_sinks_are_told_of(installation: Installation) -> None:
+    installation.call("token", "add", "other")
+    installation.configure(README)
+
+    (listed,) = installation.call("sink", "list").records
+    tried = installation.call("sink", "test", "ops")
+    doctor = installation.call("doctor")
+
+    assert "ops.secret: there is no such file; `tocsin sink secret ops` makes a secret" in listed["error"]
+    assert (tried.status, "`tocsin sink secret ops`" in tried.err) == (2, True)
+    (found,) = [each for each in doctor.records if "cannot be opened" in each.get("finding", "")]
+    assert (found["wrong"], found["mend"]) == (True, "`tocsin sink secret ops` makes a secret, or mend the name")
+    (shown,) = [each["value"] for each in doctor.records if each.get("setting") == "sinks.ops.secret"]
+    assert shown == "(its file cannot be read)"
+
+
+async def test_a_check_keeps_the_alerts_of_a_sink_whose_secret_is_not_there(installation: Installation) -> None:
+    async with Origin() as site, WebhookReceiver() as receiver:
+        configuration = f'[sinks.ops]\ntype = "webhook"\nurl = "{receiver.url}"\nsecret_file = "ops.secret"\n'
+        installation.configure(configuration)
+        for date in ("2026-01-02", "2026-01-02 2026-02-03"):
+            site.pages["/a"] = Page(MAJOR.format(date))
+            checked = await asyncio.to_thread(installation.call, "check", site.url("/a"))
+        (waiting,) = (await asyncio.to_thread(installation.call, "sink", "list")).records
+        installation.write("ops.secret", SECRET)
+        await asyncio.to_thread(installation.call, "check", site.url("/a"))
+        (taken,) = (await asyncio.to_thread(installation.call, "sink", "list")).records
+
+    assert (checked.status, checked.records[0]["outcome"]) == (0, "major")
+    assert "ops.secret: there is no such file" in checked.err
+    assert (waiting["waiting"], waiting["accepted"]) == (1, 0)
+    assert (taken["waiting"], taken["accepted"], taken["error"]) == (0, 1, None)
+    assert len(receiver.got) == 1
+
+
+def test_pages_that_need_a_file_that_is_not_there_are_told_by_the_doctor_and_not_asked_for(
+    installation: Installation,
+) -> None:
+    installation.write("tocsin.toml", '[pages]\nauth_file = "a.secret"\n')
+
+    state = installation.call("state", "https://127.0.0.1:1/")
+    doctor = installation.call("doctor", "--no-settings")
+
+    assert (state.status, "pages.auth_file" in state.err) == (2, True)
+    assert any("Pages that inherit pages.auth are not checked" in each["finding"] for each in doctor.records)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.journey.running import CONFIGURATION, RARELY, until
 from tests.origin import Page
+from tests.receivers import WebhookReceiver
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from tests.origin import Origin
 
     Start = Callable[[], Awaitable[Service]]
+
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 def dated(*major: str, minor: str = "") -> Page:
@@ -127,3 +131,50 @@ async def test_check_beside_a_running_engine_follows_its_results(home: Home, sit
     assert {(record["url"], record["outcome"]) for record in called.records()} == {(url, "minor") for url in urls}
     for url in urls:
         await home.alert("changed", url, outcome="minor")
+
+
+async def test_pages_are_checked_while_a_sink_waits_for_its_secret(home: Home, site: Origin, start: Start) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    async with WebhookReceiver() as receiver:
+        sink = f'[sinks.ops]\ntype = "webhook"\nurl = "{receiver.url}"\nsecret_file = "ops.secret"\n'
+        home.configure(CONFIGURATION + sink)
+        service = await start()
+        told = await home.hears("sink.unread")
+        await home.outcome(site.url("/a"), "first", "unchanged")
+        site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+        await home.alert("changed", site.url("/a"))
+        async with home.store() as store:
+            waiting = (await store.sink_state("ops")).waiting
+        (home.folder / "ops.secret").write_text(SECRET)
+        assert await service.stop() == 0
+        service = await start()
+
+        async def is_given() -> bool:
+            return bool(receiver.got)
+
+        await until(is_given, what="the alert that waited")
+
+    assert (told["level"], told["sink"], "ops.secret: there is no such file" in told["error"]) == ("error", "ops", True)
+    assert waiting == 1
+    assert receiver.got[0].event["subject"] == site.url("/a")
+    assert await service.stop() == 0
+
+
+async def test_SIGHUP_takes_the_credentials_of_pages_that_were_not_there(
+    home: Home, site: Origin, start: Start
+) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    home.configure(CONFIGURATION.replace("[pages]", '[pages]\nauth_file = "a.secret"'))
+    service = await start()
+    await home.outcome(site.url("/a"), "deferred")
+    asked_without = len(site.asked("/a"))
+
+    (home.folder / "a.secret").write_text("me:secret")
+    service.tell(signal.SIGHUP)
+    await home.outcome(site.url("/a"), "first", "unchanged")
+
+    assert asked_without == 0
+    assert all(asked.headers.get("authorization") == "Basic bWU6c2VjcmV0" for asked in site.asked("/a"))
+    assert await service.stop() == 0

@@ -128,6 +128,12 @@ def test_what_the_store_holds_is_told_with_its_age() -> None:
     assert value(metrics, "tocsin_store_free_bytes") == 9_000_000_000
 
 
+def test_a_sink_whose_secret_cannot_be_read_is_failing() -> None:
+    metrics = metrics_of(Counts(), replace(LIVE, unread_sinks=("desk",)))
+
+    assert value(metrics, "tocsin_sink_failing", sink="desk") == 1
+
+
 def test_a_clock_that_was_set_back_makes_nothing_negative() -> None:
     figures = replace(FIGURES, at=START + 60 * SECOND, questions_oldest_at=START + SECOND)
     metrics = metrics_of(Counts(), replace(LIVE, figures=figures))

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prometheus_client.core import Metric
 
@@ -68,7 +68,7 @@ class Metrics(Collector):
         yield from _of_renders(counts, live)
         yield from _of_alerts(counts, self._alerts())
         if live.figures is not None:
-            yield from _of_store(live.figures, now)
+            yield from _of_store(live.figures, live.unread_sinks, now)
 
 
 def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
@@ -135,7 +135,7 @@ def _of_alerts(counts: Counts, alerts: Mapping[tuple[str, str], int]) -> Iterato
     yield deliveries
 
 
-def _of_store(figures: StoreFigures, now: Instant) -> Iterator[Metric]:
+def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Iterator[Metric]:
     def age_s(since: Instant | None) -> float:
         return max(now - since, 0) / _S if since is not None else 0.0
 
@@ -152,11 +152,12 @@ def _of_store(figures: StoreFigures, now: Instant) -> Iterator[Metric]:
     if figures.free_bytes is not None:
         yield _gauge("tocsin_store_free_bytes", "Bytes that its file system has left.", figures.free_bytes)
     sinks = figures.sinks
+    failing = {name: float(sink.is_failing) for name, sink in sinks.items()} | dict.fromkeys(unread, 1.0)
     of_sinks: tuple[tuple[str, str, dict[str, float]], ...] = (
         ("tocsin_sink_backlog", "Alerts that a sink is still to be given.", {n: s.waiting for n, s in sinks.items()}),
         ("tocsin_sink_lag_seconds", "How old the first of them is.", {n: age_s(s.oldest_at) for n, s in sinks.items()}),
         ("tocsin_dead_letters", "Alerts that a sink did not take in time.", {n: s.dead for n, s in sinks.items()}),
-        ("tocsin_sink_failing", "1 while a sink is backed off.", {n: s.is_failing for n, s in sinks.items()}),
+        ("tocsin_sink_failing", "1 while a sink is backed off, or its secret cannot be read.", failing),
         (
             "tocsin_sink_disabled",
             "1 where a receiver said that it is gone.",

@@ -38,7 +38,8 @@ from tocsin.engine.scheduler import Scheduler
 from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
-from tocsin.model import FetcherLife, what_is_kept
+from tocsin.events import Happening
+from tocsin.model import FetcherLife, unread_sinks, what_is_kept
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -343,7 +344,10 @@ async def assemble(
                 )
             )
         sinks = await open_sinks(settings, stack)
-        await store.set_sinks([sink.name for sink in sinks])
+        for name, why in unread_sinks(settings).items():
+            # The alerts of such a sink are kept for it, and it is given none of them meanwhile.
+            telemetry.emit(Happening("sink.unread", "error", {"sink": name, "error": why}))
+        await store.set_sinks(list(settings.sinks))
         engine = Assembly(
             settings,
             store,
@@ -366,7 +370,11 @@ async def assemble(
 
 
 async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:
-    """Open the sinks that are configured, or only one of them; the stack closes them."""
+    """Open the sinks that are configured, or only one of them; the stack closes them.
+
+    Sinks whose secret cannot be read are left out (`unread_sinks` names them); where it is the only one, and for other
+    mistakes, raises SettingsError.
+    """
     if not settings.sinks:
         return []
     from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions  # noqa: PLC0415 - whoever has no sinks needs no aiohttp
@@ -378,9 +386,9 @@ async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | N
         GuardedSessions(settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
     )
     context = SinkContext(session=sessions.open, clock=SystemClock())
-    sinks = []
+    sinks, unread = [], unread_sinks(settings)
     for name, section in settings.sinks.items():
-        if only is None or name == only:
+        if name == only or (only is None and name not in unread):
             sink = open_sink(name, section, context)
             stack.push_async_callback(sink.close)
             sinks.append(sink)

@@ -13,6 +13,7 @@ from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.app.agent import user_agent
 from tocsin.app.once import FetchedPage
+from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
@@ -88,8 +89,9 @@ class Downloads:
 async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downloads]:
     """Open what fetches the list that a user named, and those that it names.
 
-    Raises BadUrl.
+    Raises BadUrl; SettingsError where the proxy or the credentials of pages cannot be read from their files.
     """
+    refuse_unread(settings.pages)
     clock = SystemClock()
     total = max(settings.fetch.max_body, MOST_BYTES)
     fetch = replace(settings.fetch, max_body=total, max_wire=total, hold=max(settings.fetch.hold, HOLD))

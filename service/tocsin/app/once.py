@@ -19,6 +19,7 @@ from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.agent import user_agent
 from tocsin.app.assembly import assemble, open_sinks, open_store_for
 from tocsin.app.dealing import fetchers_of
+from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight
@@ -104,9 +105,11 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     """Fetch a page that a person typed into a one-shot command; its address may be private (T62).
 
     secrets  its user name and password, where the URL names none
-    Raises BadUrl, FetchFailed or FetchRefused.
+    Raises BadUrl, FetchFailed or FetchRefused; SettingsError where the page would be asked for without its proxy or
+    credentials, since the file that holds them cannot be read.
     """
     watched = watch_url(url)
+    refuse_unread(settings.pages)
     clock = SystemClock()
     agent = user_agent(settings.instance.contact)
     accepted = accepted_of(settings.hosts)

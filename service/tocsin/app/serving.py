@@ -16,7 +16,7 @@ from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
 from tocsin.errors import LeftAlone, NotAllowed, NotWatched, SettingsError
-from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob
+from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_sinks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,7 @@ class RunningService:
             late_s=engine.scheduler.late_s(),
             figures=engine.activity.figures,
             has_lease=engine.has_lease,
+            unread_sinks=tuple(unread_sinks(self._settings)),
         )
 
     def settings(self) -> Settings:

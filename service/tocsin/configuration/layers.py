@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "TOCSIN_"
 _PARTS: Final = "__"
-_FILE: Final = "_file"
+FILE_SUFFIX: Final = "_file"
+"""Behind the key of a secret: the value names a file that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def unknown_key(error: UnknownKey, source: str) -> SettingsError:
 
 
 def _names_a_file(path: Path) -> bool:
-    if not path[-1].endswith(_FILE) or len(path[-1]) == len(_FILE):
+    if not path[-1].endswith(FILE_SUFFIX) or len(path[-1]) == len(FILE_SUFFIX):
         return False
     try:
         return pattern(_without_file(path)) in SECRETS and not is_named_table(type_at(path[:-1]))
@@ -115,7 +116,7 @@ def _names_a_file(path: Path) -> bool:
 
 
 def _without_file(path: Path) -> Path:
-    return (*path[:-1], path[-1].removesuffix(_FILE))
+    return (*path[:-1], path[-1].removesuffix(FILE_SUFFIX))
 
 
 def _section_from_text(text: str, source: str) -> dict[str, Any]:

@@ -149,6 +149,11 @@ def check_proxy(text: str) -> str | None:
     )
 
 
+def check_secret(text: str) -> str | None:
+    """Say what is allowed if `text` holds NUL, which stands for a secret that could not be read."""
+    return "text without the character NUL" if "\0" in text else None
+
+
 def check_selectors(text: str) -> str | None:
     """Say what is allowed if `text` is no list of CSS selectors; empty means none."""
     from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
@@ -213,6 +218,7 @@ TEXTS: Final[dict[str, Check]] = {
     "hosts.rules.*.certificate": check_certificate,
     "network.allow": check_network,
     "sinks.*.url": check_web_address,
+    "sinks.*.secret": check_secret,
     "http.listen": check_listen,
     "http.public_url": check_web_address,
     "http.trusted_proxies": check_network,

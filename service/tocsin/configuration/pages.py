@@ -14,6 +14,7 @@ from tocsin.configuration.parsing import complaint
 from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 LEVELS: Final = ("page", "group", "all pages")
+CONFIGURATION: Final = "configuration"
+_IN_FILES: Final = ("auth", "proxy")
+"""Keys that the configuration may keep in files of their own."""
 _INSTEAD: Final = {"every": "cron", "cron": "every"}
 
 
 class Refused(Struct, frozen=True):
-    """A setting in the store that cannot be used: of which level, its key, and what is wrong with it.
+    """A setting that cannot be used: of which level, its key, and what is wrong with it.
 
-    An older version took it, or it was written there by hand.
+    In the store, where an older version took it or it was written by hand; or of the configuration, in a file of its
+    own that cannot be read: then `why` names the mend, too.
     """
 
     level: str
@@ -114,10 +119,10 @@ def resolve_readable(base: PageSettings, for_all: JsonObject, group: JsonObject,
     Of an interval and a cron expression the one that was set nearer wins. What cannot be used at one level is not in
     force, and not refused, where a nearer one says something else.
     """
+    base, refused = without_unread(base)
     if not (for_all or group or page):
-        return Resolved(base)
+        return Resolved(base, tuple(refused))
     values: dict[str, Any] = {}
-    refused: list[Refused] = []
     for level, given in zip(reversed(LEVELS), (for_all, group, page or {}), strict=True):
         read, wrong = _read(level, given)
         if read.get("every") and not read.get("cron"):
@@ -127,22 +132,33 @@ def resolve_readable(base: PageSettings, for_all: JsonObject, group: JsonObject,
     return Resolved(msgspec.structs.replace(base, **values), tuple(refused))
 
 
+def refuse_unread(base: PageSettings) -> None:
+    """Raise SettingsError where the configuration's credentials or proxy of pages cannot be read from their files."""
+    _, refused = without_unread(base)
+    if refused:
+        raise SettingsError(told(refused))
+
+
 def told(refused: Sequence[Refused], *, url: str = "URL", group: str = "NAME") -> str:
     """Say what is refused, and the mend; see `mend_of`."""
-    return f"{'; '.join(each.why for each in refused)}; {mend_of(refused, url=url, group=group)}"
+    mend = mend_of(refused, url=url, group=group)
+    return "; ".join([*(each.why for each in refused), *([mend] if mend else [])])
 
 
 def mend_of(refused: Sequence[Refused], *, url: str, group: str) -> str:
-    """Say by which command what is refused inherits again.
+    """Say by which command what is refused in the store inherits again; "" where nothing in the store is.
 
     url, group  of whose settings these are
     """
     whom = {"page": quote(url), "group": f"--group {quote(group)}", "all pages": "--all"}
     keys: dict[str, list[str]] = {}
     for each in refused:
-        keys.setdefault(each.level, []).append(f" --unset {quote(each.key)}")
+        if each.level != CONFIGURATION:
+            keys.setdefault(each.level, []).append(f" --unset {quote(each.key)}")
+    if not keys:
+        return ""
     mends = [f"tocsin watch set {whom[level]}{''.join(unset)}" for level, unset in keys.items()]
-    known = any(each.key in PAGE_KEYS for each in refused)
+    known = any(each.key in PAGE_KEYS for each in refused if each.level != CONFIGURATION)
     return f"{'set it anew, or ' if known else ''}let it inherit: {', and '.join(mends)}"
 
 
@@ -160,6 +176,14 @@ def resolve_page_origins(
             found["cron"] = level
         found.update(dict.fromkeys(read, level))
     return found
+
+
+def without_unread(base: PageSettings) -> tuple[PageSettings, list[Refused]]:
+    """Take out what the configuration keeps in files that cannot be read; returns the rest, and what is refused."""
+    refused = [Refused(CONFIGURATION, key, why) for key in _IN_FILES if (why := why_unread(getattr(base, key)))]
+    if refused:
+        base = msgspec.structs.replace(base, **{each.key: "" for each in refused})
+    return base, refused
 
 
 def _read(level: str, given: JsonObject) -> tuple[dict[str, Any], list[Refused]]:

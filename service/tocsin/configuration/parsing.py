@@ -10,11 +10,12 @@ from msgspec.inspect import StructType
 
 from tocsin.configuration import limits
 from tocsin.configuration.convert import NotAllowed, to_setting
+from tocsin.configuration.layers import FILE_SUFFIX
 from tocsin.configuration.secrets import HIDDEN_TABLES, SECRETS
 from tocsin.configuration.spans import show_span
 from tocsin.configuration.tree import Path, dotted, flatten, is_named_table, pattern, required_keys, type_at
 from tocsin.errors import SettingsError
-from tocsin.settings import PageSettings, Settings
+from tocsin.settings import PageSettings, Settings, unread
 
 if TYPE_CHECKING:
     import pathlib
@@ -103,17 +104,27 @@ def _lay(layer: Layer, gathered: _Gathered, read_secret: ReadSecret) -> None:
 
 
 def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
-    value, written = given.value, given.written
     if given.by_file:
-        if not isinstance(value, str):
-            raise NotAllowed("the name of a file")
-        name = str(layer.folder / value) if layer.folder is not None else value
-        value, written = read_secret(name, f"{dotted(given.path)}_file", given.source), True
-    setting = to_setting(given.path, value, written=written)
+        return _value_in_file(given, layer, read_secret)
+    setting = to_setting(given.path, given.value, written=given.written)
     if layer.folder is not None and setting and pattern(given.path) in _PATHS:
         kind, colon, name = setting.rpartition(":") if given.path[0] == "store" else ("", "", setting)
         return f"{kind}{colon}{layer.folder / name}"
     return setting
+
+
+def _value_in_file(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
+    """Read a secret from its file; what fails there is said by what needs the secret, and stops nothing else."""
+    if not isinstance(given.value, str) or "\0" in given.value:
+        raise NotAllowed("the name of a file")
+    name = str(layer.folder / given.value) if layer.folder is not None else given.value
+    key = f"{dotted(given.path)}{FILE_SUFFIX}"
+    try:
+        return to_setting(given.path, read_secret(name, key, given.source), written=True)
+    except SettingsError as exc:
+        return unread(str(exc))
+    except NotAllowed as exc:
+        return unread(f"{given.source}: {key}: {name}: allowed is {exc}; write it into this file, or mend the name")
 
 
 def _choose_schedule(here: dict[Path, Given], gathered: _Gathered) -> None:

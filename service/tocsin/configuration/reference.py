@@ -32,7 +32,9 @@ force, and where each value came from.
 `TOCSIN_SINKS__OPS__URL=https://…`. Lists are written as `a, b`.
 
 **Secrets** may stand in files of their own: `_file` behind the key, in the file (`secret_file = "ops.secret"`, from the
-configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=/run/secrets/ops`).
+configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=/run/secrets/ops`). Where such a file
+cannot be read, only what needs it fails: a sink's alerts wait, pages whose credentials or proxy are in the file are not
+checked, and the log, `tocsin doctor` and `tocsin sink list` say so. Everything else works.
 
 **Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
 

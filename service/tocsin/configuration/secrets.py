@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tocsin.configuration.tree import Path, UnknownKey, pattern, type_at
 from tocsin.errors import SettingsError
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     import pathlib
@@ -18,6 +20,8 @@ HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.hea
 """Of these only the names are shown."""
 _ADDRESSES: Final = frozenset({"sinks.*.url", "pages.proxy"})
 _MASK: Final = "***"
+UNREAD_SHOWN: Final = "(its file cannot be read)"
+_OF_SINK: Final = re.compile(r"sinks\.([A-Za-z0-9_-]+)\.secret_file")
 _LONGEST_BYTES: Final = 65_536
 
 
@@ -31,6 +35,8 @@ def mask(path: Path, value: Any) -> Any:
         type_at(path)
     except UnknownKey:
         return _MASK
+    if isinstance(value, str) and why_unread(value) is not None:
+        return UNREAD_SHOWN
     key = pattern(path)
     if key in HIDDEN_TABLES:
         return dict.fromkeys(value, _MASK) if isinstance(value, dict) else _MASK
@@ -47,6 +53,12 @@ def mask(path: Path, value: Any) -> Any:
     return _MASK if key in SECRETS and value else value
 
 
+def _made_by(key: str) -> str:
+    """Say how the file that this key names is made."""
+    sink = _OF_SINK.fullmatch(key)
+    return f"`tocsin sink secret {sink[1]}` makes a secret" if sink else "write the secret into it"
+
+
 def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
     """Read a secret from its file; one line end at the end does not belong to it.
 
@@ -57,7 +69,7 @@ def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
         with file.open("rb") as stream:
             body = stream.read(_LONGEST_BYTES + 1)
     except FileNotFoundError as exc:
-        raise SettingsError(f"{where}: there is no such file; write the secret into it, or mend the name") from exc
+        raise SettingsError(f"{where}: there is no such file; {_made_by(key)}, or mend the name") from exc
     except IsADirectoryError as exc:
         raise SettingsError(f"{where}: this is a folder; name the file in it that holds the secret") from exc
     except OSError as exc:

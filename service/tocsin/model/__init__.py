@@ -5,7 +5,16 @@ They are msgspec structs: cheap to make by the thousand, and ready to cross a pr
 """
 
 from tocsin.model.access import AuditEntry, JobRow, Scope, SessionRow, StoredAnswer, TokenRow
-from tocsin.model.alerts import AlertRow, DeliveryResult, DueDelivery, QuestionRow, RuleRow, SinkState
+from tocsin.model.alerts import (
+    AlertRow,
+    DeliveryResult,
+    DueDelivery,
+    QuestionRow,
+    RuleRow,
+    SinkState,
+    as_configured,
+    unread_sinks,
+)
 from tocsin.model.browsing import (
     ActivityRow,
     AlertQuery,
@@ -131,6 +140,8 @@ __all__ = [
     "VerdictRow",
     "View",
     "WaitingPage",
+    "as_configured",
     "phase_of",
+    "unread_sinks",
     "what_is_kept",
 ]

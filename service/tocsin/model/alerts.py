@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
 from tocsin.model.copies import KnownCopy
+from tocsin.settings import why_unread
+
+if TYPE_CHECKING:
+    from tocsin.settings import Settings, SinkSettings
 
 
 class QuestionRow(Struct, frozen=True):
@@ -94,6 +99,18 @@ class SinkState(Struct, frozen=True):
     waiting: int = 0
     dead: int = 0
     accepted: int = 0
+
+
+def unread_sinks(settings: Settings) -> dict[str, str]:
+    """Say of each sink whose secret cannot be read why, with the mend; such a sink is given no alerts, they wait."""
+    found = {name: why_unread(sink.url, sink.secret) for name, sink in settings.sinks.items()}
+    return {name: why for name, why in found.items() if why is not None}
+
+
+def as_configured(state: SinkState, sink: SinkSettings) -> SinkState:
+    """Give a sink's state as it is shown: one whose secret cannot be read fails, whatever the store knows of it."""
+    why = why_unread(sink.url, sink.secret)
+    return state if why is None else replace(state, failures=max(state.failures, 1), next_at=None, error=why)
 
 
 class AlertRow(Struct, frozen=True):

@@ -47,6 +47,7 @@ class LiveState(Struct, frozen=True):
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
     late_s          how long the host is due already that is due the longest
     figures         of the store, as last read; None before the first time
+    unread_sinks    names of sinks whose secret cannot be read
     """
 
     started_at: Instant
@@ -63,3 +64,4 @@ class LiveState(Struct, frozen=True):
     has_lease: bool = True
     late_s: float = 0.0
     figures: StoreFigures | None = None
+    unread_sinks: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from tocsin.errors import StoreError
+from tocsin.model import unread_sinks
 from tocsin.server.parts import Given
 
 _WITHIN_S = 2.0
@@ -40,5 +41,9 @@ async def readyz(parts: Given) -> JSONResponse:
         "engine": "ok" if is_held and live.has_lease else "waits for its lease",
         "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
     }
+    sinks = parts.service.settings().sinks
+    if unread := len(unread_sinks(parts.service.settings())):
+        # Pages are checked all the same, and their alerts wait; which sinks, and why, is in the log.
+        found["sinks"] = f"{unread} of {len(sinks)} without a secret that can be read"
     is_ready = store == "ok" and is_held and live.has_lease and ready > 0
     return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)

@@ -9,6 +9,7 @@ from tocsin.adapters.sinks.file import open_file_sink
 from tocsin.adapters.sinks.stdout import open_stdout_sink
 from tocsin.adapters.sinks.webhook import open_webhook_sink
 from tocsin.errors import SettingsError
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,11 @@ SINKS: dict[str, Opener] = {
 def open_sink(name: str, settings: SinkSettings, context: SinkContext) -> Sink:
     """Build the sink that the configuration describes under `[sinks.NAME]`; nothing is contacted yet.
 
-    Raises SettingsError for a type that is unknown, or a key that its type needs and that is missing or wrong.
+    Raises SettingsError for a type that is unknown, a key that its type needs and that is missing or wrong, and a
+    secret whose file cannot be read.
     """
+    if why := why_unread(settings.url, settings.secret):
+        raise SettingsError(why)
     opener = SINKS.get(settings.type)
     if opener is None:
         nearest = get_close_matches(settings.type, SINKS, n=1)

@@ -20,6 +20,7 @@ from tocsin.cli.doctor.sinks import examine_sink
 from tocsin.cli.session import is_store_there, store_path
 from tocsin.cli.sink.refusals import find_refusals
 from tocsin.cli.times import show_time
+from tocsin.configuration.pages import without_unread
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 
@@ -74,6 +75,9 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
         )
     for doubt in loaded.doubts:
         yield Finding(f"{doubt}.", "Rename the variable, or unset it.")
+    for each in without_unread(loaded.settings.pages)[1]:
+        what, _, mend = each.why.partition("; ")
+        yield Finding(f"Pages that inherit pages.{each.key} are not checked: {what}", _to_sentence(mend))
     fetchers = fetchers_of(loaded.settings)
     by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
@@ -97,7 +101,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.groups = dict(groups.values())
             found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
             found.findings += await _of_rows(store, now)
-            found.findings += await find_refused(store, loaded.settings.pages)
+            found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_sink_states(store, loaded.settings.sinks)

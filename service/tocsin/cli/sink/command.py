@@ -12,9 +12,11 @@ from tocsin.cli.session import configuration, with_store
 from tocsin.cli.sink.refusals import Refusals, find_refusals
 from tocsin.cli.times import json_time, show_time
 from tocsin.configuration import mask
+from tocsin.model import as_configured
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from tocsin.model import SinkState
     from tocsin.ports import Store
@@ -80,14 +82,16 @@ def address_of(name: str, settings: SinkSettings) -> str | None:
     return mask(("sinks", name, "url"), settings.url) or settings.path or None
 
 
-async def _states(store: Store, names: Iterable[str]) -> tuple[list[SinkState], dict[str, Refusals]]:
-    states = {name: await store.sink_state(name) for name in names}
+async def _states(store: Store, sinks: Mapping[str, SinkSettings]) -> tuple[list[SinkState], dict[str, Refusals]]:
+    states = {name: as_configured(await store.sink_state(name), sink) for name, sink in sinks.items()}
     return list(states.values()), await find_refusals(store, states)
 
 
 def _row(state: SinkState, settings: SinkSettings, refusals: Refusals | None) -> tuple[object, ...]:
     if state.disabled:
         stands = f"DISABLED: {state.error}; enable it with: tocsin sink test {state.name}"
+    elif why := why_unread(settings.url, settings.secret):
+        stands = f"its alerts wait: {why}"
     elif state.failures:
         stands = f"failed {count(state.failures, 'time')}, next try {show_time(state.next_at)}: {state.error}"
     else:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tocsin.configuration import mask
 from tocsin.errors import UsageError
-from tocsin.model import AlertQuery
+from tocsin.model import AlertQuery, as_configured
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.given import NumberInPath, Once, PartOf, UlidInPath, make_router, number, problems
@@ -256,7 +256,7 @@ async def list_sinks(_: Reading, parts: Given) -> Sinks:
     """List the sinks of the configuration, and how each stands; secrets are masked."""
     items = []
     for name, settings in sorted(parts.service.settings().sinks.items()):
-        state = await parts.store.sink_state(name)
+        state = as_configured(await parts.store.sink_state(name), settings)
         items.append(
             Sink(
                 name=name,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tocsin.configuration import mask
 from tocsin.errors import DeliveryError, UsageError
-from tocsin.model import AlertQuery, Instant, SinkState
+from tocsin.model import AlertQuery, Instant, SinkState, as_configured
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import redeliver_dead, try_sink
@@ -151,7 +151,7 @@ async def _sinks(parts: Parts) -> list[SinkLine]:
         else:
             state = SinkState(name, waiting=known.waiting, dead=known.dead)
         oldest_at = known.oldest_at if known is not None else None
-        lines.append(SinkLine(state, settings.type, _address(name, settings), oldest_at))
+        lines.append(SinkLine(as_configured(state, settings), settings.type, _address(name, settings), oldest_at))
     return lines
 
 
