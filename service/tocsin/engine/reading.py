@@ -107,9 +107,9 @@ def behold(
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
         change = SAME if text and readings.text == text else _compare(wanted, readings)
     # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
-    is_unlike = is_other if change is None else _is_mostly_new(change)
+    is_unlike = is_other if change is None else _is_mostly_new(change) or _is_emptied(wanted, readings)
     is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
-    suspicion = _suspicion(whole, wanted, headers, final_url) if is_doubtful else None
+    suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
     return Beheld(readings, change, suspicion, problem=problem or None)
 
@@ -177,15 +177,25 @@ def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
     return compare_contents(before.content, readings.content, muted_keys(beside, wanted.at))
 
 
-def _suspicion(whole: Whole, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
+def _suspicion(whole: Whole, body: bytes, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
     if wanted.policy.suspects == "accept":
         return None
-    found = find_suspicion(whole, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
+    found = find_suspicion(
+        whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers
+    )
     return f"{found.kind}: {found.evidence}" if found is not None else None
 
 
 def _is_mostly_new(change: ContentChange | None) -> bool:
     return change is not None and change.is_change and change.share > _MOSTLY
+
+
+def _is_emptied(wanted: Wanted, readings: Readings | None) -> bool:
+    """Say whether a page has no text now and had some before; comparing finds nothing new on an empty page."""
+    if readings is None or readings.content is None or readings.content.text:
+        return False
+    known = wanted.beside.known if wanted.beside is not None else None
+    return known is not None and known.content is not None and known.content != readings.content.fingerprint
 
 
 def _lost_some(before: FieldValues | None, latest: PageState) -> bool:

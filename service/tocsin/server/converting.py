@@ -230,7 +230,14 @@ def _find_doubt(work: OfPage) -> str | None:
     whole = parse_whole(page.body, page.content_type, nosniff=is_nosniff(_values(page, "x-content-type-options")))
     if whole is None:
         return "what came is no page"
-    found = find_suspicion(whole, status=page.status, url=work.watched, final_url=page.final_url, headers=page.headers)
+    found = find_suspicion(
+        whole,
+        body=page.body,
+        status=page.status,
+        url=work.watched,
+        final_url=page.final_url,
+        headers=page.headers,
+    )
     return None if found is None else f"{found.kind}: {found.evidence}"
 
 

@@ -213,6 +213,11 @@ ERRORS = {
     ),
 }
 
+BINARY = {
+    "a compressed page": StandIn("binary", "".join(chr(7 * place % 128) for place in range(900))),
+    "an image": StandIn("binary", "RIFF\x1a\0\0\0WEBPVP8L" + "\x0d/\x7f\x02\x1dD\x01" * 80),
+}
+
 EMPTY = {
     "nothing": StandIn("empty", "<html><head></head><body></body></html>"),
     "white space": StandIn("empty", "\n\n  \n"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.spec.suspicion.challenge_pages import CHALLENGES
-from tests.spec.suspicion.error_pages import BLOCKED, EMPTY, ERRORS, MAINTENANCES, MISSING
+from tests.spec.suspicion.error_pages import BINARY, BLOCKED, EMPTY, ERRORS, MAINTENANCES, MISSING
 from tests.spec.suspicion.gate_pages import CONSENTS, LOGINS, PARKED
 
 ALL = {
@@ -17,6 +17,7 @@ ALL = {
         ("not-found", MISSING),
         ("blocked", BLOCKED),
         ("error", ERRORS),
+        ("binary", BINARY),
         ("empty", EMPTY),
     )
     for name, page in pages.items()

@@ -21,7 +21,7 @@ def _kind_of(title: str, body: str, *, final_url: str = ASKED) -> str | None:
     page = StandIn("", document(title, body), final_url=final_url)
     whole = parse_whole(page.body.encode(), "text/html; charset=utf-8")
     assert whole is not None
-    found = find_suspicion(whole, status=200, url=page.url, final_url=page.final_url, headers=())
+    found = find_suspicion(whole, body=b"", status=200, url=page.url, final_url=page.final_url, headers=())
     return None if found is None else found.kind
 
 

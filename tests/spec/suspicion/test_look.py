@@ -17,7 +17,7 @@ from tocsin.spec.suspicion.look import KINDS, Suspicion, find_suspicion
 def look(page: StandIn) -> Suspicion | None:
     whole = parse_whole(page.body.encode(), "text/html; charset=utf-8")
     assert whole is not None
-    return find_suspicion(whole, status=page.status, url=page.url, final_url=page.final_url, headers=page.headers)
+    return find_suspicion(whole, body=page.body.encode(), status=page.status, url=page.url, final_url=page.final_url, headers=page.headers)
 
 
 def plain(title: str, text: str, *, head: str = "", final_url: str = ASKED) -> StandIn:
@@ -85,7 +85,9 @@ def test_nothing_is_suspected_that_declares_its_changes(page: StandIn) -> None:
     assert look(StandIn("", declares + page.body, page.status, page.final_url, page.headers)) is None
 
 
-@pytest.mark.parametrize("name", [name for name, page in stand_ins.ALL.items() if not page.headers])
+@pytest.mark.parametrize(
+    "name", [name for name, page in stand_ins.ALL.items() if not page.headers and page.kind != "binary"]
+)
 def test_much_text_of_its_own_clears_any_page(name: str) -> None:
     page = stand_ins.ALL[name]
     text = "<p>Roses want sun, air and a deep soil; those who give them that may forget the rest for a year.</p>" * 60
@@ -203,7 +205,7 @@ def test_nothing_raises_on_any_bytes(body: bytes, header: str, url: str) -> None
     whole = parse_whole(body, "text/html", found=(Kind.HTML, ()))
     assert whole is not None
 
-    found = find_suspicion(whole, status=200, url=url, final_url=url[::-1], headers=[(header, header)])
+    found = find_suspicion(whole, body=body, status=200, url=url, final_url=url[::-1], headers=[(header, header)])
 
     assert found is None or found.kind in KINDS
 
@@ -230,6 +232,25 @@ def test_a_flood_of_anything_is_looked_at_quickly(name: str) -> None:
         return
     assert whole is not None
 
-    found = find_suspicion(whole, status=200, url=ASKED, final_url=ASKED, headers=[])
+    found = find_suspicion(whole, body=b"", status=200, url=ASKED, final_url=ASKED, headers=[])
 
     assert found is None or found.kind in KINDS
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("Roses, pruned\x0b as in\x1a 1896. " + "They want sun, air and a deep soil. " * 9, "text/html; charset=utf-8"),
+        (document("Roses", "<p>Roses</p>"), "text/html; charset=utf-16le"),
+        ("バラの剪定" * 60, "text/html; charset=iso-2022-jp"),
+        ('<meta name="topper-minor" content="2026">' + "\x01" * 900, "text/html"),
+    ],
+    ids=["old control characters", "UTF-16", "ISO-2022-JP", "declares its changes"],
+)
+def test_a_text_is_not_taken_for_binary_data(body: str, content_type: str) -> None:
+    encoding = content_type.partition("charset=")[2] or "utf-8"
+    sent = body.encode(encoding)
+    whole = parse_whole(sent, content_type)
+    assert whole is not None
+
+    assert find_suspicion(whole, body=sent, status=200, url=ASKED, final_url=ASKED, headers=[]) is None

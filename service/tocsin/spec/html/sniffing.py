@@ -31,7 +31,9 @@ _MAYBE_BINARY = frozenset(
 )
 _BOMS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
 _TEXT_BOM_BYTES = 4  # in the text, a shorter resource is not looked at for a BOM (C-52)
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # SNF-09
+BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""A byte that no text has (SNF-09)."""
+
 _SPACE = b"\t\n\f\r "
 _RSS_NAMESPACES = {b"http://www.w3.org/1999/02/22-rdf-syntax-ns#", b"http://purl.org/rss/1.0/"}
 
@@ -226,7 +228,7 @@ def _feed_by_name(head: bytes, place: int) -> str:
 def _text_or_binary(head: bytes, profile: Profile) -> str:
     if (profile == "living" or len(head) >= _TEXT_BOM_BYTES) and head.startswith(_BOMS):
         return "text/plain"
-    return "application/octet-stream" if _BINARY.search(head) else "text/plain"
+    return "application/octet-stream" if BINARY.search(head) else "text/plain"
 
 
 def _sniff_unknown(head: bytes, profile: Profile, *, nosniff: bool) -> str:

@@ -32,14 +32,24 @@ _SILENT = frozenset({"viewport", "robots", "generator", "theme-color", "format-d
 class Case:
     """A page that may stand in for another.
 
+    body     as it was sent
+    encoding of it, in lower case
     status   of the response
     headers  by their names in lower case; the first of each name
     """
 
     def __init__(
-        self, whole: Whole, *, status: int, url: str, final_url: str, headers: Sequence[tuple[str, str]]
+        self,
+        whole: Whole,
+        *,
+        body: bytes,
+        status: int,
+        url: str,
+        final_url: str,
+        headers: Sequence[tuple[str, str]],
     ) -> None:
         self._whole = whole
+        self.body, self.encoding = body, whole.encoding
         self.status = status
         self.final_url = final_url
         self.headers: dict[str, str] = {}

@@ -13,7 +13,7 @@ from tocsin.spec.suspicion.login import find_login
 from tocsin.spec.suspicion.maintenance import find_maintenance
 from tocsin.spec.suspicion.missing import find_missing
 from tocsin.spec.suspicion.parked import find_parked
-from tocsin.spec.suspicion.refused import find_blocked, find_empty, find_error
+from tocsin.spec.suspicion.refused import find_binary, find_blocked, find_empty, find_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # What says the most about a page comes first.
 _RULES = (
+    ("binary", find_binary),
     ("challenge", find_challenge),
     ("login", find_login),
     ("consent", find_consent),
@@ -42,6 +43,7 @@ KINDS = {
     "not-found": "the page says that there is none (a soft 404)",
     "blocked": "the site refuses this visitor, its address, or its country",
     "error": "something broke down, and the page says so",
+    "binary": "its server calls it HTML, and it is binary data",
     "empty": "nothing at all is on it",
 }
 """What a page can be suspected of, each with what it is."""
@@ -59,19 +61,20 @@ class Suspicion(Struct, frozen=True):
 
 
 def find_suspicion(
-    whole: Whole, *, status: int, url: str, final_url: str, headers: Sequence[tuple[str, str]]
+    whole: Whole, *, body: bytes, status: int, url: str, final_url: str, headers: Sequence[tuple[str, str]]
 ) -> Suspicion | None:
     """Find what a page is suspected to be that came where another one was known; None if it is a page like others.
 
     Conservative: each rule needs two kinds of evidence, a page of more than 4000 letters of text of its own is never
     suspected, and one that declares its changes or that it is an article only of a challenge that names itself. It
     does not know what the page was before: ask only where one was known, and most of it changed.
+    body       of the response, that `whole` was parsed from
     status     of the response
     url        that is watched
     final_url  that answered, after redirects
     headers    of the response
     """
-    case = Case(whole, status=status, url=url, final_url=final_url, headers=headers)
+    case = Case(whole, body=body, status=status, url=url, final_url=final_url, headers=headers)
     for kind, find in _RULES:
         evidence = find(case)
         if evidence is not None:

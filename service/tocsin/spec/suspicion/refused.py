@@ -1,9 +1,11 @@
-"""Refusals and breakdowns that come as pages: "access denied", "something went wrong", and nothing at all."""
+"""Refusals and breakdowns that come as pages: "access denied", "something went wrong", binary data, nothing at all."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.html.decoding import NOT_ASCII
+from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
 from tocsin.spec.suspicion.place import ERROR
 from tocsin.spec.suspicion.words import BLOCKED_TELLS, BLOCKED_TITLES, ERROR_TELLS, ERROR_TITLES
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 _MOST_TEXT = 900
 _MOST_LINKS = 500
 _NOTHING = 60
+# Compressed data have five times as many, and texts next to none.
+_BINARY_SHARE = 1 / 50
 # How programs break down in the middle of a page, folded.
 _BREAKDOWNS = (
     "fatal error uncaught",
@@ -72,6 +76,21 @@ def find_empty(case: Case) -> str | None:
     if case.refresh is not None or not case.is_silent or sight.code or sight.has_elements:
         return None
     return "there is nothing on it"
+
+
+def find_binary(case: Case) -> str | None:
+    """Find that an answer which its server calls HTML is binary, such as data whose compression is not named.
+
+    At least a fiftieth of its first 1,445 bytes are control characters that no text has (SNF-09), in an encoding in
+    which no letter is written with them.
+    """
+    head = case.body[:SNIFFED_BYTES]
+    if not head or case.encoding in NOT_ASCII or case.speaks_for_itself or not case.is_silent:
+        return None
+    found = len(BINARY.findall(head))
+    if found < _BINARY_SHARE * len(head):
+        return None
+    return f"{found} of its first {len(head)} bytes are control characters that no text has"
 
 
 def _find(case: Case, titles: Phrases, tells: Phrases) -> str | None:
