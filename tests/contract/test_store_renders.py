@@ -161,6 +161,19 @@ async def test_the_state_that_a_rendering_found_is_the_latest_and_the_only_recor
     assert [row.fields async for row in await desk.store.table_rows()] == [fields("3")]
 
 
+async def test_a_rendering_says_whether_the_state_that_it_stored_was_read_from_HTML(desk: Desk) -> None:
+    await desk.watch(A)
+    await change(desk, A, "1", "2")
+    found = []
+    for said in (True, None, False):
+        await desk.render(A, not_html=said)
+        found.append((await desk.task(A)).not_html)
+        await change(desk, A, str(len(found) + 2))
+        await desk.store.commit(desk.claim, [structs.replace(desk.result(await desk.task(A), "9"), not_html=True)])
+
+    assert found == [True, True, False]
+
+
 async def test_an_equal_state_that_a_rendering_found_is_one_more_storing(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")

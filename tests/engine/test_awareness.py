@@ -142,6 +142,17 @@ def test_HTML_that_became_something_else_is_not_silently_compared(awareness: Awa
     result = render(awareness, job_of(), body=b"%PDF-1.7")
 
     assert (result.state, result.rendering.same_state) == (None, False)
+    assert (result.known, result.items, result.copies, result.snapshot, result.not_html) == (None,) * 5
+
+
+def test_HTML_that_a_rendering_stores_is_what_later_answers_are_compared_with(awareness: Awareness) -> None:
+    document = msgspec.structs.replace(task_of(state=fields()), not_html=True)
+    job = job_of(document, verdict_of(document, fields(), fields(), START))
+
+    result = render(awareness, job, NEWER)
+
+    assert result.state is not None
+    assert result.not_html is False
 
 
 @pytest.mark.parametrize(("before", "stored"), [(fields(created="2026"), False), (OLD, True)])

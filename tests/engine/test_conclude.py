@@ -154,16 +154,30 @@ def test_html_that_becomes_something_else_is_told_and_not_compared() -> None:
     result = check(page, b"%PDF-1.7", headers={"content-type": "application/pdf"})
 
     assert result.report.outcome == "suspect"
-    assert (result.state, result.verdict, result.not_html) == (None, None, True)
+    assert (result.state, result.verdict, result.not_html) == (None, None, False)
     assert [alert.type for alert in result.alerts] == ["tocsin.page.suspect.v1"]
 
 
-def test_what_is_still_no_html_the_next_time_is_compared_as_an_empty_state() -> None:
+def test_what_was_no_html_at_the_first_check_is_compared_and_not_held() -> None:
+    page = task(state=stored(), not_html=True, last_set_at=START - DAY)
+
+    result = check(page, b"%PDF-1.7", headers={"content-type": "application/pdf"})
+
+    assert (result.report.outcome, result.not_html) == ("unchanged", True)
+
+
+def test_an_imported_state_without_fields_is_compared_with_what_is_no_html() -> None:
+    result = check(task(state=stored()), b"%PDF-1.7", headers={"content-type": "application/pdf"})
+
+    assert (result.report.outcome, result.not_html) == ("unchanged", True)
+
+
+def test_an_imported_state_with_fields_was_read_from_html() -> None:
     page = task(state=stored(created="1"), not_html=True)
 
     result = check(page, b"%PDF-1.7", headers={"content-type": "application/pdf"})
 
-    assert result.report.outcome == "minor"
+    assert result.report.outcome == "suspect"
 
 
 def test_T60_a_page_that_could_not_be_received_fails_with_its_cause_and_tries() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +23,22 @@ CHALLENGE = (
 )
 FIELDS = '<meta name="topper-major" content="2026"><meta name=created content=2026>'
 TAG = {"etag": '"of the challenge"'}
+KINDS = {
+    "challenge": (CHALLENGE, "text/html; charset=utf-8"),
+    "empty": (b" \n", "text/html; charset=utf-8"),
+    "gzip": (gzip.compress(CHALLENGE, mtime=0), "text/html; charset=utf-8"),
+    "compressed, unnamed": (zlib.compress(CHALLENGE), "text/html; charset=utf-8"),
+    "binary": (bytes(range(256)) * 4, "application/octet-stream"),
+    "binary called HTML": (bytes(range(256)) * 4, "text/html"),
+    "zeros called HTML": (bytes(900), "text/html"),
+    "PDF": (b"%PDF-1.7 ...", "application/pdf"),
+    "image": (b"\x89PNG\r\n\x1a\n" + bytes(300), "text/html"),
+    "JSON": (b'{"error": "down"}', "application/json"),
+    "text": (b"out of order", "text/plain"),
+    "feed": (b'<?xml version="1.0"?><rss version="2.0"><channel></channel></rss>', "application/rss+xml"),
+    "feed called HTML": (b'<rss version="2.0"><channel></channel></rss>', "text/html"),
+    "XML": (b"<Error><Code>AccessDenied</Code></Error>", "application/xml"),
+}
 
 
 def assert_changes_nothing(result: CheckResult) -> None:
@@ -152,16 +170,64 @@ def test_T58_a_202_that_is_nothing_known_is_refused() -> None:
         watched.check(page(), status=202)
 
 
-def test_HTML_that_becomes_something_else_is_told_and_then_compared() -> None:
+@pytest.mark.parametrize("head", ["", FIELDS], ids=["content", "fields"])
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_held_and_told_once_however_often_something_else_comes(kind: str, times: int, head: str) -> None:
+    watched = Watched()
+    watched.check(page(head=head))
+    body, content_type = KINDS[kind]
+
+    results = [watched.check(body, headers={"content-type": content_type}) for _ in range(times)]
+    back = watched.check(page(head=head))
+
+    for result in results:
+        assert_changes_nothing(result)
+    assert [len(result.alerts) for result in results] == [1] + [0] * (times - 1)
+    assert (back.report.outcome, back.alerts, back.not_html) == ("unchanged", (), False)
+
+
+@pytest.mark.parametrize("head", ["", FIELDS], ids=["content", "fields"])
+def test_the_page_is_held_and_told_once_while_what_is_there_changes_its_kind(head: str) -> None:
+    watched = Watched()
+    watched.check(page(head=head))
+
+    results = [watched.check(body, headers={"content-type": type_}) for body, type_ in [*KINDS.values()] * 2]
+
+    for result in results:
+        assert_changes_nothing(result)
+    assert sum(len(result.alerts) for result in results) == 1
+    assert watched.check(page(head=head)).report.outcome == "unchanged"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_changed_while_the_page_was_held_is_told_once(kind: str) -> None:
     watched = Watched()
     watched.check(page(head=FIELDS))
-    pdf = {"content-type": "application/pdf"}
+    body, content_type = KINDS[kind]
+    for _ in range(3):
+        watched.check(body, headers={"content-type": content_type})
 
-    first, second = watched.check(b"%PDF-1.7 ...", headers=pdf), watched.check(b"%PDF-1.7 ...", headers=pdf)
+    changed = page(head=FIELDS.replace("2026", "2027"))
 
-    assert_changes_nothing(first)
-    assert len(first.alerts) == 1
-    assert second.report.outcome == "major"
+    assert [watched.check(changed).report.outcome for _ in range(2)] == ["major", "unchanged"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_user_may_take_any_kind_for_the_page_at_any_check(kind: str) -> None:
+    watched = Watched()
+    watched.check(page(head=FIELDS))
+    body, content_type = KINDS[kind]
+    headers = {"content-type": content_type}
+    watched.check(body, headers=headers)
+    watched.set(suspects="accept")
+    taken = watched.check(body, headers=headers)
+    watched.set(suspects="hold")
+
+    held = watched.check(body, headers=headers)
+
+    assert (taken.report.outcome, taken.suspected) == ("major", False)
+    assert (held.report.outcome, held.suspected) == ("unchanged", False)
 
 
 def test_what_stands_in_for_a_document_does_not_make_a_page_of_it() -> None:

@@ -176,21 +176,16 @@ async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_
     assert with_conditions == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("suspected", "not_html", "is_conditional"),
-    [(True, True, False), (True, False, True), (False, True, True)],
-)
-async def test_whether_a_page_came_back_from_behind_a_document_is_read_and_not_guessed_of_a_304(
-    *, suspected: bool, not_html: bool, is_conditional: bool
-) -> None:
+@pytest.mark.parametrize("suspected", [True, False])
+async def test_a_304_says_that_a_page_is_back_whose_fields_are_stored(*, suspected: bool) -> None:
     site = Setting()
     site.web.page(URL, BODY)
     known = {"validators": Validators('"x"', None, URL), "body_digest": digest_of(BODY)}
 
-    result = await site.visit(state=stored(created="1"), **known, suspected=suspected, not_html=not_html)
+    result = await site.visit(state=stored(created="1"), **known, suspected=suspected)
 
-    assert [("If-None-Match" in dict(each.headers)) for each in site.web.requests] == [is_conditional]
-    assert (result.report.outcome, result.not_html) == ("unchanged", False)
+    assert [("If-None-Match" in dict(each.headers)) for each in site.web.requests] == [True]
+    assert (result.report.outcome, result.suspected, result.not_html) == ("unchanged", False, False)
 
 
 async def test_T60_again_makes_as_many_sets_as_the_user_says() -> None:

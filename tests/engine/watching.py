@@ -72,6 +72,7 @@ class Watched:
 
     def _keep(self, result: CheckResult) -> None:
         changes: dict[str, Any] = {"suspected": result.suspected, "not_html": result.not_html}
+        changes["last_set_at"] = result.set_at
         if result.state is not None:
             at = result.state.stored_at
             changes["state"] = StoredState(1, result.state.fields, at, at, 1)

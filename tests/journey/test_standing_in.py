@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 import httpx
@@ -53,3 +54,33 @@ async def test_a_page_that_is_back_as_it_was_is_given_in_every_form(
     given, stale, refused = (200, None), (200, "suspect"), (502, None)
     assert found == [[refused if robots else stale, refused, refused], [given] * 3, [stale] * 3, [given] * 3]
     assert await service.stop() == 0
+
+
+async def test_a_page_stays_held_over_many_checks_a_restart_and_a_check_by_hand(
+    home: Home, site: Origin, start: Callable[[], Awaitable[Service]]
+) -> None:
+    declared = Page('<!doctype html><title>News</title><meta name="topper-major" content="2026-11-01">', etag='"page"')
+    plain = Page("<!doctype html><title>Hours</title><p>The harbour office opens at eight every day of the week.</p>")
+    stands_in = [Page(gzip.compress(FAIR.encode(), mtime=0)), Page(bytes(range(256)) * 4), Page(LOGIN)]
+    urls = [site.url("/declared"), site.url("/plain")]
+    site.pages |= {"/declared": declared, "/plain": plain}
+    home.configure(RARELY)
+    await home.watch(*urls)
+
+    async def check() -> list[str]:
+        called = await home.call("check", "--json")
+        return sorted(record["outcome"] for record in called.records() if "outcome" in record)
+
+    found = [await check()]
+    for stands in stands_in:
+        site.pages |= {"/declared": stands, "/plain": stands}
+        found.append(await check())
+    service = await start()
+    await home.hears("engine.started")
+    found.append(await check())
+    site.pages |= {"/declared": declared, "/plain": plain}
+    found.append(await check())
+    assert await service.stop() == 0
+
+    assert found == [["first"] * 2, *[["suspect"] * 2] * 4, ["unchanged"] * 2]
+    assert [alert["type"].split(".")[-2] for alert in home.alerts()] == ["suspect"] * 2

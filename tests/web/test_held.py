@@ -193,7 +193,7 @@ async def test_of_what_is_no_page_only_that_is_offered_which_can_be_had(reader: 
     html = await reader.read(f"/pages/{page_id}")
 
     assert dict(LINK.findall(html)) == {f"/api/v1/pages/{page_id}/extract/robots": "robots"}
-    assert "What was received last is neither HTML nor XHTML" in words_of(html)
+    assert "The page was neither HTML nor XHTML when it was read last" in words_of(html)
 
 
 async def test_it_is_said_how_a_calendar_program_subscribes(reader: Reader) -> None:

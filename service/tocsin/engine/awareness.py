@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.assess import Assessment
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, Instant, JsonObject, Known, PageItems, PageTask, RenderJob
+    from tocsin.model import AlertDraft, CopyLink, Instant, JsonObject, Known, PageItems, PageTask, RenderJob
     from tocsin.ports import Rendered
     from tocsin.settings import PageSettings
 
@@ -57,11 +57,13 @@ class Looked(NamedTuple):
 
     text   of a page that is not read for signals, and so has none of its checks; None where it may not be kept
     items  of the page, to be kept; None where it was not read for them, or something else stands in its place
+    is_page  nothing shows that something else stands in the page's place
     """
 
     assessment: Assessment
     text: Snapshot | None = None
     items: PageItems | None = None
+    is_page: bool = True
 
 
 class Awareness:
@@ -100,6 +102,7 @@ class Awareness:
             assessment,
             Snapshot(*pack_text(text), at=now) if text else None,
             items_read_of(rendered.items, assessment) if is_page else None,
+            is_page,
         )
 
     def given(
@@ -121,8 +124,8 @@ class Awareness:
         if job.copy_url is not None:
             return self._copied(job, rendered, now)
         task = job.task
-        assessment, text, items = looked or self.look(job, rendered, policy, now)
-        found = _find(job, rendered, assessment, policy, now, keeps_texts=self._keeps_texts)
+        assessment, text, items, is_page = looked = looked or self.look(job, rendered, policy, now)
+        found = _find(job, rendered, looked, policy, now, keeps_texts=self._keeps_texts)
         row = self._row(rendered, self._kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered, changes)
         if job.owed:
@@ -142,11 +145,12 @@ class Awareness:
             prune=True,
             recovered=job.owed,
             robots=_directives_of(assessment) if found.state is not None else None,
-            copies=find_copies(task.url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers),
+            copies=_copies_of(task.url, rendered) if is_page else None,
             known=found.known,
             snapshot=text or (to_keep(assessment.directives, found.snapshot) if found.state is not None else None),
             items=items,
             changes=changes,
+            not_html=not assessment.is_html if found.state is not None else None,
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -253,6 +257,10 @@ def takes_text(task: PageTask, policy: PageSettings) -> bool:
     return wants_signals(policy) and task.state is not None and not is_read_for_signals(policy, task.state.fields)
 
 
+def _copies_of(url: str, rendered: Rendered) -> tuple[CopyLink, ...]:
+    return find_copies(url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers)
+
+
 def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
     said = assessment.directives
     return (not said.index, not said.follow) if said is not None else None
@@ -261,13 +269,14 @@ def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
 def _find(
     job: RenderJob,
     rendered: Rendered,
-    assessment: Assessment,
+    looked: Looked,
     policy: PageSettings,
     now: Instant,
     *,
     keeps_texts: bool,
 ) -> Found:
     """Decide what becomes of the state that a rendering found (T20, T21)."""
+    assessment = looked.assessment
     task, before, latest = job.task, job.task.state, assessment.state
     same = before is not None and before.fields == latest.values
     gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
@@ -276,7 +285,7 @@ def _find(
         (task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us)
         or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
         # The next check tells of what became something else; it is not silently compared here.
-        or evidence_against(assessment, task, policy) is not None
+        or not looked.is_page
     ):
         return Found(same, None, None)
     stored_at = max(now, before.last_at) if before is not None else now

@@ -193,8 +193,8 @@ class Conclusion:
             disallowed=False,
             recovery=recovery,
             render_owed=owed,
-            # What stands in the place of a PDF for a while does not make a page of it.
-            not_html=not assessment.is_html or (is_suspect and task.not_html),
+            # It is about the stored state: an answer that is not stored, such as a suspect, does not change it.
+            not_html=task.not_html if judged.state is None and task.state is not None else not assessment.is_html,
             robots=_directives_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,

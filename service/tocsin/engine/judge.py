@@ -18,7 +18,7 @@ from tocsin.errors import FetchRefused
 from tocsin.model import KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow
 from tocsin.spec.topper.compare import Comparison, Outcome
 from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
-from tocsin.spec.topper.state import PageState
+from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
@@ -69,7 +69,7 @@ def assess_received(task: PageTask, received: Received, policy: PageSettings) ->
     Raises FetchRefused: too-complex for a page that no parser may be given, status for a 202 that is no suspect.
     """
     if received.not_modified and task.state is not None:
-        return Assessment(PageState(task.state.fields), not task.not_html, None, task.body_digest or "")
+        return Assessment(PageState(task.state.fields), is_from_html(task), None, task.body_digest or "")
     response = received.response
     assessment = assess(
         received.final_url,
@@ -103,10 +103,11 @@ def _judge_closely(
     task, policy = occasion.task, occasion.policy
     latest, before = assessment.state, task.state
     if before is not None and (evidence := evidence_against(assessment, task, policy)) is not None:
-        # What became something else is told, once, and not silently compared.
+        # Held at each check until the page is back; told at the first one only, even if what is there changes its kind.
         content_type = received.response.header("content-type")
-        is_told = task.suspected and assessment.is_html
-        told = () if is_told else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
+        told = (
+            () if task.suspected else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
+        )
         return Judged(CheckOutcome.SUSPECT, alerts=told)
     if policy.mode != "on":
         was_subject = before is not None and PageState(before.fields).is_subject
@@ -153,7 +154,20 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
         return None
     if assessment.suspicion is not None:
         return assessment.suspicion
-    return assessment.problem or "" if not assessment.is_html and not task.not_html else None
+    return assessment.problem or "" if not assessment.is_html and is_from_html(task) else None
+
+
+def is_from_html(task: PageTask) -> bool:
+    """Tell whether the stored state was read from HTML or XHTML; then an answer of another kind is not the page.
+
+    The flag is about the stored state. Two cases say more than the flag:
+    - only HTML can declare fields
+    - of an empty state that was imported, before any check, nobody knows what it was read from
+    """
+    state = task.state
+    if state is None:
+        return False
+    return state.fields != EMPTY.values or (not task.not_html and task.last_set_at is not None)
 
 
 def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
@@ -198,7 +212,7 @@ def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Insta
         before is not None
         and 0 <= now - before.last_at < policy.durational_threshold // _MICROSECOND
         and before.fields == assessment.state.values
-        and (assessment.is_html or task.not_html)
+        and (assessment.is_html or not is_from_html(task))
         and assessment.readings is None
         and assessment.suspicion is None
         and policy.mode == "on"

@@ -180,9 +180,7 @@ def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
 def _suspicion(whole: Whole, body: bytes, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
     if wanted.policy.suspects == "accept":
         return None
-    found = find_suspicion(
-        whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers
-    )
+    found = find_suspicion(whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
     return f"{found.kind}: {found.evidence}" if found is not None else None
 
 

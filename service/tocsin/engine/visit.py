@@ -293,12 +293,9 @@ def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) 
     """The page's validators, but for an unconditional request now and then, and where a 304 would prove nothing.
 
     That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, when its
-    signals were never read, and when it failed: some servers fail at the conditions. And where no page is known for one
-    because of what stood in its place: it may be back.
+    signals were never read, and when it failed: some servers fail at the conditions.
     """
     if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
-        return None
-    if task.suspected and task.not_html:
         return None
     if must_be_read(policy, task.beside, task.state.fields):
         return None

@@ -74,11 +74,12 @@ class RenderCommit(Struct, frozen=True):
     failure     it was not received: the question carries the verdict, and the rendering stays owed
     recovered   it was owed and is given now: the page leaves its question
     robots      (noindex, nofollow) as the page said them with that state
-    copies      all that the page names; None where it was not received
+    copies      all that the page names; None where it was not received, or something else was in its place
     known       what is known of the page now beside its state; None: as before
     snapshot    the page's text, where it is another one than before
     items       the page's microdata, if it has any or had some before; None where it was not read
     changes     how it differs from the items kept before, as the event shows it; None where it does not
+    not_html    the state that it stores was read from neither HTML nor XHTML; None where it stores none
     """
 
     page_id: int
@@ -97,3 +98,4 @@ class RenderCommit(Struct, frozen=True):
     snapshot: Snapshot | None = None
     items: PageItems | None = None
     changes: JsonObject | None = None
+    not_html: bool | None = None

@@ -29,7 +29,7 @@ class PageRow(Struct, frozen=True):
     """A page as listed.
 
     noindex, nofollow  what it said to robots when it was last read
-    not_html           what was received last is neither HTML nor XHTML
+    not_html           its stored state was read from neither HTML nor XHTML
     saved_bytes        that its server did not have to send again
     """
 

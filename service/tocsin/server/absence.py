@@ -21,7 +21,7 @@ def why_no_items(page: PageRow, *, is_read: bool, keeps: bool) -> str:
     if not keeps:
         return "the service keeps none (items.keep = false); they can be had of the page as it is"
     if page.not_html:
-        return "what was received last is neither HTML nor XHTML"
+        return "the page was neither HTML nor XHTML when it was read last"
     if is_read:
         return "the page has none"
     if page.last_received_at is None:

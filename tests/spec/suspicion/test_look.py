@@ -17,7 +17,9 @@ from tocsin.spec.suspicion.look import KINDS, Suspicion, find_suspicion
 def look(page: StandIn) -> Suspicion | None:
     whole = parse_whole(page.body.encode(), "text/html; charset=utf-8")
     assert whole is not None
-    return find_suspicion(whole, body=page.body.encode(), status=page.status, url=page.url, final_url=page.final_url, headers=page.headers)
+    return find_suspicion(
+        whole, body=page.body.encode(), status=page.status, url=page.url, final_url=page.final_url, headers=page.headers
+    )
 
 
 def plain(title: str, text: str, *, head: str = "", final_url: str = ASKED) -> StandIn:

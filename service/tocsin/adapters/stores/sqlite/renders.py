@@ -18,7 +18,7 @@ from tocsin.adapters.stores.sqlite.questions import Departure, Questions, told_i
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.snapshots import keep_snapshots
 from tocsin.adapters.stores.sqlite.states import retire_records, store_equal, store_state
-from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, read_tasks
+from tocsin.adapters.stores.sqlite.tasks import NOFOLLOW, NOINDEX, NOT_HTML, read_tasks
 from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob
 
@@ -90,10 +90,7 @@ def write_rendering(
             db.execute(SQL["note_set"], {**place, "at": result.set_at})
         if result.state is not None:
             state_id = _store(db, result.page_id, result.state, state_id, stored_at)
-        if result.robots is not None:
-            noindex, nofollow = result.robots
-            said = (NOINDEX if noindex else 0) | (NOFOLLOW if nofollow else 0)
-            db.execute(SQL["note_robots"], {**place, "said": said})
+        _note_flags(db, result)
         if result.copies is not None:
             remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
         if result.known is not None:
@@ -111,6 +108,17 @@ def write_rendering(
     row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id]), "shown": 0}).fetchone()
     due: Instant | None = row[1] if row else None
     return due
+
+
+def _note_flags(db: sqlite3.Connection, result: RenderCommit) -> None:
+    """Write what the page said with the state that is stored, and what that was read from."""
+    place = {"page": result.page_id}
+    if result.robots is not None:
+        noindex, nofollow = result.robots
+        said = (NOINDEX if noindex else 0) | (NOFOLLOW if nofollow else 0)
+        db.execute(SQL["note_flags"], {**place, "of": NOINDEX | NOFOLLOW, "said": said})
+    if result.not_html is not None:
+        db.execute(SQL["note_flags"], {**place, "of": NOT_HTML, "said": NOT_HTML if result.not_html else 0})
 
 
 def _answer_verdicts(db: sqlite3.Connection, result: RenderCommit) -> None:

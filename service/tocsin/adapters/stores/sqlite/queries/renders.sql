@@ -76,9 +76,9 @@ update pages set flags = flags | 4 where id = :page;
 -- name: forgive
 update pages set flags = flags & ~4 where id = :page;
 
--- What the page says to robots: the bits noindex and nofollow.
--- name: note_robots
-update pages set flags = (flags & ~24) | :said where id = :page;
+-- Of the bits in :of, set those in :said and clear the others.
+-- name: note_flags
+update pages set flags = (flags & ~:of) | :said where id = :page;
 
 -- name: note_set
 update pages set last_set_at = max(coalesce(last_set_at, 0), :at) where id = :page;
