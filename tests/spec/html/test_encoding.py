@@ -129,6 +129,60 @@ def test_the_prescan_ends_after_1024_bytes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("declaration", "encoding"),
+    [
+        ("<meta charset=iso-8859-15>", "iso-8859-15"),
+        ("<meta charset=koi8-u>", "koi8-u"),
+        ("<meta charset = 'koi8-u' />", "koi8-u"),
+        ("<meta name=x charset=koi8-u charset=koi8-r>", "koi8-u"),
+        ("<meta http-equiv=content-type content=charset=koi8-u>", "koi8-u"),
+        ("<meta content='text/html; charset=koi8-u' http-equiv=content-type>", "koi8-u"),
+        ("<meta charset=koi8-u content>", "koi8-u"),
+    ],
+)
+def test_a_declaration_that_the_1024_bytes_cut_is_not_read_before_its_end(declaration: str, encoding: str) -> None:
+    for kept in range(1, len(declaration)):
+        body = (" " * (1024 - kept) + declaration + "<p>").encode()
+        assert prescan(body) is None, kept
+        assert find_encoding(body, None) == encoding, kept
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "<a title='",
+        '<a title="',
+        "<a b=c title='",
+        "</a title='",
+        "<meta name='",
+        "<a b = '",
+        "<meta charset=x content='",
+    ],
+)
+def test_a_meta_within_a_value_that_the_1024_bytes_leave_open_declares_nothing(opened: str) -> None:
+    quote = opened[-1]
+    body = f"{opened}<meta charset=koi8-u>{' ' * 1024}{quote}>".encode()
+
+    assert prescan(body) is None
+    assert find_encoding(body, None) == "windows-1252"
+
+
+@pytest.mark.parametrize(
+    "source", ["<meta charset=koi8-u", "<meta charset=koi8-u ", "<meta charset='koi8-u'", "<meta charset=koi8-u /"]
+)
+def test_a_tag_without_an_end_declares_nothing(source: str) -> None:
+    assert prescan(source.encode()) is None
+    assert find_encoding(source.encode(), None) == "windows-1252"
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.integers(0, 1100))
+def test_what_the_prescan_finds_in_a_part_it_finds_in_the_whole(pieces: list[bytes], cut: int) -> None:
+    body = b"".join(pieces)
+
+    assert prescan(body[:cut]) in {None, prescan(body)}
+
+
+@pytest.mark.parametrize(
     "declaration",
     ["<meta charset=koi8-r>", "<meta http-equiv=Content-Type content='text/html; charset=koi8-r'>"],
 )

@@ -6,7 +6,7 @@ import re
 
 from tocsin.spec.html.content_type import extract_encoding
 from tocsin.spec.html.decoding import encoding_for
-from tocsin.spec.html.tags import PLAIN_TAG, next_attribute
+from tocsin.spec.html.tags import PLAIN_TAG, is_cut_off, next_attribute
 
 PRESCAN_BYTES = 1024
 
@@ -31,7 +31,8 @@ _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\">]*)
 def prescan(body: bytes) -> str | None:
     """Find the encoding that a meta element declares within the first 1,024 bytes, by its name; None if none does.
 
-    Source  HTML, prescan a byte stream to determine its encoding.
+    None too where these bytes end before the tag or comment that is being read: its rest may say something else.
+    Source  HTML, prescan a byte stream to determine its encoding: abort when there are no more bytes.
     """
     head = body[:PRESCAN_BYTES]
     if b"charset" not in head.lower():
@@ -100,10 +101,12 @@ def _read_meta(head: bytes, place: int) -> tuple[str | None, int]:
             needs_pragma = True
         elif name == b"charset":
             found, needs_pragma = encoding_for(value), False
+    if is_cut_off(head, place):
+        return None, len(head)
     return found if is_pragma or not needs_pragma else None, place
 
 
 def _skip_attributes(head: bytes, place: int) -> int:
     while (attribute := next_attribute(head, place)) is not None:
         place = attribute.end
-    return place
+    return len(head) if is_cut_off(head, place) else place

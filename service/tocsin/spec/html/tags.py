@@ -61,6 +61,13 @@ def next_attribute(body: bytes, place: int) -> Attribute | None:
     return Attribute(name[0].lower(), start, value_end, value_start, value_end, b"")
 
 
+def is_cut_off(body: bytes, place: int) -> bool:
+    """Say whether the bytes end before the tag does, where `next_attribute` found no more attributes at `place`."""
+    space = _SPACE_OR_SLASH.match(body, place)
+    end = space.end() if space else place
+    return body[end : end + 1] != b">"
+
+
 def attributes_start(body: bytes, tag: int) -> int:
     """Find where the attributes of the tag at `tag` may begin: after its name."""
     name = _TAG_NAME.match(body, tag)
