@@ -24,15 +24,27 @@ def micros(at: datetime) -> int:
 
 
 @given(st.integers(1, 10**9), st.integers(0, 10**10), st.integers(1, 10**8))
-def test_T63_a_page_keeps_its_place_in_its_interval(page_id: int, now_s: int, every_s: int) -> None:
+def test_T63_only_the_first_interval_is_shortened_and_none_is_longer(page_id: int, now_s: int, every_s: int) -> None:
     every = timedelta(seconds=every_s)
     pages = PageSettings(every=every, min_gap=timedelta(0))
 
     at, _ = next_check(page_id, now_s * S, pages)
     after, _ = next_check(page_id, at, pages)
 
-    assert every_s * S // 2 <= at - now_s * S < every_s * S + every_s * S // 2 + 1
+    assert 0 < at - now_s * S <= every_s * S
     assert after == at + every_s * S
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**6), st.floats(0, 0.999))
+def test_T63_a_check_that_waited_for_its_host_does_not_delay_the_next_one(
+    page_id: int, every_s: int, late: float
+) -> None:
+    pages = PageSettings(every=timedelta(seconds=every_s), min_gap=timedelta(0))
+    due, _ = next_check(page_id, START, pages)
+
+    after, _ = next_check(page_id, due + int(late * every_s * S), pages)
+
+    assert after == due + every_s * S
 
 
 def test_T63_pages_are_spread_over_the_interval() -> None:

@@ -55,7 +55,7 @@ KEYS: Final[dict[str, str]] = {
     "store.lease": "how long claimed work stays claimed after its process fell silent",
     "pages.mode": "on | auto (only if the page asks for it) | off (listed, never requested)",
     "pages.tell": "of any change, or of major ones only: any | major",
-    "pages.every": "how often; or by cron",
+    "pages.every": "longest time from one check to the next; or use cron",
     "pages.cron": 'instead of `every`, such as "0 6 * * *"',
     "pages.at_launch": "pages checked longer ago than this are due when the service starts",
     "pages.min_gap": "never again within this time",

@@ -24,7 +24,7 @@ CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACES: Final = 4
-"""Paced intervals are rounded to so many steps a doubling, and their checks stand on a grid of such a part of them."""
+"""Adaptive intervals are rounded to this many steps a doubling; their grid has this many points an interval."""
 _UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
 
 
@@ -91,10 +91,13 @@ def _every(span: timedelta) -> str:
 
 
 def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
-    """The page's first grid point that is at least half an interval away, so that a check by hand moves nothing."""
-    offset = int(phase_of(page_id) * every)
-    earliest = now + every // 2
-    return earliest + (offset - earliest) % every
+    """Give the page's last grid point that is at most an interval away.
+
+    A page off its grid (after its first check, a check by hand, a retry) returns to it by one shorter interval. From
+    there each interval is exactly `every`: a check that began late, waiting for its host, does not delay the next one.
+    """
+    latest = now + every
+    return latest - (latest - int(phase_of(page_id) * every)) % every
 
 
 def _next_of_pace(
@@ -102,25 +105,28 @@ def _next_of_pace(
 ) -> tuple[Instant, str]:
     """Find the next check of a page whose interval follows from its changes, within its bounds.
 
-    The interval is rounded to steps, and the page keeps its own place within a quarter of it. So it comes at exact
-    intervals while nothing new is learnt, and pages that came together once (after an outage) drift apart.
+    The interval is rounded to steps, and the page has a grid of a quarter of it, which it returns to by one shorter
+    interval. From there it comes at exact intervals while nothing new is learnt; pages that came together once (after
+    an outage) drift apart. No interval is longer than it says; one that may not be shorter is kept exactly.
     """
     every, least, most = _bounds_of(pages.every, pages.every_min, pages.every_max)
-    wish, said, held = every, "nothing known yet", ""
+    wish, said, held, shortest = every, "nothing known yet", "", least
     if pace is not None:
         rate = rate_of(pace, every / 1e6)
         steps = round(log2(interval_s(rate, every / 1e6) * 1e6 / every) * _PLACES)
         wish = round(every * 2.0 ** (steps / _PLACES))
         said = _found(pace, rate)
     if fresh_s is not None and wish < (fresh := min(fresh_s * 1_000_000, every)):
-        wish, held = fresh, ", as its server says"
+        wish, held, shortest = fresh, ", as its server says", max(fresh, least)
     if wish <= least:
         wish, held = least, ", not more often"
     elif wish >= most:
         wish, held = most, ", not less often"
-    grid = max(min(wish // _PLACES, most - least), 1)
-    earliest = min(max(now + wish - grid // 2, now + least), now + most - grid + 1)
-    at = earliest + (int(phase_of(page_id) * grid) - earliest) % grid
+    grid = max(wish // _PLACES, 1)
+    latest = now + wish
+    at = latest - (latest - int(phase_of(page_id) * grid)) % grid
+    if at < now + shortest:
+        at = latest
     return at, f"adaptive: {said}; every {_about(wish / 1e6)}{held}"
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         VerdictRow,
     )
 
-LOOK_AGAIN: Final = timedelta(minutes=40)
-"""A page's own time is half of that to one and a half of it away."""
+LOOK_AGAIN: Final = timedelta(hours=1)
+"""A page whose settings cannot be used is looked at again no later than this."""
 _NOTHING_LEARNT: Final = Learnt()
 
 
