@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.case import CHALLENGE
 from tocsin.spec.suspicion.marks import CAPTCHAS, CHALLENGE_HEADERS, CHALLENGE_MARKS, FAINT, find_mark
-from tocsin.spec.suspicion.place import CHALLENGE
 from tocsin.spec.suspicion.words import CHALLENGE_TELLS, CHALLENGE_TITLES, SCRIPT_TELLS
 
 if TYPE_CHECKING:

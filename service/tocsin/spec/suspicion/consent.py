@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.case import CONSENT
 from tocsin.spec.suspicion.folding import split_parts
 from tocsin.spec.suspicion.marks import CONSENT_MARKS, find_mark
-from tocsin.spec.suspicion.place import CONSENT
 from tocsin.spec.suspicion.words import CONSENT_BUTTONS, CONSENT_TELLS, CONSENT_TITLES
 
 if TYPE_CHECKING:

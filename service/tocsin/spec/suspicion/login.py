@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.spec.suspicion.place import LOGIN
+from tocsin.spec.suspicion.case import LOGIN
 from tocsin.spec.suspicion.words import LOGIN_TELLS, LOGIN_TITLES
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.case import MAINTENANCE
 from tocsin.spec.suspicion.folding import fold_words
-from tocsin.spec.suspicion.place import MAINTENANCE
 from tocsin.spec.suspicion.words import MAINTENANCE_TELLS, MAINTENANCE_TITLES
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.case import MISSING
 from tocsin.spec.suspicion.folding import is_noise
 from tocsin.spec.suspicion.marks import MISSING_CLASSES
-from tocsin.spec.suspicion.place import MISSING
 from tocsin.spec.suspicion.words import NOT_FOUND_TELLS, NOT_FOUND_TITLES
 
 if TYPE_CHECKING:

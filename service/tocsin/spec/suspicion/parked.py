@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.spec.suspicion.case import PARKED
 from tocsin.spec.suspicion.folding import fold_words
 from tocsin.spec.suspicion.marks import PARKING_MARKS, find_mark
-from tocsin.spec.suspicion.place import PARKED
 from tocsin.spec.suspicion.words import PARKED_TELLS, PARKED_TITLES
 
 if TYPE_CHECKING:

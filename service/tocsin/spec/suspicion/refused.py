@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
-from tocsin.spec.suspicion.place import ERROR
+from tocsin.spec.suspicion.case import ERROR
 from tocsin.spec.suspicion.words import BLOCKED_TELLS, BLOCKED_TITLES, ERROR_TELLS, ERROR_TITLES
 
 if TYPE_CHECKING:
