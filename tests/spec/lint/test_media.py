@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.lint.media import is_media_query_list
+from tocsin.spec.lint.links import is_media_query_list
 
 VALID = (
     "",

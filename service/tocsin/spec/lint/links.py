@@ -2,20 +2,272 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.findings import Found, Level
-from tocsin.spec.html.microsyntax import lower_ascii
+from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
+from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.keywords import is_valid_boolean, is_valid_keyword
+from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.links.icons import read_sizes
-from tocsin.spec.lint.media import is_media_query_list
-from tocsin.spec.lint.page import shown
+from tocsin.spec.links.mset import MOST_CANDIDATES, MsetProblem, parse_mset
+from tocsin.spec.links.registry import REGISTRY, SYNONYMS, Standing
+from tocsin.spec.links.relations import check_rel
+from tocsin.spec.lint.page import MOST_TOKENS, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.spec.html.layout import PlacedElement
-    from tocsin.spec.lint.page import WrittenPage
+    from tocsin.spec.links.relations import RelProblem
+    from tocsin.spec.lint.page import Value, WrittenPage
+
+
+# Media queries, of which only the syntax is judged.
+
+
+_IDENT = r"-?+[a-z_\x80-\U0010ffff][a-z0-9_\x80-\U0010ffff-]*+"
+_MEDIUM = re.compile(rf"(?:(?:not|only)[{SPACE}]++)?+(?P<medium>{_IDENT})(?![(])[{SPACE}]*+")
+_NO_MEDIA = frozenset({"and", "or", "not", "only", "layer"})
+_NOT = re.compile(rf"not(?=[{SPACE}])[{SPACE}]*+")
+_JOINED = re.compile(rf"[{SPACE}]*+(and|or)(?=[{SPACE}])[{SPACE}]*+")
+_CALL = re.compile(_IDENT)
+# A name, a name with a value, or a range; values are not looked into.
+_FEATURE = re.compile(
+    rf"{_IDENT}[{SPACE}]*+(?::[^:;{{}}<>=]++)?+"
+    r"|[^:;{}<>=]++(?:[<>]=?|=)[^:;{}<>=]++(?:[<>]=?[^:;{}<>=]++)?"
+)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_DEEPEST: Final = 16
+_LONGEST: Final = 4096
+
+
+def is_media_query_list(text: str) -> bool:
+    """Say whether a text is a list of media queries; which media and features there are is not asked.
+
+    A longer text than anyone writes is taken for one.
+    Source  Media Queries, syntax; an empty list is valid and means all media (CI-11).
+    """
+    if len(text) > _LONGEST or not text.strip(SPACE):
+        return True
+    queries = _split(_COMMENT.sub(" ", text).lower())
+    return queries is not None and all(_is_query(query.strip(SPACE)) for query in queries)
+
+
+def _split(text: str) -> list[str] | None:
+    """Split at the commas outside of brackets; None if the brackets do not match."""
+    depth, start, parts = 0, 0, []
+    for place, letter in enumerate(text):
+        if letter == "(":
+            depth += 1
+        elif letter == ")":
+            depth -= 1
+            if depth < 0:
+                return None
+        elif letter == "," and not depth:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]] if not depth else None
+
+
+def _is_query(query: str) -> bool:
+    medium = _MEDIUM.match(query)
+    if medium is None or medium["medium"] in _NO_MEDIA:
+        return _is_condition(query, ("and", "or"), _DEEPEST)
+    rest = query[medium.end() :]
+    if not rest:
+        return True
+    joined = _JOINED.match(rest)
+    return joined is not None and joined[1] == "and" and _is_condition(rest[joined.end() :], ("and",), _DEEPEST)
+
+
+def _is_condition(text: str, joints: tuple[str, ...], depth: int) -> bool:
+    """Say whether a text is conditions in brackets, joined by one of these words throughout."""
+    text = text.strip(SPACE)
+    if depth == 0:
+        return True
+    if negated := _NOT.match(text):
+        text, joints = text[negated.end() :], ()
+    used: set[str] = set()
+    while True:
+        end = _end_of_brackets(text)
+        if end is None or not _is_in_brackets(text[:end], depth):
+            return False
+        text = text[end:]
+        if not text.strip(SPACE):
+            return len(used) <= 1
+        joined = _JOINED.match(text)
+        if joined is None or joined[1] not in joints:
+            return False
+        used.add(joined[1])
+        text = text[joined.end() :]
+
+
+def _end_of_brackets(text: str) -> int | None:
+    """Find the end of the brackets, or of the function, at the beginning of a text."""
+    call = _CALL.match(text)
+    if call is not None and call[0] in _NO_MEDIA:
+        return None
+    start = call.end() if call else 0
+    if text[start : start + 1] != "(":
+        return None
+    depth = 0
+    for place in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return place + 1
+    return None
+
+
+def _is_in_brackets(text: str, depth: int) -> bool:
+    if text[0] != "(":  # a function, whose arguments are its own
+        return True
+    inner = text[1:-1].strip(SPACE)
+    if inner.startswith("(") or _NOT.match(inner):
+        return _is_condition(inner, ("and", "or"), depth - 1)
+    return _FEATURE.fullmatch(inner) is not None
+
+
+# The types of links: whether they are known, allowed and up to date.
+
+
+REGISTER_AT: Final = "microformats.org/wiki/existing-rel-values"
+"""Where link types of one's own are registered (C-08)."""
+
+_OF_A_LINK_ELEMENT: Final = "write an a element, which needs no type"
+
+
+class _Judged(NamedTuple):
+    """What was found at a token of a rel."""
+
+    number: int
+    rule: str
+    level: Level
+    message: str
+
+
+def check_relations(page: WrittenPage) -> Iterator[Found]:
+    """Judge the link types of links (LK-13, LK-14, LK-40 to LK-42, LK-44)."""
+    judged: dict[tuple[str, str], list[_Judged]] = {}  # the links of a page say much the same
+    for element in page.named("a", "area", "link"):
+        rel = element.get("rel")
+        if rel:
+            found = judged.get((element.tag, rel))
+            if found is None:
+                found = judged[element.tag, rel] = [*_judge(element.tag, split_tokens(rel)[:MOST_TOKENS])]
+            places = page.tokens(element, "rel") if found else []
+            for at in found:
+                yield Found(places[at.number][0], at.rule, at.level, at.message)
+        if element.get("rev"):
+            yield from _check_rev(page, element)
+
+
+def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
+    problems = iter(check_rel(tag, " ".join(tokens)))
+    problem = next(problems, None)
+    seen: set[str] = set()
+    for number, token in enumerate(tokens):
+        keyword = token if ":" in token else lower_ascii(token)
+        is_first = keyword not in seen
+        seen.add(keyword)
+        if problem is not None and problem.keyword == keyword and (problem.code != "duplicate") == is_first:
+            yield _Judged(number, *_explain(tag, problem))
+            problem = next(problems, None)
+        elif is_first and (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.OBSOLETE:
+            mend = _OF_A_LINK_ELEMENT if tag == "link" else "leave it out"
+            message = (
+                f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere: {mend}"
+            )
+            yield _Judged(number, "LK-44", Level.WARNING, message)
+
+
+def _explain(tag: str, problem: RelProblem) -> tuple[str, Level, str]:
+    keyword = problem.keyword
+    what = shown(keyword)
+    if problem.code == "duplicate":
+        return "LK-13", Level.ERROR, f"{what} stands twice in one rel; remove one"
+    if problem.code == "synonym":
+        canonical = SYNONYMS.get(keyword)
+        mend = f"write {canonical}" if canonical else "write the type that it stands for"
+        return "LK-14", Level.ERROR, f"{what} is read, but may not be written; {mend}"
+    if problem.code == "not-allowed":
+        return "LK-40", Level.ERROR, f"{what} means nothing on the element {tag}; leave it out"
+    if ":" in keyword:
+        return "LK-42", Level.ERROR, f"{what} holds a colon but is no absolute URL; write the URL that defines the type"
+    if (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.DISCONTINUED:
+        return "LK-40", Level.ERROR, f"the link type {what} has been withdrawn; leave it out"
+    message = f"{what} is no link type that is registered; leave it out, or register it at {REGISTER_AT}"
+    return "LK-40", Level.WARNING, message
+
+
+def _check_rev(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+    rev = element.get("rev") or ""
+    mend = "rel=author" if lower_ascii(rev) == "made" else "the opposite type as rel"
+    message = f"HTML has given up rev; it is still read here, but not everywhere: write {mend}"
+    yield Found(page.place_in(element, "rev"), "LK-44", Level.WARNING, message)
+
+
+# The mset attributes of links: dates of reference, and copies.
+
+
+_ANYWHERE = "https://page.invalid/"
+"""Where a page of unknown address stands: whether a relative URL resolves, any address tells."""
+# The first token of a candidate: a year alone, or one with more of a date behind it; 2014/ is a folder.
+_LIKE_A_DATE = re.compile(
+    rf"(?:\A|,)[{SPACE}]*+([12][0-9]{{3}}(?:[-/.][0-9TZ:/.+-]{{0,60}}+)?+)(?<=[0-9Z])(?=[{SPACE},]|\Z)"
+)
+
+_RULES = {
+    MsetProblem.EMPTY: ("MS-16", Level.WARNING),
+    MsetProblem.EMPTY_CANDIDATE: ("MS-02", Level.ERROR),
+    MsetProblem.DATE_AND_MORE: ("MS-03", Level.ERROR),
+    MsetProblem.COPY_AND_MORE: ("MS-05", Level.ERROR),
+    MsetProblem.UNRESOLVABLE: ("MS-07", Level.ERROR),
+    MsetProblem.INVALID_URL: ("MS-07", Level.ERROR),
+    MsetProblem.TOO_MANY: ("MS-02", Level.WARNING),
+}
+
+
+def check_msets(page: WrittenPage) -> Iterator[Found]:
+    """Judge where mset attributes stand, and their values (MS-01 to MS-08, MS-16)."""
+    base = next((href.strip(SPACE) for element in page.named("base") if (href := element.get("href"))), "")
+    base = base if is_absolute_url(base) else _ANYWHERE
+    for element in page.places.elements:
+        value = element.get("mset")
+        if value is None:
+            continue
+        if element.tag != "a" or element.get("href") is None:
+            message = "mset says something of a link, and this is none; move it to an a element with an href"
+            yield Found(page.place_in(element, "mset"), "MS-01", Level.ERROR, message)
+            continue
+        written = page.value_at(element, "mset")
+        read = parse_mset(value, base, page.encoding)
+        for error in read.errors:
+            rule, level = _RULES[error.code]
+            yield Found(written.at(error.offset), rule, level, error.message)
+        yield from _find_lost_dates(written)
+        for copy in read.copies:
+            if copy.rel is not None and _is_unknown(copy.rel):
+                message = (
+                    f"{shown(copy.rel)} is no link type that is registered; write such as memento, or leave it out"
+                )
+                yield Found(written.at(copy.rel_at or 0), "MS-08", Level.WARNING, message)
+
+
+def _find_lost_dates(written: Value) -> Iterator[Found]:
+    """Find what its author most likely took for a date, and every reader takes for a relative URL (C-44)."""
+    for match in islice(_LIKE_A_DATE.finditer(written.text), MOST_CANDIDATES):
+        text = match[1]
+        if not (is_valid_date(text) or is_valid_global(text)):
+            message = f"{shown(text)} is no whole date, so it is read as a URL; write such as 2026-11-21, or ./{text}"
+            yield Found(written.at(match.start(1)), "MS-04", Level.WARNING, message)
+
+
+def _is_unknown(rel: str) -> bool:
+    return any(problem.code in {"unregistered", "synonym"} for problem in check_rel("a", rel))
+
 
 _BOOLEANS = (("link", "disabled"), ("area", "nohref"), ("time", "pubdate"))
 _KEYWORDS = {

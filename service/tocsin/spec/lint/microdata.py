@@ -2,28 +2,271 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.layout import MICRODATA
+from tocsin.spec.html.marked_places import read_marked_places
 from tocsin.spec.html.microsyntax import SPACE, split_tokens
+from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.keywords import is_valid_boolean
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
-from tocsin.spec.lint.hcard import check_hcards
-from tocsin.spec.lint.microdata_crawl import check_crawl, check_rings, check_use
-from tocsin.spec.lint.microdata_items import place_items
-from tocsin.spec.lint.microdata_names import RESERVED, check_itemprop, check_names, check_values
-from tocsin.spec.lint.microdata_works import check_works
 from tocsin.spec.lint.page import shown
-from tocsin.spec.lint.vevent import check_vevents
-from tocsin.spec.microdata.values import WORK
+from tocsin.spec.lint.vocabularies import check_hcards, check_vevents, check_works
+from tocsin.spec.microdata.crawl import Crawl
+from tocsin.spec.microdata.items import ItemsOfMarks
+from tocsin.spec.microdata.values import WORK, Item, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tocsin.spec.html.layout import PlacedElement
-    from tocsin.spec.lint.microdata_items import PlacedItems
     from tocsin.spec.lint.page import WrittenPage
+    from tocsin.spec.microdata.values import Microdata, Property
+
+
+# The items of a page as the checker's rules see them: each with its place in the page's text.
+
+
+_ANYWHERE: Final = "https://page.invalid/"
+"""Where a page of unknown address stands: whether a relative URL resolves, any address tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedItems:
+    """A page's items, and where each stands. `WrittenPage` tells the places of an element's attributes.
+
+    data      a URL in it is "" only where it is missing, or leads nowhere from any page
+    elements  of each item and property, by itself
+    stray     elements with an itemprop that adds no property to any item
+    """
+
+    data: Microdata
+    elements: Mapping[Item | Property, PlacedElement]
+    stray: Sequence[PlacedElement]
+
+
+def place_items(page: WrittenPage) -> PlacedItems | None:
+    """Read the items of a page with their places; None if nothing in it is marked as microdata.
+
+    Raises TooComplex for a page that no parser may be given.
+    """
+    if all(MICRODATA.isdisjoint(element.values) for element in page.places.elements):
+        return None
+    marked, placed = read_marked_places(page.body, page.content_type, encoding=page.encoding, places=page.places)
+    crawl = Crawl(marked)
+    read = ItemsOfMarks(marked, crawl, address=_ANYWHERE)
+    elements: dict[Item | Property, PlacedElement] = {item: placed[place] for place, item in read.items.items()}
+    elements.update({each: placed[place] for place, each in read.properties.items() if each is not None})
+    stray = [
+        placed[place]
+        for place, written in enumerate(crawl.written)
+        if written is not None and place not in read.properties
+    ]
+    return PlacedItems(read.data, elements, () if read.data.is_cut else stray)
+
+
+# Whether each item and each property is used, none twice by the same item, and no item within itself (text 003).
+
+
+def check_crawl(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
+    """Judge whether an item reaches each of its properties once, and not itself (MD-13)."""
+    for item in placed.data.all:
+        if item.errors:
+            element = placed.elements[item]
+            how_often = "once" if item.errors == 1 else f"{item.errors} times"
+            message = (
+                f"itemref {shown(element.get('itemref') or '')} leads {how_often} to what the item has anyway, or to "
+                "the item itself; let it name only what stands elsewhere, each element once"
+            )
+            yield Found(page.place_in(element, "itemref"), "MD-13", Level.ERROR, message)
+
+
+def check_rings(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
+    """Judge whether items hold each other (MD-12).
+
+    The text drops the inner one and counts no error; today's standard forbids it.
+    """
+    for held, holder, referring in _find_rings(placed):
+        element = placed.elements[referring]
+        message = (
+            f"{_name(placed.elements[held])} and {_name(placed.elements[holder])} hold each other, so readers leave "
+            "one of them out somewhere; let itemref lead one way only"
+        )
+        yield Found(page.place_in(element, "itemref"), "MD-12", Level.WARNING, message)
+
+
+def _name(element: PlacedElement) -> str:
+    """Name an item that is a property: by its ID, else by its itemprop."""
+    return shown(element.get("id") or element.get("itemprop") or "")
+
+
+def _find_rings(placed: PlacedItems) -> Iterator[tuple[Item, Item, Item]]:
+    """Find items that lead back to one that they are in: that one, the item, and the last on the way with an itemref.
+
+    Each item is gone through once, and closes one ring at most.
+    """
+    known: set[Item] = set()
+    closing: set[Item] = set()
+    for start in placed.data.all:
+        # What is open: each item with those that it still holds, and the last one at or above it that has an itemref.
+        way = {} if start in known else {start: (_held_by(start), start)}
+        while way:
+            item = next(reversed(way))
+            held_by_it, referring = way[item]
+            for held in held_by_it:
+                if held in way and item not in closing:
+                    closing.add(item)
+                    yield held, item, referring
+                elif held not in way and held not in known:
+                    has_itemref = placed.elements[held].get("itemref") is not None
+                    way[held] = _held_by(held), held if has_itemref else referring
+                    break
+            else:
+                known.add(item)
+                del way[item]
+
+
+def _held_by(item: Item) -> Iterator[Item]:
+    return (each.item for each in item.properties if each.item is not None)
+
+
+def check_use(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
+    """Judge whether each property belongs to an item, and each item to the page (MD-15)."""
+    for element in placed.stray:
+        message = (
+            f"{shown(element.get('itemprop') or '')} is the property of no item; put it into one, or let an item's "
+            "itemref name it"
+        )
+        yield Found(page.place_in(element, "itemprop"), "MD-15", Level.ERROR, message)
+    if placed.data.is_cut:  # an item may be one of those that were left out
+        return
+    stray = {element.span for element in placed.stray}
+    for item in _find_unused(placed):
+        element = placed.elements[item]
+        if element.span not in stray:
+            message = "only items that are themselves unused have this one; let an item without itemprop refer to them"
+            yield Found(page.place_in(element, "itemscope"), "MD-15", Level.ERROR, message)
+
+
+def _find_unused(placed: PlacedItems) -> Iterator[Item]:
+    used = set(placed.data.items)
+    ahead = list(used)
+    while ahead:
+        for inner in _held_by(ahead.pop()):
+            if inner not in used:
+                used.add(inner)
+                ahead.append(inner)
+    return (item for item in placed.data.all if item not in used)
+
+
+# The names of properties, and whether their values stand where readers look for them.
+
+
+RESERVED: Final = "http://www.w3.org/1999/xhtml/microdata#"
+"""What no type and no name begins with: the names that they get in RDF do."""
+
+# Of a URL without //, the schemes that people write; before any other colon stands a prefix, most likely.
+_PLAIN_SCHEME: Final = re.compile(r"(?:data|doi|geo|info|mailto|sms|tag|tel|urn|uuid):", re.IGNORECASE)
+_LONGEST: Final = 2000
+"""Letters of a text that may be a URL or a date."""
+_OF_TEXT: Final = frozenset({Kind.TEXT, Kind.TIME})
+
+
+def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
+    """Judge the names in an itemprop, whatever item it belongs to (MD-08)."""
+    known: set[str] = set()
+    for place, token in page.tokens(element, "itemprop"):
+        problem = _against_url(token)
+        if token in known:
+            message = f"{shown(token)} stands here twice, and counts once; remove one"
+            yield Found(place, "TOK-02", Level.ERROR, message)
+        elif problem is not None:
+            yield Found(place, "MD-08", Level.ERROR, problem)
+        known.add(token)
+    if not known:
+        message = "an itemprop without a name adds nothing; write the name of a property, or leave it out"
+        yield Found(page.place_in(element, "itemprop"), "MD-08", Level.ERROR, message)
+
+
+def _against_url(name: str) -> str | None:
+    if name.startswith(RESERVED):
+        return f"{shown(name)} is not for names: those of RDF begin so; write the name that the vocabulary gives it"
+    if ":" in name and not _is_url(name):
+        return f"{shown(name)} holds a colon and is no absolute URL; write that, or a word without one"
+    return None
+
+
+def _is_url(text: str) -> bool:
+    return ("://" in text or _PLAIN_SCHEME.match(text) is not None) and is_absolute_url(text)
+
+
+def check_names(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
+    """Judge the names of properties of items that no vocabulary is known for (MD-08)."""
+    typed = _find_typed(placed)
+    told = set()
+    for item in placed.data.all:
+        for each in item.properties if item not in typed else ():
+            element = placed.elements[each]
+            if each in told or not any("." in name and ":" not in name for name in each.names):
+                continue
+            told.add(each)
+            for place, token in page.tokens(element, "itemprop"):
+                if "." in token and ":" not in token:
+                    message = f"{shown(token)} is a name with a point, of an item without a type; write a plain word"
+                    yield Found(place, "MD-08", Level.ERROR, message)
+
+
+def _find_typed(placed: PlacedItems) -> set[Item]:
+    """Find the items with a type, and those that are values of them, at whatever distance."""
+    found = {item for item in placed.data.all if item.type is not None}
+    ahead = list(found)
+    while ahead:
+        for each in ahead.pop().properties:
+            inner = each.item
+            if inner is not None and inner not in found:
+                found.add(inner)
+                ahead.append(inner)
+    return found
+
+
+def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
+    """Judge whether URLs and dates stand where readers look for them (MD-11); those of many are told once a page.
+
+    A date that is the text of a time element is the value, but the text wants it in datetime.
+    Deviation: a time of the day is told only with its date: 10:20 may be a score.
+    """
+    urls: list[tuple[PlacedElement, str]] = []
+    dates: list[tuple[PlacedElement, str]] = []
+    bare: list[tuple[PlacedElement, str]] = []
+    for each, element in placed.elements.items():
+        if isinstance(each, Item) or each.kind not in _OF_TEXT or len(each.text or "") > _LONGEST:
+            continue
+        value = (each.text or "").strip(SPACE)
+        if is_valid_date(value) or is_valid_global(value):
+            if each.kind is Kind.TEXT:
+                dates.append((element, value))
+            elif element.get("datetime") is None:
+                bare.append((element, value))
+        elif each.kind is Kind.TEXT and _is_url(value) and is_valid_url(value, page.encoding):
+            urls.append((element, value))
+    for found, problem, mend in (
+        (
+            urls,
+            "is a URL, but as a value here only text",
+            "into the href of an a or link element, or the src of an img",
+        ),
+        (dates, "is a date, but as a value here only text", "into the datetime of a time element"),
+        (bare, "is a date, but stands in its time element as text", "into the datetime of that, where readers look"),
+    ):
+        if found:
+            element, value = found[0]
+            others = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
+            message = f"{shown(value)} {problem}{others}; write it {mend}"
+            yield Found(page.place_in(element, "itemprop"), "MD-11", Level.WARNING, message)
+
 
 _WITHOUT_IDS: Final = frozenset({WORK})
 """The vocabularies of the text whose items have no global identifiers."""

@@ -1,4 +1,4 @@
-"""The shape of language tags."""
+"""What the document as a whole must keep: XML, its base, its languages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,60 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii
+from tocsin.spec.html.page import Kind
 from tocsin.spec.lint.page import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.spec.lint.page import WrittenPage
+
+
+# Pages that are served as XML.
+
+
+def check_xml(page: WrittenPage) -> Iterator[Found]:
+    """Judge whether an XHTML page is XML, and HTML at all (CI-09)."""
+    if page.kind is not Kind.XHTML:
+        return
+    if page.places.stop is not None:
+        message = f"not well-formed XML: {page.places.stop.message}; mend it, what follows is not looked at"
+        yield Found(page.places.stop.place, "CI-09", Level.ERROR, message)
+    elif next(page.named("html"), None) is None:
+        message = 'the page has no html element of HTML; write <html xmlns="http://www.w3.org/1999/xhtml">'
+        yield Found(0, "CI-09", Level.ERROR, message)
+
+
+# What base elements say: only the first one in the head counts, and only for what follows it.
+
+
+_WITH_URLS = (("a", "href"), ("area", "href"), ("link", "href"), ("img", "src"), ("object", "data"))
+
+
+def check_bases(page: WrittenPage) -> Iterator[Found]:
+    """Judge where base elements stand (URL-07)."""
+    in_force = False
+    used: str | None = None
+    for element in page.places.elements:
+        if used is None and any(element.tag == tag and element.get(attribute) for tag, attribute in _WITH_URLS):
+            used = element.tag
+        if element.tag != "base" or element.get("href") is None:
+            continue
+        if not element.in_head:
+            message = "a base element outside of the head has no effect; move it to the beginning of the head"
+        elif in_force:
+            message = "only the first base element with a URL counts; remove this one"
+        elif used is not None:
+            message = f"the base is set behind the {used} element whose URL it changes; let it stand before all URLs"
+        else:
+            message = None
+        in_force = in_force or element.in_head
+        if message is not None:
+            yield Found(element.span[0], "URL-07", Level.WARNING, message)
+
+
+# The shape of language tags.
+
 
 _TAG = re.compile(
     r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})"  # language
