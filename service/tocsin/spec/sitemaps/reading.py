@@ -2,15 +2,253 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import zlib
-from typing import TYPE_CHECKING
-
-from tocsin.spec.sitemaps.found import Kind, Location, Problem
-from tocsin.spec.sitemaps.lines import LineReader
-from tocsin.spec.sitemaps.xml import MarkupReader
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+from xml.parsers import expat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+
+# What a sitemap says.
+
+
+class Kind(StrEnum):
+    """What a sitemap is: of pages, of further sitemaps, a feed whose entries are pages, or a text with a URL a line."""
+
+    PAGES = "urlset"
+    INDEX = "sitemapindex"
+    FEED = "feed"
+    TEXT = "text"
+
+
+class Location(NamedTuple):
+    """An address, not judged yet.
+
+    line     from 1; of its element
+    lastmod  when it changed last, as a sitemap or an index writes it; feeds are read for that by `spec.feeds`
+    """
+
+    line: int
+    url: str
+    lastmod: str | None = None
+
+
+class Problem(NamedTuple):
+    """Why reading ended before the end.
+
+    is_fatal  this is no sitemap at all; else what came before stands
+    """
+
+    line: int
+    reason: str
+    is_fatal: bool
+
+
+# A sitemap that is a plain text: a URL a line.
+
+
+LONGEST_LINE = 65_536
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+class LineReader:
+    """Reads lines; empty ones and those that begin with `#` say nothing."""
+
+    kind = Kind.TEXT
+
+    def __init__(self) -> None:
+        self.problem: Problem | None = None
+        self.line = 0
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._rest = ""
+
+    def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
+        """Read on; the first piece has at least two bytes, or is the last."""
+        if self._decoder is None:
+            encoding = _UTF16.get(piece[:2], "utf-8-sig")
+            self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        text = self._rest + self._decoder.decode(piece, is_last)
+        # A carriage return at the end may be half of a line's end.
+        held = "\r" if text.endswith("\r") and not is_last else ""
+        lines = _LINE_END.split(text[: len(text) - len(held)])
+        self._rest = lines.pop() + held
+        if is_last and self._rest:
+            lines.append(self._rest)
+        found = []
+        for line in lines:
+            self.line += 1
+            url = line.strip("\ufeff \t")
+            if url and not url.startswith("#"):
+                found.append(Location(self.line, url))
+        if len(self._rest) > LONGEST_LINE:
+            self.problem = Problem(
+                self.line + 1, f"longer than {LONGEST_LINE} characters; a URL a line", is_fatal=False
+            )
+        return found
+
+
+# A sitemap in XML: no entity, no document type, no depth without end, nothing kept that was read.
+
+
+DEEPEST = 64
+LONGEST_TOKEN_BYTES = 2**20
+LONGEST_URL = 16_384
+# As HTML may spell it, and XML may not.
+_HTML = re.compile(rb"<!doctype html", re.IGNORECASE)
+_ROOTS = {
+    "urlset": Kind.PAGES,
+    "sitemapindex": Kind.INDEX,
+    "rss": Kind.FEED,
+    "RDF": Kind.FEED,
+    "feed": Kind.FEED,
+}
+# The element with an address, and the one around it.
+_PLACES = {
+    Kind.PAGES: {("url", "loc")},
+    Kind.INDEX: {("sitemap", "loc")},
+    Kind.FEED: {("item", "link"), ("entry", "link")},
+}
+# When what has the address changed last.
+_DATES = {("url", "lastmod"), ("sitemap", "lastmod")}
+
+
+class _Refused(Exception):
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+class MarkupReader:
+    """Reads a sitemap, an index, or a feed.
+
+    kind          by the root element; None before it, and for one that belongs to something else
+    lines_before  lines that were left out
+    """
+
+    def __init__(self, *, lines_before: int = 0) -> None:
+        self._lines_before = lines_before
+        self.kind: Kind | None = None
+        self.root: str | None = None
+        self.problem: Problem | None = None
+        self._above: list[str] = []
+        self._found: list[Location] = []
+        self._text: list[str] | None = None
+        self._text_length = self._text_line = 0
+        self._is_entry_done = False
+        self._waiting: Location | None = None
+        self._lastmod: str | None = None
+        self._fed = 0
+        self._expat = expat.ParserCreate(namespace_separator=" ")
+        self._expat.buffer_text = True
+        self._expat.StartDoctypeDeclHandler = self._refuse_doctype
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self._characters
+
+    @property
+    def line(self) -> int:
+        """Where reading stands."""
+        return self._lines_before + self._expat.CurrentLineNumber
+
+    def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
+        """Read on."""
+        is_first, self._fed = self._fed == 0, self._fed + len(piece)
+        try:
+            if is_first and _HTML.match(piece):
+                self._refuse_html()
+            self._expat.Parse(piece, is_last)
+        except _Refused as exc:
+            self.problem = exc.problem
+        except expat.ExpatError as exc:
+            why = expat.ErrorString(exc.code)
+            reason = (
+                f"not XML ({why})" if self.root is None else f"not XML from here on ({why}); get it again, or mend it"
+            )
+            self.problem = Problem(self._lines_before + exc.lineno, reason, is_fatal=self.root is None)
+        except (LookupError, ValueError) as exc:
+            # An encoding that Python does not know, or that has no table of 256 characters.
+            self.problem = Problem(
+                self.line, f"in an encoding that cannot be read ({exc}); save it as UTF-8", is_fatal=True
+            )
+        if self.problem is None and self._fed - self._expat.CurrentByteIndex > LONGEST_TOKEN_BYTES:
+            self.problem = Problem(self.line, "a tag or comment without end; this is no sitemap", is_fatal=True)
+        if is_last or self.problem is not None:
+            self._give()
+        found, self._found = self._found, []
+        return found
+
+    def _refuse_doctype(self, name: str, *_: object) -> None:
+        # Called before what it declares is read: there is no other way to an entity.
+        if name.lower() == "html":
+            self._refuse_html()
+        reason = "declares a document type; take the <!DOCTYPE …> out of it"
+        raise _Refused(Problem(self.line, reason, is_fatal=True))
+
+    def _refuse_html(self) -> None:
+        self.root = "html"
+        self._refuse_root()
+
+    def _refuse_root(self) -> None:
+        raise _Refused(Problem(self.line, f"its root is <{self.root}>; a sitemap was expected", is_fatal=True))
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        tag = name.rpartition(" ")[2]
+        if self.root is None:
+            self.root, self.kind = tag[:80], _ROOTS.get(tag)
+            if self.kind is None:
+                self._refuse_root()
+        self._above.append(tag)
+        if len(self._above) > DEEPEST:
+            reason = f"nested deeper than {DEEPEST}; this is no list of pages"
+            raise _Refused(Problem(self.line, reason, is_fatal=True))
+        if tag in {"item", "entry"}:
+            self._is_entry_done = False
+        place = tuple(self._above[-2:])
+        if place in _DATES and self.kind is not Kind.FEED:
+            self._text, self._text_length = [], 0
+        elif self.kind is not None and place in _PLACES[self.kind] and not self._is_entry_done:
+            self._text, self._text_length, self._text_line = [], 0, self.line
+            if self.kind is Kind.FEED and attributes.get("rel", "alternate") == "alternate":
+                self._characters(attributes.get("href", ""))
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and self._text_length <= LONGEST_URL:
+            self._text.append(text)
+            self._text_length += len(text)
+
+    def _end(self, _: str) -> None:
+        place = tuple(self._above[-2:])
+        if self._text is not None and self.kind is not None and (place in _DATES or place in _PLACES[self.kind]):
+            text = "".join(self._text).strip()
+            self._text = None
+            if place in _DATES:
+                self._lastmod = self._lastmod or text or None
+            elif text:
+                self._take(Location(self._text_line, text))
+        elif place[-1] in {"url", "sitemap"}:
+            self._give()
+        self._above.pop()
+
+    def _take(self, location: Location) -> None:
+        if self.kind is Kind.FEED:
+            self._found.append(location)
+            # A feed may say where its entry is in several ways; the first is enough.
+            self._is_entry_done = True
+            return
+        if self._waiting is not None:
+            self._give()
+        self._waiting = location
+
+    def _give(self) -> None:
+        """Give the address that waits for its date, which may stand before it or behind."""
+        if self._waiting is not None:
+            self._found.append(self._waiting._replace(lastmod=self._lastmod))
+        self._waiting = self._lastmod = None
+
 
 __all__ = ["MOST_BYTES", "MOST_LOCATIONS", "Kind", "Location", "Problem", "SitemapReader"]
 
