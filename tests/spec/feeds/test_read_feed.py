@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.feeds import Entry, Feed, read_feed
-from tocsin.spec.feeds.found import MOST_ENTRIES, MOST_LETTERS_OF_URLS
+from tocsin.spec.feeds.reading import MOST_ENTRIES, MOST_LETTERS_OF_URLS
 
 URL = "https://www.example.org/news/feed"
 

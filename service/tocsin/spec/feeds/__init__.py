@@ -1,6 +1,5 @@
 """Feeds: RSS of all versions, Atom, and JSON Feed; bytes in, entries out."""
 
-from tocsin.spec.feeds.found import Entry, Feed
-from tocsin.spec.feeds.reading import read_feed
+from tocsin.spec.feeds.reading import Entry, Feed, read_feed
 
 __all__ = ["Entry", "Feed", "read_feed"]
