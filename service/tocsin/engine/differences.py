@@ -10,9 +10,8 @@ import msgspec
 from tocsin.errors import DamagedText
 from tocsin.events import Happening
 from tocsin.model import NO_COPY
-from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.compare import compare_texts, narrow
 from tocsin.spec.differences.excerpt import excerpt
-from tocsin.spec.differences.narrow import narrow
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tocsin.spec.differences import compare
-from tocsin.spec.differences.compare import By, compare_texts
-from tocsin.spec.differences.matching import Work
+from tocsin.spec.differences.compare import By, Work, compare_texts
 
 LETTERS = 120_000
 

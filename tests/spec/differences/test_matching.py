@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.matching import Work, _Matching, _Part, find_common
+from tocsin.spec.differences.compare import Work, _Matching, _Part, find_common
 
 ITEMS = st.lists(st.integers(0, 5), max_size=40)
 

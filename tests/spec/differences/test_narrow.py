@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.narrow import narrow
+from tocsin.spec.differences.compare import narrow
 
 LINES = st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=12).map("\n".join)
 

@@ -2,15 +2,303 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.spec.differences.matching import Common, Work, find_common
-from tocsin.spec.differences.pieces import split_lines, split_sentences, split_words
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+# Texts taken apart: into lines, words and sentences. What is put together again is the text as it was.
+
+
+# Who writes without spaces between words is compared by letter, with the marks that belong to it: Thai, Lao, Burmese,
+# Khmer, Chinese, Japanese.
+_ALONE = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u312f\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_MARKS = (
+    "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
+    "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u3099\u309a\ufe00-\ufe0f"
+    "\uff9e\uff9f\U000e0100-\U000e01ef"
+)
+_PUNCTUATION = (
+    r"!-/:-@\[-\^`{-~\xa1-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200b\u200e-\u206f"
+    r"\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+# What is neither space nor punctuation is of a word, marks of every script among it.
+_LETTER = rf"[^\s{_PUNCTUATION}{_ALONE}]"
+_WORD = re.compile(
+    rf"{_LETTER}++(?:['\u2019.,:]{_LETTER}++)*+|[{_ALONE}][{_MARKS}]*+|\n|[^\S\n]++|.",
+    re.DOTALL,
+)
+_SENTENCE_END = re.compile(
+    "\n|[.!?\u06d4\u0964]++[\"'\u2019\u201d\xbb)\\]]*+\\s++|[\u3002\uff01\uff1f]++[\u300d\u300f\uff09]*+\\s*+"
+)
+
+_MOST_AFTER = 20
+_ENDED = re.compile(r"[.!?\u06d4\u0964\u3002\uff01\uff1f][\"'\u2019\u201d\xbb)\]\u300d\u300f\uff09]*+\s*+\Z")
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text into its lines, each with its end."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into words, spaces, ends of lines and single marks between them.
+
+    Where words are not divided by spaces a letter counts as one.
+    """
+    return _WORD.findall(text)
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Give the sentences of a text, each with what follows it up to the next one; a line's end ends one, too."""
+    start = 0
+    for found in _SENTENCE_END.finditer(text):
+        yield text[start : found.end()]
+        start = found.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def ends_sentence(text: str, end: int) -> bool:
+    """Tell whether what stands before this place ends as a sentence does."""
+    return _ENDED.search(text[max(end - _MOST_AFTER, 0) : end]) is not None
+
+
+# The part of two texts that differs, without what both begin and end with: cheaper to find than a difference.
+
+
+def narrow(before: str, latest: str, most: int) -> tuple[str, str, bool]:
+    """Take off the lines that both begin and end with, and of the rest what is beyond so many letters each.
+
+    Returns both, and whether anything was beyond.
+    """
+    shorter = min(len(before), len(latest))
+    same = _most(shorter, lambda length: before[:length] == latest[:length])
+    start = before.rfind("\n", 0, same) + 1
+    tail = _most(shorter - start, lambda length: before[len(before) - length :] == latest[len(latest) - length :])
+    if not all(_is_line_start(text, len(text) - tail) for text in (before, latest)):
+        begin = before.find("\n", len(before) - tail) + 1
+        tail = len(before) - begin if begin else 0
+    before, latest = before[start : len(before) - tail], latest[start : len(latest) - tail]
+    return before[:most], latest[:most], max(len(before), len(latest)) > most
+
+
+def _is_line_start(text: str, place: int) -> bool:
+    return place == 0 or text[place - 1] == "\n"
+
+
+def _most(limit: int, holds: Callable[[int], bool]) -> int:
+    """Find the greatest number up to a limit for which it holds, as it does for all smaller ones."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+# What two sequences have in common, in order, by an amount of work that grows with their length and no faster.
+#
+# Lines that both have exactly once are anchors, as far as their order agrees (Bram Cohen's patience diff): people see a
+# text change around what is particular to it. Between anchors the same is tried again. Without one, the shortest edit is
+# searched (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Where that takes too long, the nth of several
+# equal lines is matched with the nth; where the whole takes too long, the rest counts as different.
+
+
+_MOST_EDITS = 256
+
+
+class Common(NamedTuple):
+    """So many items from place `i` of the one sequence are those from place `j` of the other."""
+
+    i: int
+    j: int
+    length: int
+
+
+class Work:
+    """How many steps may still be made; about three million take a second."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+
+class _Part(NamedTuple):
+    """The items i to i_end of the one sequence, and j to j_end of the other, that are still to be matched."""
+
+    i: int
+    i_end: int
+    j: int
+    j_end: int
+
+
+class _TooMuch(Exception):
+    """The work is more than was allowed; never leaves this file."""
+
+
+def find_common(before: Sequence[int], latest: Sequence[int], work: Work) -> list[Common]:
+    """Find what two sequences have in common: runs in order, that neither overlap nor touch in both.
+
+    Takes its steps from `work`. Without any left, it looks at each item a few times and no more.
+    """
+    return _Matching(before, latest, work).run()
+
+
+class _Matching:
+    """One pair of sequences being matched."""
+
+    def __init__(self, before: Sequence[int], latest: Sequence[int], work: Work) -> None:
+        self._before, self._latest, self._work = before, latest, work
+        self._found: list[Common] = []
+
+    def run(self) -> list[Common]:
+        waiting = [_Part(0, len(self._before), 0, len(self._latest))]
+        while waiting:
+            part = self._without_ends(waiting.pop())
+            if part.i == part.i_end or part.j == part.j_end:
+                continue
+            self._work.left -= part.i_end - part.i + part.j_end - part.j
+            if self._work.left < 0:
+                continue
+            anchors = self._anchors(part, most=1)
+            if anchors:
+                waiting.extend(self._between(part, anchors))
+                continue
+            try:
+                self._found += self._shortest(part)
+            except _TooMuch:
+                self._found += [Common(i, j, 1) for i, j in self._anchors(part, most=len(self._before))]
+        return _joined(sorted(self._found))
+
+    def _without_ends(self, part: _Part) -> _Part:
+        """Take off what both begin and end with."""
+        before, latest = self._before, self._latest
+        i, i_end, j, j_end = part
+        while i < i_end and j < j_end and before[i] == latest[j]:
+            i += 1
+            j += 1
+        if i > part.i:
+            self._found.append(Common(part.i, part.j, i - part.i))
+        while i < i_end and j < j_end and before[i_end - 1] == latest[j_end - 1]:
+            i_end -= 1
+            j_end -= 1
+        if i_end < part.i_end:
+            self._found.append(Common(i_end, j_end, part.i_end - i_end))
+        self._work.left -= i - part.i + part.i_end - i_end
+        return _Part(i, i_end, j, j_end)
+
+    def _anchors(self, part: _Part, *, most: int) -> list[tuple[int, int]]:
+        """Give places of what both have equally often, at most so often, as far as its order is the same."""
+        mine = self._before[part.i : part.i_end]
+        theirs = self._latest[part.j : part.j_end]
+        counts = Counter(mine)
+        wanted = {item for item, times in Counter(theirs).items() if times <= most and counts.get(item) == times}
+        if not wanted:
+            return []
+        places: dict[int, list[int]] = {}
+        for place in range(len(theirs) - 1, -1, -1):
+            if theirs[place] in wanted:
+                places.setdefault(theirs[place], []).append(place)
+        pairs = [(place, places[item].pop()) for place, item in enumerate(mine) if item in wanted]
+        return [(part.i + i, part.j + j) for i, j in _longest_rising(pairs)]
+
+    def _between(self, part: _Part, anchors: list[tuple[int, int]]) -> list[_Part]:
+        """Note the anchors; give what lies between them."""
+        parts = []
+        i, j = part.i, part.j
+        for anchor_i, anchor_j in anchors:
+            self._found.append(Common(anchor_i, anchor_j, 1))
+            if anchor_i > i and anchor_j > j:
+                parts.append(_Part(i, anchor_i, j, anchor_j))
+            i, j = anchor_i + 1, anchor_j + 1
+        parts.append(_Part(i, part.i_end, j, part.j_end))
+        return parts
+
+    def _shortest(self, part: _Part) -> list[Common]:
+        """Find what stays on the shortest way from the one to the other; raises _TooMuch."""
+        before, latest = self._before, self._latest
+        i0, i_end, j0, j_end = part
+        reached = {1: 0}
+        past: list[dict[int, int]] = []
+        for edits in range(min(_MOST_EDITS, i_end - i0 + j_end - j0) + 1):
+            past.append(reached.copy())
+            self._work.left -= edits + 1
+            for k in range(-edits, edits + 1, 2):
+                is_added = k == -edits or (k != edits and reached[k - 1] < reached[k + 1])
+                start = x = reached[k + 1] if is_added else reached[k - 1] + 1
+                y = x - k
+                while i0 + x < i_end and j0 + y < j_end and before[i0 + x] == latest[j0 + y]:
+                    x += 1
+                    y += 1
+                self._work.left -= x - start
+                reached[k] = x
+                if i0 + x >= i_end and j0 + y >= j_end:
+                    return _way_back(past, x, y, part)
+            if self._work.left < 0:
+                break
+        raise _TooMuch
+
+
+def _way_back(past: list[dict[int, int]], x: int, y: int, part: _Part) -> list[Common]:
+    """Follow a shortest way back to its beginning, and give its runs of what stays."""
+    found = []
+    for edits in range(len(past) - 1, -1, -1):
+        reached, k = past[edits], x - y
+        is_added = k == -edits or (k != edits and reached[k - 1] < reached[k + 1])
+        from_k = k + 1 if is_added else k - 1
+        from_x = reached[from_k] if edits else 0
+        from_y = from_x - from_k if edits else 0
+        start = from_x if is_added or not edits else from_x + 1
+        if x > start:
+            found.append(Common(part.i + start, part.j + start - k, x - start))
+        x, y = from_x, from_y
+    return found
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Give the most pairs whose second numbers rise as their first ones do."""
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for place, (_, number) in enumerate(pairs):
+        at = bisect_left(ends, number)
+        before.append(last[at - 1] if at else -1)
+        if at == len(ends):
+            ends.append(number)
+            last.append(place)
+        else:
+            ends[at], last[at] = number, place
+    rising = []
+    place = last[-1] if last else -1
+    while place >= 0:
+        rising.append(pairs[place])
+        place = before[place]
+    return rising[::-1]
+
+
+def _joined(runs: list[Common]) -> list[Common]:
+    """Join runs that follow one another in both."""
+    joined: list[Common] = []
+    for run in runs:
+        if joined and joined[-1].i + joined[-1].length == run.i and joined[-1].j + joined[-1].length == run.j:
+            joined[-1] = Common(joined[-1].i, joined[-1].j, joined[-1].length + run.length)
+        else:
+            joined.append(run)
+    return joined
+
 
 By: TypeAlias = Literal["words", "lines"]
 Kind: TypeAlias = Literal["same", "removed", "added"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.spec.differences.pieces import ends_sentence, split_sentences
+from tocsin.spec.differences.compare import ends_sentence, split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
