@@ -113,9 +113,9 @@ def _most(limit: int, holds: Callable[[int], bool]) -> int:
 # What two sequences have in common, in order, by an amount of work that grows with their length and no faster.
 #
 # Lines that both have exactly once are anchors, as far as their order agrees (Bram Cohen's patience diff): people see a
-# text change around what is particular to it. Between anchors the same is tried again. Without one, the shortest edit is
-# searched (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Where that takes too long, the nth of several
-# equal lines is matched with the nth; where the whole takes too long, the rest counts as different.
+# text change around what is particular to it. Between anchors the same is tried again. Without one, the shortest edit
+# is searched (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Where that takes too long, the nth of
+# several equal lines is matched with the nth; where the whole takes too long, the rest counts as different.
 
 
 _MOST_EDITS = 256
