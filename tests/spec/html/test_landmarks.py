@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.html.landmarks import find_landmarks
+from tocsin.spec.html.document import find_landmarks
 
 
 @pytest.mark.parametrize("name", ["<meta>", "<META/", "<mEtA ", "<meta\t", "<meta\n", "<meta\f", "<meta\r"])

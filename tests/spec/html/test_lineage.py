@@ -6,7 +6,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.lineage import FEW, SHALLOW, AnyLineage, ShallowLineage, find_lineage
+from tocsin.spec.html.marked import FEW, SHALLOW, AnyLineage, ShallowLineage, find_lineage
 
 _MARKED = "[itemscope],[itemprop],[lang]"
 _PARTS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.html.lineage import SHALLOW
-from tocsin.spec.html.marked import MOST_MARKS
+from tocsin.spec.html.marked import MOST_MARKS, SHALLOW
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.tree import HTML, Element
 from tocsin.spec.infrastructure.bases import Bases
