@@ -18,6 +18,7 @@ from tocsin.ports import HopRequest, HopResponse, Session
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
+    from tocsin.engine.outage import OutageWatch
     from tocsin.events import Happening
 
 START: Instant = 1_795_000_000_000_000
@@ -105,6 +106,13 @@ async def settle(rounds: int = 20) -> None:
     """Let every task that can go on do so, without letting time pass."""
     for _ in range(rounds):
         await asyncio.sleep(0)
+
+
+def cut_off(outage: OutageWatch) -> None:
+    """Let the watch find out that our own connection fails: three hosts fail, and those that answered last do too."""
+    for host in ("a.example", "b.example", "c.example"):
+        outage.note(host, ok=False, kind=FailureKind.CONNECT)
+    outage.settle(is_outage=True)
 
 
 class SeededChance:

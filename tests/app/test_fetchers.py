@@ -173,6 +173,21 @@ async def test_T61_an_outage_is_judged_over_all_fetchers(tmp_path: Path, monkeyp
     assert questions == []
 
 
+async def test_T60_dead_hosts_are_asked_about_while_a_host_of_another_fetcher_answers(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    site.pages["/good"] = Page(dated("2026-01-01"))
+    with port_of_nobody() as port:
+        dead = [f"http://127.0.0.{number}:{port}/dead{number}" for number in (3, 5, 7, 9)]
+        async with Crew.at(tmp_path, monkeypatch, *dead, site.url("/good")) as crew:
+            outcomes = [report.outcome for report in (await crew.check()).values()]
+            questions = await crew.store.questions()
+
+    assert sorted(outcomes) == ["first"] + ["unreachable"] * 4
+    assert crew.said("outage.began") == []
+    assert len(questions) == 4
+
+
 async def test_T57_a_change_is_rendered_by_whoever_serves_the_host_also_behind_a_redirect(
     tmp_path: Path, monkeypatch: Patch, site: Origin
 ) -> None:

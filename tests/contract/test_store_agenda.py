@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page, url_of
 from tocsin.adapters.stores import open_store
-from tocsin.model import CheckResult, Instruction
+from tocsin.model import CheckReport, CheckResult, Instruction
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -52,6 +52,31 @@ async def test_a_hosts_pages_come_together_and_the_longest_due_first(desk: Desk)
     assert [host for place, host in enumerate(hosts) if place == 0 or hosts[place - 1] != host] == sorted(set(hosts))
     of_one = [(await desk.page(task.url)).next_at for task in tasks if task.host == "h3.example"]
     assert of_one == sorted(of_one, key=lambda at: at or 0)
+
+
+async def test_the_hosts_that_were_received_last_are_known_without_a_memory_of_checks(desk: Desk) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(3)))
+    tasks = {task.host: task for task in await desk.due()}
+    results = [
+        CheckResult(
+            page_id=task.page_id,
+            host_id=task.host_id,
+            request_id=None,
+            report=CheckReport(task.url, "first"),
+            checked_at=NOW,
+            set_at=at,
+            next_at=NOW + DAY,
+            next_why="every",
+            conditional_run=0,
+        )
+        for at, task in enumerate([tasks["h1.example"], tasks["h0.example"]], NOW)
+    ]
+    await desk.store.commit(desk.claim, results)
+
+    received = await desk.store.hosts_received_last(5)
+
+    assert received == [(tasks["h0.example"].host_id, NOW + 1), (tasks["h1.example"].host_id, NOW)]
+    assert await desk.store.hosts_received_last(1) == received[:1]
 
 
 async def test_requested_pages_come_first_and_their_host_is_due_at_once(desk: Desk) -> None:

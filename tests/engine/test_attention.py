@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.awareness import DAY, SECOND, Bench
-from tests.fakes import ManualClock
+from tests.fakes import ManualClock, cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.engine.attention import Attention
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, CheckReport, CheckResult, Failure, FailureKind
+from tocsin.model import Attempt, CheckReport, CheckResult, Failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -129,8 +129,7 @@ async def test_T60_a_one_shot_command_asks_at_once(desk: Desk) -> None:
 async def test_nobody_is_asked_while_it_is_our_own_connection_that_fails(desk: Desk) -> None:
     await desk.fail("a")
     desk.pass_time(60)
-    for host in ("a.example", "b.example", "c.example"):
-        desk.bench.outage.note(host, ok=False, kind=FailureKind.DNS)
+    cut_off(desk.bench.outage)
 
     assert await desk.attention.look() == 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.awareness import NEW, NEWER, SECOND, Bench
-from tests.fakes import ManualClock, settle
+from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed, FetchRefused, StoreError
 from tocsin.model import FailureKind
@@ -154,8 +154,7 @@ async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None
     await bench.check("a", NEW)
 
     async def lose_the_connection(_job: RenderJob) -> None:
-        for host in ("a.example", "b.example", "c.example"):
-            bench.outage.note(host, ok=False, kind=FailureKind.CONNECT)
+        cut_off(bench.outage)
 
     bench.renderer.before = lose_the_connection
     bench.renderer.on(url_of("a"), failure("a"), NEW)

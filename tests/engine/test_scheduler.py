@@ -9,6 +9,7 @@ import pytest
 
 from tests.builders import URL, html
 from tests.engine.checking import LEASE, engine_on, many, watch
+from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import FetchFailed, StoreError
@@ -154,8 +155,7 @@ async def test_when_every_host_fails_at_once_it_is_our_own_connection_and_nobody
 
 async def test_in_an_outage_a_one_shot_check_puts_the_other_pages_off_and_ends(tmp_path: Path) -> None:
     async with engine_on(tmp_path, many(5, 3)) as engine:
-        for host in ("a", "b", "c"):
-            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        cut_off(engine.outage)
 
         async with asyncio.timeout(60):
             results = await engine.run()
@@ -188,14 +188,13 @@ async def test_a_page_that_is_removed_while_it_waits_for_its_turn_is_not_asked_f
 async def test_an_outage_that_was_told_of_before_a_restart_has_its_end_told_after_it(tmp_path: Path) -> None:
     async with engine_on(tmp_path, many(3, 1)) as engine:
         await engine.lease.take()
-        for host in ("a", "b", "c"):
-            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        cut_off(engine.outage)
         await engine.uplink.look()
     async with engine_on(tmp_path, []) as engine:
         await engine.lease.take()
         await engine.uplink.resume()
         was_outage = engine.outage.is_outage()
-        engine.outage.note("a", True)  # noqa: FBT003 - as above
+        engine.outage.note("a", ok=True)
         await engine.uplink.look()
 
         assert was_outage
@@ -206,11 +205,10 @@ async def test_an_outage_that_was_told_of_before_a_restart_has_its_end_told_afte
 async def test_the_end_of_an_outage_is_told_once(tmp_path: Path) -> None:
     async with engine_on(tmp_path, many(3, 1)) as engine:
         await engine.lease.take()
-        for host in ("a", "b", "c"):
-            engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+        cut_off(engine.outage)
         await engine.uplink.look()
         await engine.uplink.look()
-        engine.outage.note("a", True)  # noqa: FBT003 - as above
+        engine.outage.note("a", ok=True)
         await engine.uplink.look()
         await engine.uplink.look()
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.builders import URL, html
 from tests.engine.checking import Meddled, engine_on, many, run_until_asked, watch
+from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import StoreError
@@ -44,7 +45,7 @@ async def test_a_probe_whose_read_fails_loses_no_host(tmp_path: Path) -> None:
             engine.outage.resume(SystemClock().now())
             await fail()
 
-        engine.scheduler._store = Meddled(engine.store, "due_pages", 1, fail_and_probe_again)
+        engine.scheduler._probing._store = Meddled(engine.store, "due_pages", 1, fail_and_probe_again)
 
         await run_until_asked(engine)
 
@@ -142,8 +143,7 @@ async def test_whoever_asks_a_service_for_a_check_that_has_to_wait_is_told_at_on
         if reason == "held":
             engine.gates.hold("site.example", SystemClock().monotonic() + 3600)
         else:
-            for host in ("a", "b", "c"):
-                engine.outage.note(host, False, "dns")  # noqa: FBT003 - as the receiver says it
+            cut_off(engine.outage)
         stopping = asyncio.Event()
 
         async def stop() -> None:

@@ -33,6 +33,7 @@ async def one_shot(store: Store, answers: dict[str, bool]) -> None:
     await uplink.look()
     for host, ok in answers.items():
         outage.note(host, ok=ok, kind=None if ok else "connect")
+    outage.settle(is_outage=True)
     await uplink.look()
 
 

@@ -216,6 +216,7 @@ ALLOWED = {
         "snapshots.of_page",
         "watchlist.history",
     },
+    "looks through a bounded part of the list, once for a process that doubts its connection": {"work.received_last"},
     "somebody asked for all of it, by hand": {
         "revisions.stamp_all",
         "rounds.crowds",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Attention(Announcing):
-    """Announces questions once their gathering has ended, but never while it is our own connection that fails.
+    """Announces questions once their gathering has ended, but not while our own connection fails, or may fail.
 
     gather        how long failures of one host and cause are gathered
     on_announced  is told that alerts were written
@@ -41,7 +41,7 @@ class Attention(Announcing):
         self._store, self._alerts, self._outage = store, alerts, outage
 
     async def _announce(self, due_by: Instant) -> int:
-        if self._outage.is_outage():
+        if self._outage.is_outage() or self._outage.in_doubt:
             return 0
         questions = await self._store.questions_to_announce(due_by)
         for question in questions:

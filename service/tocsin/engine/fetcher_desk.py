@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from tocsin.engine.correspondence import Correspondence, error_of
 from tocsin.engine.gates import Gates
+from tocsin.engine.outage import MOST_DEAD
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
     Checked,
@@ -49,8 +51,8 @@ class FetcherDesk:
     def __init__(self, log: LogSettings) -> None:
         self._least = _LOUDNESS[log.level]
         self._ends: list[Ends] = []
-        self._answered = False
-        self._failed: list[tuple[str, str]] = []
+        self._tries: list[tuple[str, str | None]] = []
+        self._failing: OrderedDict[str, None] = OrderedDict()
         self._holds: dict[str, float] = {}
         self._delays: dict[str, tuple[str, float | None]] = {}
         self._others: list[FromFetcher] = []
@@ -86,9 +88,9 @@ class FetcherDesk:
             except TimeoutError:
                 pass
         messages: list[FromFetcher] = []
-        if self._answered or self._failed:
-            messages.append(Notes(self._answered, self._failed))
-            self._answered, self._failed = False, []
+        if self._tries:
+            messages.append(Notes(self._tries))
+            self._tries = []
         if self._holds or self._delays:
             messages.append(Learned(self._holds, self._delays))
             self._holds, self._delays = {}, {}
@@ -109,13 +111,18 @@ class FetcherDesk:
             self.put(Happened(happening))
 
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
-        """Pass on what became of one try; an answer makes what failed before it meaningless."""
-        if ok:
-            self._answered = True
-            if self._failed:
-                self._failed.clear()
-        else:
-            self._failed.append((host, kind or ""))
+        """Pass on what became of one try; of answers, the first one after a failure, and those of hosts that failed."""
+        tries = self._tries
+        if not ok:
+            tries.append((host, kind or ""))
+            self._failing[host] = None
+            if len(self._failing) > MOST_DEAD:
+                self._failing.popitem(last=False)
+        elif host in self._failing:
+            del self._failing[host]
+            tries.append((host, None))
+        elif not tries or tries[-1][1] is not None:
+            tries.append((host, None))
         self._filled.set()
 
     def learned(

@@ -210,17 +210,20 @@ class Fetchers:
     # What they say ----------------------------------------------------------------------------------------------
 
     def _ended(self, ends: list[Ends]) -> None:
-        is_outage = self._outage.is_outage()
         for each in ends:
-            self._add(chosen(each, is_outage=is_outage))
+            if each.in_outage is None:
+                self._add(each.result)
+            else:
+                self._outage.hold(partial(self._add_chosen, each))
+
+    def _add_chosen(self, ends: Ends, is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
+        self._add(chosen(ends, is_outage=is_outage))
 
     def _heard(self, link: FetcherLink, message: FromFetcher) -> None:
         match message:
             case Notes():
-                if message.answered:
-                    self._outage.note("", ok=True)
-                for host, kind in message.failed:
-                    self._outage.note(host, ok=False, kind=kind)
+                for host, kind in message.tries:
+                    self._outage.note(host, ok=kind is None, kind=kind)
             case Learned():
                 for host, until_s in message.holds.items():
                     self._gates.hold(host, until_s)

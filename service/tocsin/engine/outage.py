@@ -1,27 +1,29 @@
-"""Is it them, or is it us? Pure, over a given clock."""
+"""Do they fail, or does our own connection? Pure, over a given clock."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from typing import TYPE_CHECKING, TypeVar
+from collections import Counter, OrderedDict, deque
+from typing import TYPE_CHECKING
 
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from tocsin.model import Instant
     from tocsin.ports import Clock
 
-Host = TypeVar("Host")
-
 WINDOW_S = 60.0
+SILENCE_S = 60.0
 FEWEST_HOSTS = 3
 SHARE = 0.95
 FIRST_PROBE_S = 5.0
 LONGEST_PROBE_S = 300.0
-_OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
-# Kinds of failure that an answer came before: the way to the host stands.
+MOST_DEAD = 10_000
+"""Hosts known to fail by themselves; the ones that failed first are forgotten first."""
+OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
+"""The kinds of failure that all hosts show at once when our own connection fails."""
+# Kinds of failure that an answer came before: the way to the host is open.
 _ANSWERED = frozenset(
     {
         FailureKind.STATUS,
@@ -35,18 +37,28 @@ _ANSWERED = frozenset(
 
 
 class OutageWatch:
-    """Watches tries for the sign that it is our own connection that fails.
+    """Watches tries for the sign that our own connection fails.
 
-    An outage begins when of the tries of the last minute none succeeded, at least 95 % failed by DNS or connection,
-    and these were of at least three hosts. It ends with the first success, and only so.
+    A doubt arises when of the tries since the last answer, at most those of a minute, at least 95 % failed by DNS or
+    connection, and these were of at least three hosts. A host that failed while others answered is no evidence until it
+    has answered again. Any answer settles the doubt: the hosts fail. Else `settle` is called once the hosts that
+    answered last were asked (see `probing`): only then is it an outage. It ends with the first answer, and only so.
+
+    While there is a doubt, ends of checks that depend on it are held back (`hold`).
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._tries: deque[tuple[float, str, bool]] = deque()
-        self._ours: Counter[str] = Counter()
+        self._failing: Counter[str] = Counter()
+        self._dead: OrderedDict[str, None] = OrderedDict()
+        self._held: list[Callable[[bool], None]] = []
+        self._is_ending = False
         self._probes = 0
         self._probe_at_s = 0.0
+        # Before the first answer, the silence is counted from the start.
+        self._answered_s = clock.monotonic()
+        self._doubted_at: Instant | None = None
         self.has_answered = False
         """Whether any host has ever answered."""
         self.began_at: Instant | None = None
@@ -55,24 +67,50 @@ class OutageWatch:
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
         """Take note of one try: whether it brought an answer of any kind, and if not, the kind of failure."""
         if ok or kind in _ANSWERED:
-            self._tries.clear()
-            self._ours.clear()
-            self.began_at = None
-            self.has_answered = True
+            self._answered(host)
             return
-        if kind == FailureKind.BLOCKED_ADDRESS:
-            return  # nothing was sent
-        now = self._clock.monotonic()
-        is_ours = kind in _OURS
-        self._tries.append((now, host, is_ours))
+        if kind == FailureKind.BLOCKED_ADDRESS or host in self._dead:
+            return  # Nothing was sent, or it fails whether or not our connection does.
+        now_s = self._clock.monotonic()
+        is_ours = kind in OURS
+        self._tries.append((now_s, host, is_ours))
         if is_ours:
-            self._ours[host] += 1
-        while self._tries[0][0] < now - WINDOW_S:
+            self._failing[host] += 1
+        if self.in_doubt:
+            return  # What has failed since the doubt arose is kept until it is settled.
+        while self._tries[0][0] < now_s - WINDOW_S:
             self._forget_oldest()
         if self.began_at is None and self._looks_like_ours():
-            self.began_at = self._clock.now()
+            self._doubted_at = self._clock.now()
+
+    def hold(self, give: Callable[[bool], None]) -> None:
+        """Call this once it is known whether it is an outage; at once where there is no doubt."""
+        if self.in_doubt and not self._is_ending:
+            self._held.append(give)
+        else:
+            give(self.in_doubt or self.is_outage())
+
+    def settle(self, *, is_outage: bool) -> None:
+        """End the doubt; nothing happens where there is none."""
+        if self._doubted_at is None:
+            return
+        if is_outage:
+            self.began_at = self._doubted_at
             self._probes = 0
-            self._probe_at_s = now + FIRST_PROBE_S
+            self._probe_at_s = self._clock.monotonic() + FIRST_PROBE_S
+        else:
+            self._blame_them()
+            self._forget_all()
+        self._doubted_at = None
+        self._give(is_outage=is_outage)
+
+    def stop_holding(self) -> None:
+        """Give what is held, and what comes from now on, as in an outage: there is no time left to find out.
+
+        Such a page keeps its tries, and is checked again soon.
+        """
+        self._is_ending = True
+        self._give(is_outage=True)
 
     def resume(self, began_at: Instant) -> None:
         """Go on with an outage that was told of before a restart: the first probe is due at once."""
@@ -81,31 +119,81 @@ class OutageWatch:
         self._probe_at_s = self._clock.monotonic()
 
     def is_outage(self) -> bool:
-        """Say whether the fault is ours: nobody is to be asked, and checking pauses."""
+        """Say whether the fault is ours: nothing is asked for but probes, and checking pauses."""
         return self.began_at is not None
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it may be our own connection, and is not known yet."""
+        return self._doubted_at is not None
+
+    @property
+    def held(self) -> int:
+        """How many ends of checks wait for the doubt to be settled."""
+        return len(self._held)
+
+    def silent_s(self) -> float:
+        """Give the seconds since the last answer of any host, or since the start."""
+        return self._clock.monotonic() - self._answered_s
+
+    def is_failing(self, host: str) -> bool:
+        """Say whether this host has failed by DNS or connection within the last minute, and nothing answered since."""
+        return host in self._failing
+
+    def is_dead(self, host: str) -> bool:
+        """Say whether this host failed while others answered, and has not answered since."""
+        return host in self._dead
+
     def probe_in_s(self) -> float:
-        """Give the seconds until the next probe; 0 if it is due."""
+        """Give the seconds until the next probe of an outage; 0 if it is due."""
         return max(self._probe_at_s - self._clock.monotonic(), 0.0)
 
-    def probe_host(self, hosts: Sequence[Host]) -> Host:
-        """Choose the host of the probe that is made now, each time the next one, and plan the one after it.
-
-        hosts  watched ones, named as the caller likes, at least one, in an order that stays
-        """
-        host = hosts[self._probes % len(hosts)]
+    def next_probe(self) -> int:
+        """Give the number of the probe that is made now, from 0, and plan the one after it, after a growing pause."""
+        number = self._probes
         self._probes += 1
-        pause = min(FIRST_PROBE_S * 2.0 ** min(self._probes, 10), LONGEST_PROBE_S)
-        self._probe_at_s = self._clock.monotonic() + pause
-        return host
+        pause_s = min(FIRST_PROBE_S * 2.0 ** min(self._probes, 10), LONGEST_PROBE_S)
+        self._probe_at_s = self._clock.monotonic() + pause_s
+        return number
+
+    def _answered(self, host: str) -> None:
+        self._answered_s = self._clock.monotonic()
+        self.has_answered = True
+        if self._dead:
+            self._dead.pop(host, None)
+        if self._tries:
+            if self.began_at is None:
+                self._blame_them()
+                self._dead.pop(host, None)
+            self._forget_all()
+        self.began_at = None
+        if self._doubted_at is not None:
+            self._doubted_at = None
+            self._give(is_outage=False)
+
+    def _blame_them(self) -> None:
+        """Remember which hosts failed while our connection was well."""
+        for host in self._failing:
+            self._dead[host] = None
+        while len(self._dead) > MOST_DEAD:
+            self._dead.popitem(last=False)
+
+    def _give(self, *, is_outage: bool) -> None:
+        held, self._held = self._held, []
+        for give in held:
+            give(is_outage)
+
+    def _forget_all(self) -> None:
+        self._tries.clear()
+        self._failing.clear()
 
     def _forget_oldest(self) -> None:
         _, host, is_ours = self._tries.popleft()
         if is_ours:
-            self._ours[host] -= 1
-            if not self._ours[host]:
-                del self._ours[host]
+            self._failing[host] -= 1
+            if not self._failing[host]:
+                del self._failing[host]
 
     def _looks_like_ours(self) -> bool:
         # The count of hosts is looked at first: it is the cheap one, and few hosts are the usual case.
-        return len(self._ours) >= FEWEST_HOSTS and self._ours.total() >= SHARE * len(self._tries)
+        return len(self._failing) >= FEWEST_HOSTS and self._failing.total() >= SHARE * len(self._tries)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from tocsin.engine.containment import contained
 from tocsin.engine.differences import Differences
 from tocsin.engine.items import ItemsCompared
+from tocsin.engine.outage import OURS
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import Postponed, pause_s
 from tocsin.errors import FetchError, SettingsError, StaleClaim, StoreError
 from tocsin.events import Happening
-from tocsin.model import Attempt, FailureKind
+from tocsin.model import Attempt
 from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
 _HELD_PAUSE_S = 600.0
 """When a page whose settings cannot be used is looked at again: its user may have mended them."""
-_OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
 
 
 class RenderQueue:
@@ -217,8 +217,8 @@ class RenderQueue:
             await self._pause(job, claim, job.task.attempts, POLL_S)
             return
         except FetchError as exc:
-            if exc.kind in _OURS and self._outage.is_outage():
-                # It is our own connection: no try is spent, and nobody is asked.
+            if exc.kind in OURS and (self._outage.is_outage() or self._outage.in_doubt):
+                # It is our own connection, or may be: no try is spent, and the user is not asked.
                 await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
                 return
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)

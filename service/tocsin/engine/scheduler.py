@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tocsin.engine.agenda import Agenda
+from tocsin.engine.probing import Probing
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 
@@ -32,7 +33,6 @@ PAGES_A_HOST = 2
 _WITHOUT_DELAY = 8
 """The same where nobody waits between requests: then a connection that stands is worth more than many hosts."""
 _MOST_PAGES_A_HOST = 64
-_EVER: Instant = 2**62
 _AGAIN_US = 500_000
 
 
@@ -64,6 +64,9 @@ class Scheduler:
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = 4 * settings.in_flight
         self._request_id, self._is_rendered = request_id, is_rendered
+        self._probing = Probing(
+            store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
+        )
         self._agenda = Agenda()
         self._outstanding: Counter[int] = Counter()
         self._edited: dict[int, int | None] = {}
@@ -80,6 +83,7 @@ class Scheduler:
         async with self._checkers.checking(writer.put_all), asyncio.TaskGroup() as group:
             waking = group.create_task(self._wake_off(), name="wake-off")
             await self._check(stopping)
+            self._outage.stop_holding()
             waking.cancel()
 
     async def _check(self, stopping: asyncio.Event) -> None:
@@ -92,7 +96,7 @@ class Scheduler:
                 if self._request_id is not None:
                     raise
                 await self._fail(exc)
-            if self._request_id is not None and not self._outstanding and not self._agenda:
+            if self._request_id is not None and not (self._outstanding or self._agenda or self._outage.in_doubt):
                 return
             await self._wait(stopping)
 
@@ -103,6 +107,7 @@ class Scheduler:
 
     def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         """Take back hosts whose batches are written, with the time when they are due again."""
+        self._probing.on_committed(results)
         for result in results:
             host_id = result.host_id
             self._outstanding[host_id] -= 1
@@ -199,8 +204,8 @@ class Scheduler:
 
     async def _start_due(self) -> None:
         self._take_up_spread()
+        await self._probe()
         if self._outage.is_outage() and self._request_id is None:
-            await self._probe()
             await self._put_off_requested()
             return
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
@@ -232,21 +237,17 @@ class Scheduler:
                 self._agenda.advance(host_id, due)
 
     async def _probe(self) -> None:
-        """Ask for one watched page, of another host each time, to see whether our own connection is back (T62)."""
-        if self._outstanding or self._outage.probe_in_s() > 0:
-            return
-        hosts = self._agenda.hosts()
-        if not hosts:
-            return
-        host_id = self._outage.probe_host(hosts)
+        """Ask for the pages that say whether our own connection fails, or is back (T61, T62)."""
         read_s = self._clock.monotonic()
-        tasks = await self._store.due_pages(
-            self._lease.claim, [host_id], _EVER, per_host=1, request_id=self._request_id
-        )
-        self._agenda.put(host_id, None)
-        self._telemetry.emit(
-            Happening("outage.probe", "debug", {"page_id": tasks[0].page_id, "url": tasks[0].url} if tasks else {})
-        )
+        is_full = len(self._visited) >= self._most_pages
+        is_all_held = self._outage.held >= len(self._visited) and (is_full or not self._agenda)
+        tasks = await self._probing.verdict(self._visited, is_all_held=is_all_held)
+        is_due = self._outage.is_outage() and self._outage.probe_in_s() <= 0
+        if is_due and self._request_id is None and not self._outstanding:
+            tasks = await self._probing.probes(self._agenda.hosts)
+        for task in tasks:
+            self._agenda.put(task.host_id, None)
+            self._telemetry.emit(Happening("outage.probe", "debug", {"page_id": task.page_id, "url": task.url}))
         self._set_off(tasks, read_s, probing=True)
 
     async def _put_off_requested(self) -> None:

@@ -6,6 +6,7 @@ awareness is due `renders` and `delivery` take it from there.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +15,7 @@ from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.conclude import clock_back
 from tocsin.engine.containment import contained
+from tocsin.engine.outage import OURS
 from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Withdrawn
 from tocsin.engine.retry import Postponed
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
-
-OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
-"""The kinds of failure that everything shows at once when it is our own connection that fails."""
 
 OUTAGE_PAUSE_US = 60_000_000
 
@@ -96,7 +95,12 @@ class Visitor:
         stand_aside  called before it waits for anything but its own host
         """
         ends = await self.ends(task, stand_aside)
-        result = chosen(ends, is_outage=self._outage is not None and self._outage.is_outage())
+        is_outage = False
+        if ends.in_outage is not None and self._outage is not None:
+            if stand_aside is not None:
+                stand_aside()
+            is_outage = await _settled(self._outage)
+        result = chosen(ends, is_outage=is_outage)
         tell(result, self._telemetry)
         return result
 
@@ -110,7 +114,7 @@ class Visitor:
             conclude = self._conclusions.of(task, policy, began)
             if policy.mode == "off":
                 return Ends(conclude.off())
-            if _is_too_near(task, policy, began):
+            if is_too_near(task, policy, began):
                 return Ends(conclude.skipped())
             conditions = _conditions(task, policy, self._settings.unconditional_every)
             with contained(task.page_id, task.url, self._telemetry):
@@ -253,6 +257,18 @@ def chosen(ends: Ends, *, is_outage: bool) -> CheckResult:
     return ends.in_outage if is_outage and ends.in_outage is not None else ends.result
 
 
+async def _settled(outage: OutageWatch) -> bool:
+    """Wait until it is known whether our own connection fails; returns whether it does."""
+    answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def give(is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
+        if not answer.done():
+            answer.set_result(is_outage)
+
+    outage.hold(give)
+    return await answer
+
+
 def put_off(conclude: Conclusion, url: str, now: Instant) -> CheckResult:
     """Make no request: it is our own connection that fails, and nobody waits here for its return."""
     error = FetchFailed(url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
@@ -282,7 +298,7 @@ def _named(result: CheckResult) -> JsonObject:
     return {"page_id": result.page_id, "url": result.report.url}
 
 
-def _is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
+def is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
     """Say whether the last set that received the page is so near that no request may be made (T21)."""
     if task.last_set_at is None or not policy.min_gap:
         return False

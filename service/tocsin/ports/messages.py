@@ -121,10 +121,12 @@ class Checked(Struct, frozen=True, tag=True):
 
 
 class Notes(Struct, frozen=True, tag=True):
-    """What became of tries: whether any host has answered, and then which (host, kind) have failed since."""
+    """What became of tries, in order: (host, kind of its failure), or (host, None) of one that answered.
 
-    answered: bool
-    failed: list[tuple[str, str]]
+    Of hosts that answer one after the other, only the first is named, and those that had failed.
+    """
+
+    tries: list[tuple[str, str | None]]
 
 
 class Learned(Struct, frozen=True, tag=True):

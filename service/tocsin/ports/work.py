@@ -106,6 +106,12 @@ class WorkStore(Protocol):
     async def host_gates(self, now: Instant) -> dict[str, Instant]:
         """Hosts that asked to be left alone until later than now."""
 
+    async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
+        """Hosts of pages that are checked, and when a page of theirs was received last, the latest first.
+
+        Pages that are paused, off or held by a rule do not count. It looks through the list: for rare questions.
+        """
+
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
         """What is set at run time: for all pages, and for each group (id to name and settings)."""
 

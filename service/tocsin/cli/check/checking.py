@@ -95,7 +95,9 @@ def conclude(summary: CheckSummary) -> int:
             f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes show in signals alone"
         )
     if summary.outage:
-        output.note("The fault is more likely ours: no host could be reached. Nobody was asked about its pages.")
+        output.note(
+            "No host could be reached: our own connection is probably down. No question is asked about the pages."
+        )
     if summary.held:
         output.note(f"{count(summary.held, 'page')} held: settings of theirs cannot be used; see: tocsin doctor")
     unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)

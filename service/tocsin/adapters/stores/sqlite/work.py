@@ -140,6 +140,11 @@ class WorkRole(LaunchRole):
         """Hosts that asked to be left alone until later than now."""
         return await self._read(lambda db: dict(db.execute(SQL["gates"], {"now": now}).fetchall()))
 
+    async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
+        """Hosts of pages that are checked, and when a page of theirs was received last, the latest first."""
+        place = {"limit": limit}
+        return await self._read(lambda db: db.execute(SQL["received_last"], place).fetchall())
+
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
         """What is set at run time: for all pages, and for each group (id to name and settings)."""
 
