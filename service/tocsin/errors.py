@@ -10,6 +10,7 @@ TocsinError
 │   └── TableError           a plain-text table that cannot be read
 ├── StoreError               the store cannot be used: exit status 3
 │   ├── StoreLocked          another engine holds it
+│   ├── StoreLost            its files were removed or replaced while it was open
 │   ├── StoreTooNew          written by a newer version of the program
 │   ├── StoreOutdated        migrations are missing
 │   ├── StaleClaim           somebody else owns the work now
@@ -94,6 +95,17 @@ class StoreLocked(StoreError):
         who = f"process {holder}" if holder else "another process"
         super().__init__(f"{path}: {who} is working on this store; stop it first, or leave the work to it")
         self.path, self.holder = path, holder
+
+
+class StoreLost(StoreError):
+    """A file of the store was removed or replaced while it was open: nothing may be written to it any more.
+
+    keeps_log  what was committed can still be copied from the log into the store's file
+    """
+
+    def __init__(self, text: str, *, keeps_log: bool) -> None:
+        super().__init__(text)
+        self.keeps_log = keeps_log
 
 
 class StoreTooNew(StoreError):

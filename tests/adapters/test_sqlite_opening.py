@@ -13,7 +13,7 @@ import pytest
 
 from tocsin.adapters.stores import migrate, open_store
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations
-from tocsin.errors import StoreError, StoreLocked, StoreOutdated, StoreTooNew, UsageError
+from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreOutdated, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
 from tocsin.shipped import shipped
 
@@ -225,13 +225,83 @@ async def test_a_reader_writes_nothing(path: Path) -> None:
             await store._reader.run(lambda db: db.execute("delete from pages"))
 
 
-async def test_a_store_that_is_deleted_under_an_engine_is_missed(path: Path) -> None:
+async def test_nothing_is_written_to_a_store_after_its_file_was_removed(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=True) as store:
-        await store.foreign_revision()
+        assert not await store.keep_place()
         path.unlink()
 
-        with pytest.raises(StoreError, match="moved or deleted while in use"):
-            await store.foreign_revision()
+        with pytest.raises(StoreLost, match="moved or removed while in use"):
+            await store.keep_place()
+        with pytest.raises(StoreLost):
+            await store.add_pages([PAGE], 0)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+async def test_what_was_committed_is_in_the_stores_file_after_that_or_its_log_was_taken_away(
+    path: Path, ending: str
+) -> None:
+    copy = path.with_name("copy.db")
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        await store.add_pages([PAGE], 0)
+        path.with_name(f"{path.name}{ending}").rename(path.with_name("aside"))
+
+        with pytest.raises(StoreLost):
+            await store.keep_place()
+        shutil.copy(path if ending else path.with_name("aside"), copy)
+
+    async with await open_store(f"sqlite:{copy}", engine=True) as store:
+        assert await store.count_pages(PageFilter()) == 1
+
+
+async def test_a_lock_file_that_was_removed_is_made_anew_and_told(path: Path) -> None:
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        path.with_name(f"{path.name}.lock").unlink()
+
+        assert await store.keep_place()
+        assert await store.is_held()
+
+
+async def test_a_store_reached_through_a_link_has_one_engine(path: Path) -> None:
+    link = path.with_name("link.db")
+    await opened(path)
+    link.symlink_to(path)
+
+    async with await open_store(f"sqlite:{link}", engine=True) as store:
+        assert await store.is_held()
+        assert path.with_name(f"{path.name}.lock").exists()
+        with pytest.raises(StoreLocked):
+            await opened(path, engine=True)
+
+
+async def test_a_next_engine_need_not_wait_for_the_lease_of_one_that_is_gone(path: Path) -> None:
+    hour = timedelta(hours=1)
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        before = await store.claim(range(4096), 0, hour, "engine 1")
+        # Without its lock another process is no engine, and waits.
+        async with await open_store(f"sqlite:{path}", engine=False) as beside:
+            assert await beside.claim(range(4096), 1, hour, "engine 2") is None
+
+    async with await open_store(f"sqlite:{path}", engine=True) as store:
+        after = await store.claim(range(4096), 1, hour, "engine 2")
+
+    assert before is not None
+    assert after is not None
+    assert after.epoch == before.epoch + 1
+
+
+@pytest.mark.parametrize("engine", [True, False])
+async def test_a_store_that_is_gone_is_not_begun_anew(path: Path, *, engine: bool) -> None:
+    await opened(path, engine=True)
+    path.write_bytes(b"")
+
+    with pytest.raises(StoreError, match=r"the store is empty \(0 bytes\), but there was one: .*\.lock is beside it"):
+        await opened(path, engine=engine)
+    path.unlink()
+    for create in (True, False):
+        with pytest.raises(StoreError, match="the store is gone, but there was one"):
+            await opened(path, engine=engine, create=create)
+
+    assert not path.exists()
 
 
 async def test_closing_twice_is_closing_once(path: Path) -> None:

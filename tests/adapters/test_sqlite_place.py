@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tocsin.adapters.stores import note_backup
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
-    demand_same,
+    StoreFiles,
+    demand_no_remains,
     file_system_of,
-    identity_of,
     is_held,
     is_network,
     make_file,
     refuse_network,
 )
 from tocsin.errors import StoreError, StoreLocked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOUNTS = r"""22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw
 28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -153,18 +160,147 @@ def test_a_store_that_cannot_be_made_is_named_with_the_mend() -> None:
         make_file("/proc/tocsin.db")
 
 
-def test_a_file_moved_deleted_or_replaced_is_no_longer_the_same(tmp_path: Path) -> None:
-    file, elsewhere = tmp_path / "tocsin.db", tmp_path / "elsewhere.db"
-    file.touch()
-    identity = identity_of(str(file))
-    demand_same(str(file), identity)
+def test_a_lock_file_that_was_removed_lets_no_second_engine_in(tmp_path: Path) -> None:
+    path = str(tmp_path / "tocsin.db")
+    make_file(path)
+    lock = EngineLock(path)
+    Path(f"{path}.lock").unlink()
 
-    file.rename(elsewhere)
-    with pytest.raises(StoreError, match="moved or deleted while in use; put it back"):
-        demand_same(str(file), identity)
-    file.touch()
-    with pytest.raises(StoreError, match="moved or deleted"):
-        demand_same(str(file), identity)
+    with pytest.raises(StoreLocked):
+        EngineLock(path)
 
-    elsewhere.rename(file)
-    demand_same(str(file), identity)
+    lock.release()
+    EngineLock(path).release()
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_second_name_of_a_store_lets_no_second_engine_in(tmp_path: Path, link: Callable[[Path, Path], None]) -> None:
+    path, other = tmp_path / "tocsin.db", tmp_path / "other.db"
+    make_file(str(path))
+    link(path, other)
+    lock = EngineLock(str(path))
+
+    with pytest.raises(StoreLocked):
+        EngineLock(str(other))
+
+    lock.release()
+
+
+def test_a_lock_file_that_was_removed_or_replaced_is_made_anew(tmp_path: Path) -> None:
+    path, file = str(tmp_path / "tocsin.db"), tmp_path / "tocsin.db.lock"
+    make_file(path)
+    lock = EngineLock(path)
+    assert not lock.renew()
+
+    file.unlink()
+    assert lock.renew()
+    assert file.read_text() == f"{os.getpid()}\n"
+    file.rename(tmp_path / "aside")
+    file.touch()
+    assert lock.renew()
+
+    assert not lock.renew()
+    assert is_held(path)
+    lock.release()
+
+
+def test_a_lock_file_that_another_process_holds_for_a_moment_is_left_to_it(tmp_path: Path) -> None:
+    path, file = str(tmp_path / "tocsin.db"), tmp_path / "tocsin.db.lock"
+    make_file(path)
+    lock = EngineLock(path)
+    file.unlink()
+    with file.open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert not lock.renew()
+
+    assert lock.renew()
+    lock.release()
+
+
+def test_a_lock_of_a_store_that_never_came_to_be_can_be_forgotten(tmp_path: Path) -> None:
+    lock = EngineLock(str(tmp_path / "tocsin.db"))
+
+    lock.release(forget=True)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def store_files(path: Path) -> StoreFiles:
+    """Files as those of an open store."""
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").write_text("here")
+    return StoreFiles(str(path))
+
+
+def test_files_that_stay_are_no_fault_whatever_is_written_into_them(tmp_path: Path) -> None:
+    path = tmp_path / "tocsin.db"
+    files = store_files(path)
+    path.write_text("more")
+
+    assert files.fault() is None
+
+
+@pytest.mark.parametrize(
+    ("gone", "told", "keeps_log"),
+    [
+        (("",), "tocsin.db: the store was moved or removed while in use; put back the file", True),
+        (("", "-wal"), "tocsin.db: the store was moved or removed", True),
+        (("", "-wal", "-shm"), "tocsin.db: the store was moved or removed", False),
+        (("-wal",), "tocsin.db-wal: removed while the store was in use", True),
+        (("-shm",), "tocsin.db-shm: removed while the store was in use", False),
+        (("-wal", "-shm"), "tocsin.db-shm: removed while the store was in use", False),
+    ],
+)
+def test_files_that_are_gone_are_named(tmp_path: Path, gone: tuple[str, ...], told: str, *, keeps_log: bool) -> None:
+    path = tmp_path / "tocsin.db"
+    files = store_files(path)
+    for ending in gone:
+        Path(f"{path}{ending}").rename(tmp_path / f"aside{ending}")
+
+    fault = files.fault()
+
+    assert fault is not None
+    assert told in str(fault)
+    assert fault.keeps_log is keeps_log
+
+
+@pytest.mark.parametrize(("ending", "keeps_log"), [("", True), ("-wal", False), ("-shm", False)])
+def test_files_that_were_replaced_are_named(tmp_path: Path, ending: str, *, keeps_log: bool) -> None:
+    path = tmp_path / "tocsin.db"
+    files = store_files(path)
+    new = tmp_path / "new"
+    new.write_text("here")
+    new.rename(f"{path}{ending}")
+
+    fault = files.fault()
+
+    assert fault is not None
+    assert f"tocsin.db{ending}: " in str(fault)
+    assert "replaced" in str(fault)
+    assert fault.keeps_log is keeps_log
+
+
+def test_a_place_without_remains_is_fit_for_a_new_store(tmp_path: Path) -> None:
+    demand_no_remains(str(tmp_path / "tocsin.db"))
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+@pytest.mark.parametrize("beside", [".lock", "-wal", ".before-7.v6", ".replaced-20260101T000000Z", ".backup"])
+def test_a_store_that_is_gone_is_told_from_one_that_never_was(tmp_path: Path, beside: str, *, is_empty: bool) -> None:
+    path = tmp_path / "tocsin.db"
+    Path(f"{path}{beside}").write_text("something")
+    if is_empty:
+        path.touch()
+
+    with pytest.raises(StoreError, match=rf"there was one: .*{re.escape(beside)} is beside it; .* restore a backup"):
+        demand_no_remains(str(path))
+
+
+def test_the_last_backup_is_named_where_a_store_is_gone(tmp_path: Path) -> None:
+    path, backup = tmp_path / "tocsin.db", tmp_path / "elsewhere" / "monday.db"
+    backup.parent.mkdir()
+    backup.touch()
+    note_backup(f"sqlite:{path}", str(backup), 1)
+
+    with pytest.raises(StoreError, match=f"tocsin store restore {backup}"):
+        demand_no_remains(str(path))

@@ -80,6 +80,17 @@ def test_where_there_is_no_store_one_is_made(tmp_path: Path, installation: Insta
     assert (store_of(other).stat().st_mode & 0o777) == 0o600
 
 
+def test_a_restoring_that_failed_leaves_a_place_without_a_store_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    other = Installation(tmp_path / "elsewhere")
+    other.configure("")
+    (tmp_path / "bad.db").write_text("this is none")
+
+    assert other.call("store", "restore", str(tmp_path / "bad.db")).status == 3
+
+    assert other.call("watch", "add", "--no-check", "https://example.net/").status == 0
+
+
 def test_what_a_restoring_that_was_killed_left_behind_goes_with_the_next(
     installation: Installation, copy: Path
 ) -> None:

@@ -255,6 +255,12 @@ class Service:
         assert self._process.returncode is not None
         return self._process.returncode
 
+    async def ended(self) -> int:
+        """Wait until it ends by itself; returns its status."""
+        self._is_told = True
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._process.wait()
+
     def tell(self, number: signal.Signals) -> None:
         """Send a signal that does not end it."""
         self._process.send_signal(number)

@@ -140,3 +140,39 @@ async def test_what_changed_while_nobody_worked_is_found_after_the_start(
     await start()
 
     assert (await home.alert("changed", site.url("/a")))["data"]["rule"] == "T47"
+
+
+async def test_a_service_whose_log_was_taken_away_ends_and_the_next_one_knows_what_it_committed(
+    home: Home, site: Origin, start: Start
+) -> None:
+    home.configure(RARELY)
+    site.pages["/a"] = Page(OLD)
+    await home.watch(site.url("/a"))
+    service = await start()
+    await settle_in(home, site.url("/a"))
+
+    (home.folder / "tocsin.db-wal").unlink()
+    status = await service.ended()
+
+    assert status == 3
+    assert "tocsin.db-wal: removed while the store was in use" in home.log.read_text("utf-8")
+    await start()
+    await settle_in(home, site.url("/a"))
+    assert (await home.call("store", "check")).status == 0
+
+
+async def test_a_service_whose_lock_file_was_removed_makes_it_anew_and_stays_the_only_one(
+    home: Home, site: Origin, start: Start
+) -> None:
+    site.pages["/a"] = Page(OLD)
+    await home.watch(site.url("/a"))
+    service = await start()
+    await settle_in(home, site.url("/a"))
+
+    (home.folder / "tocsin.db.lock").unlink()
+    second = await home.call("run")
+    await home.hears("store.lock_removed")
+
+    assert second.status == 3
+    assert "is working on this store" in second.err
+    assert await service.stop() == 0

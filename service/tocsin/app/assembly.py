@@ -118,7 +118,9 @@ class Assembly:
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
         self._alerts = Alerts(settings.instance.name, self._chance, public_url=settings.http.public_url)
-        self._lease = Lease(store, settings.instance.name, settings.store.lease, self._clock, telemetry)
+        # Another process of the same name is another holder.
+        holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
+        self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
         counted = [CountedSink(sink, self.counts) for sink in sinks]
         self.bell = Bell()
         self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.errors import StaleClaim, StoreError
+from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.events import Happening
 from tocsin.model import SHARDS
 
@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from tocsin.model import Claim
     from tocsin.ports import Clock, Telemetry, WorkStore
 
+LOOK_S = 0.25
+"""How often the files of the store are looked at: what is written after one of them is gone is lost."""
+
 
 class Lease:
-    """Holds the claim in force; a claim lost to somebody else is claimed anew as soon as that one's lease ends."""
+    """Holds the claim in force; a claim that another holder took is claimed anew as soon as that one's lease ends.
+
+    holder  another name for each process: two of one name would take the claim from each other in turn
+    """
 
     def __init__(self, store: WorkStore, holder: str, length: timedelta, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._holder, self._length = store, holder, length
@@ -48,12 +54,28 @@ class Lease:
             await self._clock.sleep(self._length.total_seconds() / 5)
 
     async def keep(self) -> None:
-        """Lengthen the lease at a third of its length, until cancelled."""
+        """Lengthen the lease at a third of its length, and look at the store's files meanwhile, until cancelled.
+
+        Raises StoreLost: an engine whose store was removed or replaced has to end.
+        """
+        length_s = self._length.total_seconds()
+        renew_s = self._clock.monotonic() + length_s / 3
         while True:
-            await self._clock.sleep(self._length.total_seconds() / 3)
+            await self._clock.sleep(min(max(renew_s - self._clock.monotonic(), 0), LOOK_S))
             try:
+                await self._look()
+                if self._clock.monotonic() < renew_s:
+                    continue
+                renew_s = self._clock.monotonic() + length_s / 3
                 self._claim = await self._store.renew(self.claim, self._clock.now(), self._length)
             except StaleClaim:
                 await self.take()
+            except StoreLost:
+                raise
             except StoreError as exc:
                 self._telemetry.emit(Happening("claim.unrenewed", "error", {"error": str(exc)}))
+
+    async def _look(self) -> None:
+        if await self._store.keep_place():
+            told = {"mend": "leave the file beside the store, also where no service runs; it was made anew"}
+            self._telemetry.emit(Happening("store.lock_removed", "warning", told))

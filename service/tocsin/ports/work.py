@@ -43,6 +43,12 @@ class WorkStore(Protocol):
     async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
         """Lengthen the lease, same epoch. Raises StaleClaim if it was claimed anew meanwhile."""
 
+    async def keep_place(self) -> bool:
+        """Raise StoreLost if the store's files were removed or replaced; then nothing is written to it any more.
+
+        Returns whether the file that locks the store for this engine was gone, and was made anew. Cheap.
+        """
+
     async def foreign_revision(self) -> int | None:
         """The store's revision, if another process wrote since the last call; else None (cheap: data_version)."""
 

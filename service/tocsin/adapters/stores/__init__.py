@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -151,4 +152,5 @@ def _path_of(url: str) -> str:
     scheme, _, path = url.partition(":")
     if scheme != "sqlite" or not path:
         raise UsageError(f"store.url: {url!r} is no store that Tocsin knows; write sqlite:PATH (sqlite:tocsin.db)")
-    return path
+    # SQLite puts its log beside the file that a link leads to, and so do we with the lock.
+    return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - for a name that no file can have, too

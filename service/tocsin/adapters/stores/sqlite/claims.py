@@ -42,6 +42,11 @@ def renew(db: sqlite3.Connection, claim: Claim, until: Instant) -> Claim:
     return structs.replace(claim, until=until)
 
 
+def end_leases(db: sqlite3.Connection) -> None:
+    """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
+    db.execute(SQL["end_leases"])
+
+
 def require(db: sqlite3.Connection, claim: Claim) -> None:
     """Raise StaleClaim unless this claim is in force: a lease that ran out unnoticed still is."""
     if db.execute(SQL["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from datetime import timedelta
 
+    from tocsin.errors import StoreLost
+
 T = TypeVar("T")
 
 _MORE_THAN_FITS = 2**63
@@ -39,6 +41,8 @@ _CACHE_KIB = 8 * 1024
 # Readers look into that cache without a copy, a quarter of what picking due pages costs. What writes does not: its
 # pages are copied anyway.
 _MAPPED_BYTES = 2**31 - 2**16
+# A service that is about to end waits no longer for others.
+_SAVE_MS = 2000
 
 
 class Lane(aiosqlite.Connection):
@@ -47,6 +51,7 @@ class Lane(aiosqlite.Connection):
     def __init__(self, path: str, *, busy: timedelta, writes: bool) -> None:
         super().__init__(partial(connect, path, busy=busy, writes=writes), iter_chunk_size=STEP_ROWS)
         self.path = path
+        self._lost: StoreLost | None = None
 
     async def open(self) -> Self:
         """Start the thread and connect; where that fails, or is given up, the thread has ended when this raises."""
@@ -62,13 +67,25 @@ class Lane(aiosqlite.Connection):
         """Do this on the connection's thread.
 
         Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
-        Raises StoreError for whatever SQLite says, and once the connection was closed.
+        Raises StoreError for whatever SQLite says, once the connection was closed, and after `give_up`.
         """
         if self._connection is None:
             raise StoreError(f"{self.path}: the store was closed; open it again")
         with translated(self.path):
-            done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]  # as aiosqlite has it
+            done: T = await self._execute(self._checked, work, self._conn)  # type: ignore[no-untyped-call]  # as aiosqlite has it
             return done
+
+    def give_up(self, db: sqlite3.Connection, lost: StoreLost) -> None:
+        """Refuse all further work, since the store's files are no longer there; called on the connection's thread."""
+        self._lost = lost
+        if lost.keeps_log:
+            with suppress(sqlite3.Error):  # the log stays as it is; closing the connection tries once more
+                save_log(db)
+
+    def _checked(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
+        if self._lost is not None:
+            raise self._lost
+        return work(db)
 
 
 @asynccontextmanager
@@ -167,6 +184,12 @@ def sync_log(db: sqlite3.Connection) -> None:
             os.fsync(log)
         finally:
             os.close(log)
+
+
+def save_log(db: sqlite3.Connection) -> None:
+    """Copy what was committed from the log into the store's file, as far as no reader still needs what is there."""
+    db.execute(f"pragma busy_timeout = {_SAVE_MS}")
+    db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
 def begin_anew(db: sqlite3.Connection) -> None:

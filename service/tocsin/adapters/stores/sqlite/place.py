@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tocsin.adapters.stores.sqlite.faults import reached
-from tocsin.errors import StoreError, StoreLocked
+from tocsin.errors import StoreError, StoreLocked, StoreLost
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = frozenset(
@@ -61,6 +61,46 @@ def file_system_of(folder: str, mountinfo: str) -> str:
     return kind
 
 
+def demand_no_remains(path: str) -> None:
+    """Raise StoreError if a store is gone, or its file is empty, and what lies beside shows that there was one.
+
+    A service that made a new one would go on with an empty list. SQLite itself removes the log of an empty file.
+    """
+    with reached(path):
+        if size_of(path):
+            return
+        log = [f"{path}-wal"] if size_of(f"{path}-wal") else []
+        copies = sorted((file for file in _copies_of(path) if file.is_file()), key=lambda file: file.stat().st_mtime)
+        marks = [mark for mark in (lock_file(path), f"{path}.backup") if Path(mark).exists()]
+        remains = [*log, *marks, *(str(copy) for copy in copies if copy.name.startswith(Path(path).name))]
+    if not remains:
+        return
+    is_what = "empty (0 bytes)" if Path(path).exists() else "gone"
+    copy = copies[-1] if copies else "FILE"
+    raise StoreError(
+        f"{path}: the store is {is_what}, but there was one: {', '.join(remains)} "
+        f"{'is' if len(remains) == 1 else 'are'} beside it; put its file back, or restore a backup: "
+        f"tocsin store restore {copy}; to begin with an empty list, move these files away first"
+    )
+
+
+def _copies_of(path: str) -> list[Path]:
+    """Find what may be a copy of a store: those that Tocsin keeps beside it, and the last backup."""
+    from tocsin.adapters.stores import kept_copies, last_backup  # noqa: PLC0415 - that package opens this one
+
+    url = f"sqlite:{path}"
+    noted = last_backup(url)
+    return [*kept_copies(url), *([Path(noted[1])] if noted else [])]
+
+
+def size_of(path: str) -> int:
+    """The bytes of a file; 0 if there is none."""
+    try:
+        return Path(path).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def make_file(path: str) -> None:
     """Make an empty file for a store, unless there is one; raises StoreError where none can be made."""
     with reached(path):
@@ -77,67 +117,151 @@ def identity_of(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def demand_same(path: str, identity: tuple[int, int] | None) -> None:
-    """Raise StoreError unless the file of this name still is the one that was opened."""
-    with reached(path):
-        if identity_of(path) != identity:
-            raise StoreError(
-                f"{path}: the store was moved or deleted while in use; put it back, or stop and restore a backup"
-            )
+class StoreFiles:
+    """The files of an open store: itself, its write-ahead log, and the index of that log.
 
-
-class EngineLock:
-    """The right to be the one engine of a store: an flock on a file beside it, with the holder's pid inside.
-
-    It ends with the process, however that ends; the file stays, for removing it would let two hold it.
+    SQLite keeps using a file that was removed or replaced under it: what it writes from then on is lost, and another
+    process that opens the store by name damages it.
     """
 
     def __init__(self, path: str) -> None:
-        self._file = _lock_file(path)
-        with reached(self._file):
-            self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path = path
+        with reached(path):
+            self._known = {ending: identity_of(path + ending) for ending in ("", "-wal", "-shm")}
+
+    def fault(self) -> StoreLost | None:
+        """Return what happened to the files since, or None if all are the ones that were opened."""
         try:
-            taken, holder = self._take(), _read_pid(self._fd)
+            now = {ending: identity_of(self._path + ending) for ending in self._known}
         except OSError as exc:
+            return StoreLost(f"{self._path}: cannot be reached any more: {exc.strerror}; {_AS_IT_WAS}", keeps_log=False)
+        changed = [ending for ending, known in self._known.items() if known is not None and now[ending] != known]
+        if not changed:
+            return None
+        # Where no other process can have written since, the log still goes into the store's file, wherever that is now.
+        keeps_log = "-shm" not in changed and now["-wal"] in (None, self._known["-wal"])
+        if "" in changed:
+            did = "replaced by another file" if now[""] else "moved or removed"
+            return StoreLost(f"{self._path}: the store was {did} while in use; {_AS_IT_WAS}", keeps_log=keeps_log)
+        names = " and ".join(f"{self._path}{ending}" for ending in changed)
+        did = "replaced" if any(now[ending] for ending in changed) else "removed"
+        return StoreLost(
+            f"{names}: {did} while the store was in use, of which it is a part; "
+            "leave these files alone, start again, and run `tocsin store check`",
+            keeps_log=keeps_log,
+        )
+
+
+_AS_IT_WAS = "put back the file that was there and start again, or restore a backup: tocsin store restore FILE"
+
+
+class EngineLock:
+    """The right to be the one engine of a store.
+
+    It is an flock on a file beside the store, with the holder's pid inside, and another one on the store itself: the
+    file beside it can be removed, and a store can have a second name. Both end with the process, however that ends.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path, self._file = path, lock_file(path)
+        self._fd = self._opened()
+        # Closing any descriptor of the store ends SQLite's own locks in this process: this one is closed last of all.
+        self._store_fd = -1
+        try:
+            self._take()
+        except BaseException:
+            self._close()
+            raise
+
+    def renew(self) -> bool:
+        """Take the lock file again where it was removed or replaced; returns whether that was done."""
+        with reached(self._file):
+            if self._is_ours():
+                return False
+            fd = self._opened()
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                # Of another process that is about to find the store itself locked.
+                os.close(fd)
+                return False
             os.close(self._fd)
+            self._fd = fd
+            self._write_pid()
+        return True
+
+    def release(self, *, forget: bool = False) -> None:
+        """Give it up; twice is once. Comes after all connections of this process to the store are closed.
+
+        forget  remove the file, too: no store came to be there
+        """
+        if self._fd >= 0:
+            os.ftruncate(self._fd, 0)
+            if forget and self._is_ours():
+                Path(self._file).unlink()
+            self._close()
+
+    def _take(self) -> None:
+        try:
+            while not self._flock():
+                # Removed while we waited for it: another process may hold its successor.
+                os.close(self._fd)
+                self._fd = self._opened()
+            self._lock_store()
+        except OSError as exc:
             raise StoreError(
                 f"{self._file}: cannot be locked: {exc.strerror}; name a file on a local disk in store.url"
             ) from exc
-        if not taken:
-            os.close(self._fd)
-            raise StoreLocked(path, holder)
-        try:
-            with reached(self._file):
-                os.ftruncate(self._fd, os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0))
-        except StoreError:
-            os.close(self._fd)
-            raise
+        with reached(self._file):
+            self._write_pid()
 
-    def _take(self) -> bool:
+    def _flock(self) -> bool:
+        """Lock the file beside the store; False if it is not the one of this name any more. Raises StoreLocked."""
         for _ in range(_LOOKS):
             try:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if _is_alive(_read_pid(self._fd)):
-                    return False
+                    break
                 # A holder writes its pid at once: this is `is_held` having a look.
                 time.sleep(_LOOK_S)
             else:
-                return True
-        return False
+                return self._is_ours()
+        raise StoreLocked(self._path, _read_pid(self._fd))
 
-    def release(self) -> None:
-        """Give it up; twice is once."""
-        if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = -1
+    def _lock_store(self) -> None:
+        """Lock the store itself, if it is there. Raises StoreLocked."""
+        try:
+            self._store_fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return
+        try:
+            fcntl.flock(self._store_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreLocked(self._path, None) from None
+
+    def _opened(self) -> int:
+        with reached(self._file):
+            return os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def _is_ours(self) -> bool:
+        held = os.fstat(self._fd)
+        return identity_of(self._file) == (held.st_dev, held.st_ino)
+
+    def _write_pid(self) -> None:
+        os.ftruncate(self._fd, os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0))
+
+    def _close(self) -> None:
+        for fd in (self._fd, self._store_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._store_fd = -1
 
 
 def is_held(path: str) -> bool:
     """Tell whether an engine holds a store."""
     try:
-        fd = os.open(_lock_file(path), os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(lock_file(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # never held so far
         return False
     try:
@@ -153,7 +277,8 @@ def _is_alive(pid: int | None) -> bool:
     return pid is not None and Path(f"/proc/{pid}").exists()
 
 
-def _lock_file(path: str) -> str:
+def lock_file(path: str) -> str:
+    """Name the file beside a store that its engine locks."""
     return f"{path}.lock"
 
 

@@ -20,7 +20,7 @@ from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.invariants import findings
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations, version_of
-from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network
+from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network, size_of
 from tocsin.errors import StoreError, StoreTooNew
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _opened(path: str, busy: timedelta) -> sqlite3.Connection:
         with Path(path).open("rb") as file:
             head = file.read(100)
             size = file.seek(0, os.SEEK_END)
-        has_log = _size_of(f"{path}-wal") > 0
+        has_log = size_of(f"{path}-wal") > 0
     if not head.startswith(_MAGIC):
         raise StoreError(f"{path}: no backup of a store; name another file")
     page_bytes = int.from_bytes(head[16:18], "big")
@@ -89,13 +89,6 @@ def _opened(path: str, busy: timedelta) -> sqlite3.Connection:
         raise StoreError(f"{path}: cut off, {size:,} of {pages * page_bytes:,} bytes are there; take another backup")
     mode = "mode=ro" if has_log else "mode=ro&immutable=1"
     return connect(f"file:{quote(str(Path(path).absolute()))}?{mode}", busy=busy, writes=False, uri=True)
-
-
-def _size_of(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 class Restore:
@@ -122,7 +115,7 @@ class Restore:
         """Verify, copy, migrate the copy, verify that, and give it the store's name. Raises StoreError."""
         refuse_network(self._target)
         with reached(self._target):
-            is_there = _size_of(self._target) > 0
+            is_there = size_of(self._target) > 0
             if is_there and Path(self._source).samefile(self._target):
                 raise StoreError(f"{self._source}: this is the store itself; name a backup of it")
         if is_there and not self._replace:
@@ -137,7 +130,7 @@ class Restore:
         finally:
             for ending in ("", *_BESIDE):
                 Path(self._part + ending).unlink(missing_ok=True)
-            lock.release()
+            lock.release(forget=not size_of(self._target))
 
     def _sweep(self) -> None:
         """Remove what a restoring left that was killed: under the lock there is no other one."""

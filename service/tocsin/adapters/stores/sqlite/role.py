@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import timedelta
 
+    from tocsin.adapters.stores.sqlite.place import EngineLock, StoreFiles
     from tocsin.settings import SignalSettings
 
 T = TypeVar("T")
@@ -30,18 +31,18 @@ LAST: Final = 1 << 62
 class Options(Struct, frozen=True):
     """How a store was opened; see `open_store`.
 
-    identity  of its file, from `place.identity_of`
-    engine    it was opened as the engine's own
+    files     of the store, as they were when it was opened
+    lock      the engine's, if it was opened as the engine's own
     timer     seconds, of which the length of a step is known
     """
 
     path: str
-    identity: tuple[int, int] | None
+    files: StoreFiles
     history: bool
     gather: timedelta
     storms: SignalSettings
     busy: timedelta
-    engine: bool = False
+    lock: EngineLock | None = None
     timer: Callable[[], float] = time.monotonic
 
 

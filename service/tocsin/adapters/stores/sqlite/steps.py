@@ -115,5 +115,5 @@ class SteppingRole(Role):
         self._edited_here = True
 
     async def _rest(self, held_s: float) -> None:
-        if not self._options.engine and await self._reader.run(lambda _: is_held(self._options.path)):
+        if self._options.lock is None and await self._reader.run(lambda _: is_held(self._options.path)):
             await asyncio.sleep(min(max(held_s, _LEAST_REST_S), _LONGEST_REST_S))

@@ -13,6 +13,7 @@ from tocsin.adapters.stores.sqlite.alerts import AlertRole
 from tocsin.adapters.stores.sqlite.attention import AttentionRole
 from tocsin.adapters.stores.sqlite.browsing import BrowseRole
 from tocsin.adapters.stores.sqlite.care import CareRole
+from tocsin.adapters.stores.sqlite.claims import end_leases
 from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.figures import FigureRole
@@ -20,7 +21,14 @@ from tocsin.adapters.stores.sqlite.items import ItemRole
 from tocsin.adapters.stores.sqlite.jobs import JobRole
 from tocsin.adapters.stores.sqlite.keep import keep_before_migration
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
-from tocsin.adapters.stores.sqlite.place import EngineLock, identity_of, make_file, refuse_network
+from tocsin.adapters.stores.sqlite.place import (
+    EngineLock,
+    StoreFiles,
+    demand_no_remains,
+    make_file,
+    refuse_network,
+    size_of,
+)
 from tocsin.adapters.stores.sqlite.question_lists import QuestionListRole
 from tocsin.adapters.stores.sqlite.render_queue import RenderRole
 from tocsin.adapters.stores.sqlite.role import Options
@@ -103,13 +111,17 @@ async def open_sqlite(
     """Open a store; see `open_store`."""
     _demand_place(path, create=create)
     async with AsyncExitStack() as opened:
+        if engine and not size_of(path):
+            # Whole before it is locked: an empty file beside a lock is a store that was lost.
+            async with open_lane(path, busy=busy, writes=True) as first:
+                await first.run(lambda db: _prepare(db, path, engine=False, busy=busy))
         lock = EngineLock(path) if engine else None
         if lock is not None:
             opened.callback(lock.release)
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
-        await writer.run(lambda db: _prepare(db, path, may_migrate=engine, busy=busy))
+        await writer.run(lambda db: _prepare(db, path, engine=engine, busy=busy))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
-        options = Options(path, identity_of(path), history, gather, storms, busy, engine, timer)
+        options = Options(path, StoreFiles(path), history, gather, storms, busy, lock, timer)
         return SqliteStore(writer, reader, options, opened.pop_all())
 
 
@@ -143,17 +155,20 @@ def _demand_file(path: str, *, create: bool) -> None:
         raise StoreError(f"{path}: there is no folder {file.parent}; make it, or name another file in store.url")
     if file.is_dir():
         raise StoreError(f"{path}: a folder; name a file in store.url")
+    demand_no_remains(path)
     if not create and not file.exists():
         raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
 
 
-def _prepare(db: sqlite3.Connection, path: str, *, may_migrate: bool, busy: timedelta) -> None:
-    """Make a new store whole, bring an older one up to date if we may, and refuse the rest."""
+def _prepare(db: sqlite3.Connection, path: str, *, engine: bool, busy: timedelta) -> None:
+    """Make a new store whole, bring an older one up to date as an engine may, and refuse the rest."""
     version = version_of(db, path)
     # Only now: a database of another program was left as it is.
     write_ahead(db)
-    if may_migrate or version == 0:
+    if engine or version == 0:
         keep_before_migration(path, version, busy)
         for _ in apply_migrations(db, path):
             pass
     demand_current(db, path)
+    if engine:
+        end_leases(db)

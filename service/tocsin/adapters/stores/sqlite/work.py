@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite import claims
 from tocsin.adapters.stores.sqlite.codec import read_ids, read_object, read_report, to_json
 from tocsin.adapters.stores.sqlite.launch import LaunchRole
-from tocsin.adapters.stores.sqlite.place import demand_same
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sqlite.requests import want_pages
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sqlite.role import Options
     from tocsin.adapters.stores.sqlite.steps import Pace
     from tocsin.adapters.stores.sqlite.tasks import TaskRows
     from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
@@ -48,12 +46,23 @@ class WorkRole(LaunchRole):
         """Lengthen the lease, same epoch. Raises StaleClaim."""
         return await self._write(lambda db: claims.renew(db, claim, now + to_us(lease)))
 
-    async def foreign_revision(self) -> int | None:
-        """The store's revision, if there was an edit since the last call, or no call yet; else None.
+    async def keep_place(self) -> bool:
+        """Raise StoreLost unless the store's files are those that were opened; then nothing is written any more.
 
-        Raises StoreError if the store's file is no longer the one that was opened.
+        Returns whether the engine's lock file was gone, and was made anew.
         """
-        look = partial(_read_revision, seen=self._seen_version, options=self._options)
+        return await self._writer.run(self._keep_place)
+
+    def _keep_place(self, db: sqlite3.Connection) -> bool:
+        lost = self._options.files.fault()
+        if lost is not None:
+            self._writer.give_up(db, lost)
+            raise lost
+        return self._options.lock is not None and self._options.lock.renew()
+
+    async def foreign_revision(self) -> int | None:
+        """The store's revision, if there was an edit since the last call, or no call yet; else None."""
+        look = partial(_read_revision, seen=self._seen_version)
         version, revision = await self._writer.run(look)
         edited, self._edited_here = self._edited_here, False
         if version == self._seen_version and not edited:
@@ -238,8 +247,7 @@ def _want_step(db: sqlite3.Connection, *, request: int, query: str, place: dict[
     return max((row[0] for row in rows), default=0)
 
 
-def _read_revision(db: sqlite3.Connection, *, seen: int | None, options: Options) -> tuple[int, int | None]:
-    demand_same(options.path, options.identity)
+def _read_revision(db: sqlite3.Connection, *, seen: int | None) -> tuple[int, int | None]:
     version: int = db.execute("pragma data_version").fetchone()[0]
     return version, None if version == seen else _revision(db)
 
