@@ -210,10 +210,8 @@ def test_C06_a_record_is_found_however_it_is_written(robots: str) -> None:
         "Disallow: /x",
         "User-agent: tocsin\nUser-agent: *\nDisallow:",
         "User-agent: *\nDisallow: /x\nUser-agent: tocsin",
-        "User-agent: *\nDisallow: /x\nUser-agent: toc\nDisallow: /y",
         "User-agent: sin\nDisallow: /x",
         "User-agent: tocsin-images\nDisallow: /x",
-        "User-agent: toc\nDisallow: /x\nUser-agent: tocs\nAllow: /",
         "User-agent: /1.0\nDisallow: /x",
         "User-agent:\nDisallow: /x",
         "User-agent: tocsin\nCrawl-delay: 3\nUser-agent: *\nDisallow: /x",
@@ -221,6 +219,54 @@ def test_C06_a_record_is_found_however_it_is_written(robots: str) -> None:
 )
 def test_LM37_what_was_said_to_others_does_not_concern_us(robots: str) -> None:
     assert is_allowed(robots, "/x")
+
+
+@pytest.mark.parametrize("name", ["t", "toc", "tocsi", "toc*", "TOCS/2.0"])
+@pytest.mark.parametrize(
+    ("of_all", "of_the_beginning", "allowed"),
+    [
+        ("Disallow: /", "Allow: /x", False),
+        ("Disallow: /", "Disallow:", False),
+        ("Disallow: /x", "Disallow: /y", False),
+        ("Allow: /x", "Disallow: /", False),
+        ("Disallow:", "Disallow: /x", False),
+        ("Disallow: /y", "Disallow: /y\nAllow: /x", True),
+        ("Disallow: /", "Crawl-delay: 1", False),
+    ],
+)
+def test_a_record_named_by_the_beginning_of_our_name_may_forbid_and_never_allows(
+    name: str, of_all: str, of_the_beginning: str, *, allowed: bool
+) -> None:
+    records = [f"User-agent: *\n{of_all}\n", f"User-agent: {name}\n{of_the_beginning}\n"]
+
+    assert is_allowed("".join(records), "/x") is allowed
+    assert is_allowed("".join(reversed(records)), "/x") is allowed
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_several_such_records_none_allows_what_another_forbids(order: int) -> None:
+    records = ["User-agent: toc\nDisallow: /x\n", "User-agent: tocs\nAllow: /x\n", "User-agent: *\nAllow: /\n"]
+    robots = "".join(records[::order])
+
+    ruling = parse_robots(robots.encode()).allows("tocsin", f"{SITE}/x")
+
+    assert (ruling.allowed, "User-agent: toc" in (ruling.rule or "")) == (False, True)
+
+
+@pytest.mark.parametrize("beginning", ["Disallow: /", "Crawl-delay: 9"])
+def test_where_a_record_has_our_whole_name_no_other_one_is_for_us(beginning: str) -> None:
+    rules = parse_robots(f"User-agent: toc\n{beginning}\nUser-agent: Tocsin\nAllow: /\n".encode())
+
+    assert rules.allows("tocsin", f"{SITE}/x").allowed
+    assert rules.crawl_delay("tocsin") is None
+
+
+def test_the_longest_crawl_delay_that_may_be_for_us_is_kept() -> None:
+    rules = parse_robots(
+        b"User-agent: *\nCrawl-delay: 2\nUser-agent: toc\nCrawl-delay: 5\nUser-agent: x\nCrawl-delay: 9"
+    )
+
+    assert rules.crawl_delay("tocsin") == 5
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _MOST_AGENTS = 8
+_WORD = re.compile(r"[\w-]+")
 _OK, _CLIENT_ERRORS, _SERVER_ERRORS, _TOO_MANY_REQUESTS = 200, 400, 500, 429
 
 
@@ -82,8 +84,15 @@ class AgentRules:
     size         how many rules these are
     """
 
-    def __init__(self, records: Sequence[tuple[Record, Line]]) -> None:
-        self.crawl_delay = max((delay for record, _ in records for delay in record.delays), default=None)
+    def __init__(self, records: Sequence[tuple[Record, Line]], also_forbidding: Sequence[AgentRules] = ()) -> None:
+        """Take the records that are for the robot.
+
+        also_forbidding  of the records that may be for it: what they forbid is forbidden, what they allow says nothing
+        """
+        self._also_forbidding = also_forbidding
+        delays = [delay for record, _ in records for delay in record.delays]
+        delays += [rules.crawl_delay for rules in also_forbidding if rules.crawl_delay is not None]
+        self.crawl_delay: float | None = max(delays, default=None)
         self._prefixes: dict[str, _Rule] = {}
         self._exact: dict[str, _Rule] = {}
         self._wild: list[tuple[_Rule, Pattern]] = []
@@ -92,10 +101,20 @@ class AgentRules:
                 self._add(line, named)
         self._lengths = tuple(sorted({len(prefix) for prefix in self._prefixes}))
         self._wild.sort(key=lambda found: found[0][:2], reverse=True)
-        self.size = len(self._prefixes) + len(self._exact) + len(self._wild)
+        self.size: int = (
+            len(self._prefixes) + len(self._exact) + len(self._wild) + sum(each.size for each in also_forbidding)
+        )
 
     def allows(self, url: str) -> Ruling:
-        """Say whether the robot may ask for this URL, which is absolute: the rule with most octets says, or nobody."""
+        """Say whether the robot may ask for this URL, which is absolute: the rule with most octets decides, if any."""
+        ruling = self._rule(url)
+        for rules in self._also_forbidding if ruling.allowed else ():
+            other = rules.allows(url)
+            if not other.allowed:
+                return other
+        return ruling
+
+    def _rule(self, url: str) -> Ruling:
         path = path_of(url)
         if path.partition("?")[0] == "/robots.txt":
             return ALLOWED
@@ -146,7 +165,7 @@ class RobotsRules:
         if found is None:
             if len(self._of_agent) >= _MOST_AGENTS:
                 self._of_agent.clear()
-            found = self._of_agent[name] = AgentRules(_records_for(name, self._records))
+            found = self._of_agent[name] = _rules_for(name, self._records)
         return found
 
     def allows(self, agent: str, url: str) -> Ruling:
@@ -202,19 +221,19 @@ def _better(one: _Rule | None, other: _Rule | None) -> _Rule | None:
     return other if other[:2] > one[:2] else one
 
 
-def _records_for(agent: str, records: Sequence[Record]) -> list[tuple[Record, Line]]:
-    """Find the records that name this robot by the longest name, or else those for every robot."""
+def _rules_for(agent: str, records: Sequence[Record]) -> AgentRules:
+    """Find the records that name this robot, by the longest of its names, or else those for every robot.
+
+    Records whose name is only the beginning of one of its names may forbid beside those for every robot, never allow:
+    to RFC 9309 (2.2.1) they are for another robot, to text 001 they are for this one.
+    """
     naming: dict[str, list[tuple[Record, Line]]] = defaultdict(list)
     for record in records:
         for name, line in dict(record.names).items():
             naming[name].append((record, line))
-    best = max((name for name in naming if name != "*" and _is_named(agent, name)), key=len, default="*")
-    return naming.get(best, [])
-
-
-def _is_named(agent: str, name: str) -> bool:
-    """Say whether a name stands in what a robot calls itself, from the beginning of a word on."""
-    at = agent.find(name)
-    while at > 0 and (agent[at - 1].isalnum() or agent[at - 1] in "-_"):
-        at = agent.find(name, at + 1)
-    return at >= 0
+    words = _WORD.findall(agent)
+    whole = max((name for name in naming if name in words), key=len, default=None)
+    if whole is not None:
+        return AgentRules(naming[whole])
+    beginnings = [name for name in naming if any(word.startswith(name) for word in words)]
+    return AgentRules(naming.get("*", []), [AgentRules(naming[name]) for name in beginnings])
