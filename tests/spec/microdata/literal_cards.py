@@ -72,7 +72,7 @@ def _of_item(name: str, subitem: Item, parameters: list[tuple[str, str]]) -> str
     else:
         value = _collect_first("value", subitem)
     types = _named("type", subitem)
-    if types and isinstance(types[0].value, str) and re.fullmatch("[0-9A-Za-z]*", types[0].value):
+    if types and isinstance(types[0].value, str) and re.fullmatch("[0-9A-Za-z]+", types[0].value):
         parameters.append(("TYPE", types[0].value))
     return value
 

@@ -114,6 +114,13 @@ def test_VC16_of_other_items_the_value_counts_and_a_plain_type() -> None:
     assert lines(html) == ["TEL;TYPE=work:+1\\,2", "REV:2008-07-20T21:00:00+01:00", "EMAIL:"]
 
 
+def test_VC16_an_empty_type_is_no_type() -> None:
+    html = "<p itemprop=email itemscope><b itemprop=type></b><b itemprop=value>a@b.example</b></p>"
+
+    assert lines(html) == ["EMAIL:a@b.example"]
+    assert lines(html.replace("email", "adr")) == ["ADR:;;;;;;"]
+
+
 @pytest.mark.parametrize(
     ("html", "line"),
     [

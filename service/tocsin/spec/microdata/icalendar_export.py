@@ -19,7 +19,7 @@ from tocsin.spec.microdata.icalendar_times import (
     to_clock,
     write_zone,
 )
-from tocsin.spec.microdata.lines import Budget, clean, each_line, escape, is_name, is_passed_on
+from tocsin.spec.microdata.lines import Budget, clean, each_line, escape, fold_octets, is_name, is_passed_on
 from tocsin.spec.microdata.recurrence import fit_rule, is_by_clock, read_rule
 from tocsin.spec.microdata.vevent import parse_duration
 
@@ -80,6 +80,11 @@ class ExportedEvents(Events):
         self._start = _NO_TIME
         self._clock = 0
         self._zones: dict[int, None] = {}
+
+    @staticmethod
+    def fold(line: str) -> str:
+        """Break a long line."""
+        return fold_octets(line)
 
     def name_calendar(self, sheet: Sheet) -> None:
         """Call the calendar by the page's title, where it has one: programs show that beside a subscription.

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.microdata.lines import each_line, escape
+from tocsin.spec.microdata.lines import each_line, escape, fold_letters
 from tocsin.spec.microdata.values import Kind
 
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ class Events:
         self._budget = budget
         self.unfit: Counter[str] = Counter()
         self._stamp = f"{now:%Y%m%dT%H%M%SZ}"
+
+    @staticmethod
+    def fold(line: str) -> str:
+        """Break a long line."""
+        return fold_letters(line)
 
     def name_calendar(self, sheet: Sheet) -> None:
         """Say what the calendar is called; to the letter it has no name."""

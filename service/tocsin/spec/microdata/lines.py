@@ -10,9 +10,12 @@ from tocsin.spec.infrastructure.urls import is_absolute_url
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
     from tocsin.spec.microdata.values import Item, Property
+
+    Fold: TypeAlias = Callable[[str], str]
 
 MOST_LETTERS: Final = 8 * 2**20
 """So long a file may become, about; what is beyond is left out, and said to be."""
@@ -71,25 +74,29 @@ class Budget:
 
 
 class Sheet:
-    """Lines as they are written; sheets of one file share its budget."""
+    """Lines as they are written; sheets of one file share its budget.
 
-    def __init__(self, budget: Budget) -> None:
+    fold  how long lines are broken: `fold_octets` or `fold_letters`
+    """
+
+    def __init__(self, budget: Budget, fold: Fold) -> None:
         self.budget = budget
+        self._fold = fold
         self._lines: list[str] = []
 
     def frame(self, name: str, value: str) -> None:
         """Add a line that nothing is complete without, whatever the budget; the value as it stands in the file."""
-        self._lines.append(write_line(name, value))
+        self._lines.append(write_line(name, value, fold=self._fold))
 
     def add(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
         """Add a line, unless the budget is spent; the value as it stands in the file."""
         if self.budget.spend(len(name) + len(value) + 3):
-            self._lines.append(write_line(name, value, parameters))
+            self._lines.append(write_line(name, value, parameters, fold=self._fold))
 
     def demand(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
         """Add a line as `add` does, but even where the budget is spent."""
         self.budget.spend(len(name) + len(value) + 3)
-        self._lines.append(write_line(name, value, parameters))
+        self._lines.append(write_line(name, value, parameters, fold=self._fold))
 
     @property
     def text(self) -> str:
@@ -133,7 +140,7 @@ def tell_unfit(unfit: Counter[str], of: str) -> tuple[str, ...]:
     return (f"values that {of} do not take are left out: {', '.join(said)}",)
 
 
-def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
+def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = (), *, fold: Fold) -> str:
     """Write one line, folded, with its end.
 
     value   as it stands in the file, escaped where it must be
@@ -144,8 +151,27 @@ def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = ()
     return fold(line if line.isascii() else _SURROGATE.sub("\ufffd", line))
 
 
-def fold(line: str) -> str:
-    """Fold a line after 75 code points, and what follows after 74 (C-15); with its end."""
+def fold_octets(line: str) -> str:
+    """Fold a line so that none is longer than 75 octets in UTF-8, and no letter is in two lines; with its end.
+
+    Source  RFC 5545, 3.1; RFC 2426, 2.6
+    """
+    if line.isascii():
+        return fold_letters(line)
+    octets = line.encode()
+    parts: list[bytes] = []
+    start, longest = 0, _FIRST_LINE
+    while len(octets) - start > longest:
+        end = start + longest
+        while octets[end] & 0xC0 == 0x80:  # noqa: PLR2004 - an octet that goes on with a letter of UTF-8
+            end -= 1
+        parts.append(octets[start:end])
+        start, longest = end, _NEXT_LINE
+    return b"\r\n ".join((*parts, octets[start:])).decode() + "\r\n"
+
+
+def fold_letters(line: str) -> str:
+    """Fold a line after 75 code points, and what follows after 74, as text 003 has it (C-15); with its end."""
     if len(line) <= _FIRST_LINE:
         return line + "\r\n"
     rest = [line[at : at + _NEXT_LINE] for at in range(_FIRST_LINE, len(line), _NEXT_LINE)]

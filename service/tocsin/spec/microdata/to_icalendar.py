@@ -32,7 +32,7 @@ def write_calendar(
         return Written(None)
     budget = Budget()
     writer = (Events if profile == "text" else ExportedEvents)(data, budget, now)
-    head, body = _begin(writer, budget, product), Sheet(budget)
+    head, body = _begin(writer, budget, product), Sheet(budget, writer.fold)
     writer.meet(events)
     untold = written = 0
     undated: list[tuple[int, Item]] = []
@@ -72,7 +72,7 @@ def find_events(data: Microdata) -> tuple[Item, ...]:
 
 
 def _begin(writer: Events, budget: Budget, product: str) -> Sheet:
-    sheet = Sheet(budget)
+    sheet = Sheet(budget, writer.fold)
     sheet.frame("BEGIN", "VCALENDAR")
     sheet.frame("PRODID", escape(product))
     sheet.frame("VERSION", "2.0")

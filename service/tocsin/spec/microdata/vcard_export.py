@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from tocsin.spec.infrastructure.datetimes import is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.hcard import NAME_PARTS, is_on_earth, is_valid_tz
-from tocsin.spec.microdata.lines import clean, each_line, escape, is_name, is_passed_on
+from tocsin.spec.microdata.lines import clean, each_line, escape, fold_octets, is_name, is_passed_on
 from tocsin.spec.microdata.values import Kind
 from tocsin.spec.microdata.vcard_text import Cards
 from tocsin.spec.microdata.written_times import normalise
@@ -37,6 +37,11 @@ _INITIAL = re.compile(r"\w\.?")
 
 class ExportedCards(Cards):
     """Writes the cards of one page as today's readers take them."""
+
+    @staticmethod
+    def fold(line: str) -> str:
+        """Break a long line."""
+        return fold_octets(line)
 
     def _write_body(self, card: Item, sheet: Sheet) -> None:
         told = self._write_head(card, sheet)
@@ -108,9 +113,6 @@ class ExportedCards(Cards):
 
     def _each_text(self, item: Item, name: str) -> Iterator[str]:
         return filter(None, map(clean, super()._each_text(item, name)))
-
-    def _type_of(self, item: Item) -> list[tuple[str, str]]:
-        return [pair for pair in super()._type_of(item) if pair[1]]
 
     def _infer_formatted(self, card: Item) -> str:
         """Say what to call somebody whose page does not: by the parts of the name, the organisation, or else.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.microdata.hcard import ADDRESS_LISTS, ADDRESS_PARTS, NAME_PARTS
-from tocsin.spec.microdata.lines import Sheet, each_line, escape
+from tocsin.spec.microdata.lines import Sheet, each_line, escape, fold_letters
 from tocsin.spec.microdata.values import HCARD, Kind
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 8
 """So many cards one within the other are written: with each, all that was escaped within is escaped once more."""
 
-_PLAIN_TYPE = re.compile("[0-9A-Za-z]*")
+_PLAIN_TYPE = re.compile("[0-9A-Za-z]+")
 
 
 class Cards:
@@ -35,9 +35,14 @@ class Cards:
         self._open: list[Item] = []
         self.unfit: Counter[str] = Counter()
 
+    @staticmethod
+    def fold(line: str) -> str:
+        """Break a long line."""
+        return fold_letters(line)
+
     def write(self, card: Item) -> str:
         """Write one card; what the budget no longer holds is left out, but its frame is whole."""
-        sheet = Sheet(self._budget)
+        sheet = Sheet(self._budget, self.fold)
         self._open.append(card)
         sheet.frame("BEGIN", "VCARD")
         sheet.frame("PROFILE", "VCARD")
@@ -96,7 +101,10 @@ class Cards:
         return self.write(agent)
 
     def _type_of(self, item: Item) -> list[tuple[str, str]]:
-        """Give the first type, where that is a plain word (VC-13, VC-16)."""
+        """Give the first type, where that is a plain word (VC-13, VC-16).
+
+        Deviation: an empty one, whose letters are all plain, gives no `TYPE=` without a value, which no reader takes.
+        """
         text = self._first_text(item, "type")
         return [("TYPE", text)] if text is not None and _PLAIN_TYPE.fullmatch(text) else []
 
