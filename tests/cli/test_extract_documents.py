@@ -47,7 +47,6 @@ def written(installation: Installation, *arguments: str) -> tuple[bytes, str]:
         ("ical", "export"),
         ("ical", "text"),
         ("turtle", "export"),
-        ("turtle", "note"),
         ("ntriples", "export"),
         ("jsonld", "export"),
         ("atom", "export"),

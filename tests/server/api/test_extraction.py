@@ -194,7 +194,7 @@ async def test_what_is_no_page_is_not_said_to_have_nothing(api: Api, form: str) 
 
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize(
-    "asked", ["vcard?profile=note", "atom?profile=living", "turtle?item=1", "links?profile=text", "meta?item=all"]
+    "asked", ["vcard?profile=living", "atom?profile=living", "turtle?item=1", "links?profile=text", "meta?item=all"]
 )
 async def test_what_a_form_does_not_have_is_refused_before_anything_is_asked_for(api: Api, asked: str) -> None:
     problem = await api.refused("GET", f"{AT}/{asked}")

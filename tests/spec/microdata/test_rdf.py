@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +11,8 @@ from tocsin.spec.html.tree import read_tree
 from tocsin.spec.microdata import rdf_terms
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.rdf_formats import write_rdf
-from tocsin.spec.microdata.rdf_note import read_note_triples
 from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Statements, Triples
 from tocsin.spec.microdata.to_rdf import read_triples, to_triples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ADDRESS = "https://harbour.example/boats/tern.html"
 HTML = "text/html; charset=utf-8"
@@ -300,15 +294,13 @@ LONG = "x{" * 5000
         f"<q cite='{LONG}'>x</q>",
     ],
 )
-@pytest.mark.parametrize("read_all", [read_triples, read_note_triples])
-def test_what_is_too_long_for_a_name_is_left_out_and_said_to_be(html: str, read_all: Callable[..., Triples]) -> None:
-    found = read_all(f"<!DOCTYPE html>{html}".encode(), HTML, address=ADDRESS)
+def test_what_is_too_long_for_a_name_is_left_out_and_said_to_be(html: str) -> None:
+    found = read_triples(f"<!DOCTYPE html>{html}".encode(), HTML, address=ADDRESS)
     texts = [str(each) for triple in found.triples for term in triple for each in term]
 
     assert max(map(len, texts), default=0) <= rdf_terms.LONGEST_IRI
     assert "" not in texts
-    if read_all is read_triples or LONG in html.partition("itemscope")[2]:
-        assert found.problems == ("names of more than 8,192 letters are left out, and what they name",)
+    assert found.problems == ("names of more than 8,192 letters are left out, and what they name",)
 
 
 def test_where_nothing_is_left_out_nothing_is_said() -> None:
@@ -359,5 +351,6 @@ def test_items_inside_one_another_by_the_thousand_are_stated() -> None:
     ).map(b"".join)
 )
 def test_any_bytes_give_a_graph_that_is_read_back(body: bytes) -> None:
-    for found in (read_triples(body, HTML, address=ADDRESS), read_note_triples(body, HTML, address=ADDRESS)):
-        assert_same(parse(write_rdf(found.triples, "turtle")), to_graph(found.triples))
+    found = read_triples(body, HTML, address=ADDRESS)
+
+    assert_same(parse(write_rdf(found.triples, "turtle")), to_graph(found.triples))

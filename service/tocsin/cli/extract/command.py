@@ -53,7 +53,7 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     "--profile",
     metavar="NAME",
     help="How a format is written: export, for today's readers, is the default; text is its definition to the letter; "
-    "microdata has living too, as HTML has it today, and RDF has note, the W3C's note on microdata.",
+    "microdata also has living, as HTML defines it today.",
 )
 @click.option(
     "--item",

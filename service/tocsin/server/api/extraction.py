@@ -44,7 +44,7 @@ class Choice(Model):
     """Which profile of a format, and which item."""
 
     profile: Annotated[
-        Literal["export", "text", "living", "note"] | None,
+        Literal["export", "text", "living"] | None,
         Field(description="by default what today's readers take; what a format does not have is refused"),
     ] = None
     item: Annotated[

@@ -6,8 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from tocsin.spec.microdata.matching import match_items
-from tocsin.spec.microdata.sameness import Sameness
+from tocsin.spec.microdata.matching import Sameness, match_items
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:

@@ -26,8 +26,6 @@ TEXT: Final = "text"
 """The text to the letter."""
 LIVING: Final = "living"
 """As today's HTML has it."""
-NOTE: Final = "note"
-"""Of RDF: what the W3C's note Microdata to RDF says."""
 
 _Known = TypeVar("_Known")
 
@@ -184,13 +182,10 @@ def write_jsonld(asked: Asked) -> Converted:
 
 def _rdf(asked: Asked, form: str) -> Converted:
     from tocsin.spec.microdata.rdf_formats import write_rdf  # noqa: PLC0415 - its library takes a tenth of a second
+    from tocsin.spec.microdata.to_rdf import read_triples  # noqa: PLC0415 - the same
 
-    if asked.profile == NOTE:
-        from tocsin.spec.microdata.rdf_note import read_note_triples as read  # noqa: PLC0415 - the same
-    else:
-        from tocsin.spec.microdata.to_rdf import read_triples as read  # noqa: PLC0415 - the same
     page = _page_of(asked)
-    found = read(page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff)
+    found = read_triples(page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff)
     if not found.triples:
         return Converted(None, found.problems, empty="[]\n" if form == "jsonld" else "")
     return Converted(write_rdf(found.triples, form, blank=asked.blank), found.problems)
