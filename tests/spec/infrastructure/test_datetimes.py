@@ -18,7 +18,7 @@ from tocsin.spec.infrastructure.datetimes import (
     parse_datetime,
     parse_vague,
 )
-from tocsin.spec.infrastructure.idioms import ZS
+from tocsin.spec.infrastructure.microsyntaxes import ZS
 
 MANY = 100_000
 

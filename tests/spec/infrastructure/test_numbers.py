@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.numbers import (
+from tocsin.spec.infrastructure.microsyntaxes import (
     LONGEST_INTEGER,
     Ratio,
     is_valid_float,

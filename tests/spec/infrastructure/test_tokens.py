@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.keywords import is_valid_boolean, is_valid_keyword, read_state
-from tocsin.spec.infrastructure.references import find_by_hash_name, is_valid_hash_name
-from tocsin.spec.infrastructure.tokens import are_unique, remove_token, split_tokens
+from tocsin.spec.html.microsyntax import split_tokens
+from tocsin.spec.infrastructure.microsyntaxes import (
+    are_unique,
+    find_by_hash_name,
+    is_valid_boolean,
+    is_valid_hash_name,
+    is_valid_keyword,
+    read_state,
+    remove_token,
+)
 
 SHAPES = {"circle": "round", "circ": "round", "": "square"}
 

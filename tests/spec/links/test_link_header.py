@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.links.link_header import HeaderLink, read_link_headers
+from tocsin.spec.links.copies import HeaderLink, read_link_headers
 
 
 def test_a_link_has_a_target_and_parameters() -> None:

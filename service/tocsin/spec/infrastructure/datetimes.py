@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from tocsin.spec.html.microsyntax import SPACE
-from tocsin.spec.infrastructure.idioms import DIGITS, ZS
+from tocsin.spec.infrastructure.microsyntaxes import DIGITS, ZS
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _CYCLE_YEARS = 400

@@ -12,7 +12,7 @@ from encodings import idna
 
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure import uri
-from tocsin.spec.infrastructure.encodings import encode
+from tocsin.spec.infrastructure.urls import encode
 
 _DEFAULT_PORTS = {"ftp": 21, "gopher": 70, "http": 80, "https": 443, "ws": 80, "wss": 443}
 """Schemes with a server-based naming authority, and the ports that go without saying."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.infrastructure.keywords import is_valid_boolean, is_valid_keyword
+from tocsin.spec.infrastructure.microsyntaxes import is_valid_boolean, is_valid_keyword
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.links.icons import read_sizes
 from tocsin.spec.links.mset import MOST_CANDIDATES, MsetProblem, parse_mset

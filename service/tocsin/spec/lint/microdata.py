@@ -11,7 +11,7 @@ from tocsin.spec.html.layout import MICRODATA
 from tocsin.spec.html.marked_places import read_marked_places
 from tocsin.spec.html.microsyntax import SPACE, split_tokens
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.infrastructure.keywords import is_valid_boolean
+from tocsin.spec.infrastructure.microsyntaxes import is_valid_boolean
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.lint.page import shown
 from tocsin.spec.lint.vocabularies import check_hcards, check_vevents, check_works

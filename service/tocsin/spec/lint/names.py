@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.html.microsyntax import SPACE
-from tocsin.spec.infrastructure.references import is_valid_hash_name
+from tocsin.spec.infrastructure.microsyntaxes import is_valid_hash_name
 from tocsin.spec.lint.page import shown
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
-"""Numbers as the draft of 2008 reads and allows them: no plus sign, no exponent (C-24).
+"""The small syntaxes of text 004: numbers, keywords, sets of tokens and hash-name references.
 
-All are exact. Integers of more than 4,000 digits are read as the largest of 4,000, since Python bounds what may be
-converted (CI-08 lets a reader set limits); decimals have no bound.
+The program needs only a few of them. The others state what the text defines, so that its whole section is in one place.
 """
 
 from __future__ import annotations
@@ -9,9 +8,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
 
-from tocsin.spec.html.microsyntax import SPACE
-from tocsin.spec.infrastructure.idioms import ZS
+from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+
+DIGITS = "0123456789"
+
+ZS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""Unicode's space separators (class Zs), which no version since 6.3 has changed (NUM-02)."""
+
 
 LONGEST_INTEGER = 4000
 
@@ -161,3 +170,92 @@ def _read_entry(entry: str) -> tuple[int | None, bool]:
 def _to_int(digits: str) -> int:
     kept = digits.lstrip("0")
     return int(kept or "0") if len(kept) <= LONGEST_INTEGER else 10**LONGEST_INTEGER - 1
+
+
+State = TypeVar("State")
+
+
+def read_state(
+    value: str | None,
+    keywords: Mapping[str, State],
+    *,
+    invalid_default: State | None = None,
+    missing_default: State | None = None,
+) -> State | None:
+    """Give the state of an enumerated attribute; None where it has none.
+
+    value     None if the attribute is absent
+    keywords  in lower case, each with its state; the empty string may be one
+    Source    text 004, 2.4.7 (ENUM-01, ENUM-03)
+    """
+    if value is None:
+        return missing_default
+    state = keywords.get(lower_ascii(value))
+    if state is not None:
+        return state
+    return missing_default if invalid_default is None else invalid_default
+
+
+def is_valid_keyword(value: str, keywords: Collection[str], nonconforming: Collection[str] = ()) -> bool:
+    """Say whether an enumerated attribute may be written so: in any case, with nothing around it (ENUM-02).
+
+    nonconforming  keywords that have a state for historical reasons, and must not be written
+    """
+    keyword = lower_ascii(value)
+    return keyword in keywords and keyword not in nonconforming
+
+
+def is_valid_boolean(name: str, value: str) -> bool:
+    """Say whether a boolean attribute may be written with this value: none, or its own name in any case (NUM-03)."""
+    return not value or lower_ascii(value) == lower_ascii(name)
+
+
+_PIECES = re.compile(f"[{SPACE}]++|[^{SPACE}]++")
+
+
+def are_unique(text: str) -> bool:
+    """Say whether no token of the text stands in it twice; they are compared exactly (TOK-02)."""
+    tokens = split_tokens(text)
+    return len(tokens) == len(set(tokens))
+
+
+def remove_token(text: str, token: str) -> str:
+    """Take every occurrence of a token out of a text, with the space around it (TOK-04).
+
+    One space stays between two neighbours that are left, none at the ends; other space stays as it is.
+    Source  text 004, 2.4.6, whose step 10 is to return to step 5 (C-49)
+    """
+    output: list[str] = []
+    removed = False
+    for piece in _PIECES.findall(text):
+        if piece == token:  # Step 8.
+            removed = True
+            while output and output[-1][0] in SPACE:
+                output.pop()
+        elif not removed:
+            output.append(piece)
+        elif piece[0] not in SPACE:
+            output.extend([" ", piece] if output else [piece])
+            removed = False
+    return "".join(output)
+
+
+def find_by_hash_name(reference: str, elements: Iterable[tuple[str | None, str | None]]) -> int | None:
+    """Find the element that a hash-name reference names; its place among the elements, None if there is none.
+
+    elements  id and name of each element of the type that is meant, in tree order; None where one is absent
+    Source    text 004, 2.4.8 (REF-01); letters match whatever their case, without normalisation (LM-03)
+    """
+    _, _, name = reference.partition("#")
+    if not name:
+        return None
+    wanted = name.lower()
+    for place, attributes in enumerate(elements):
+        if any(attribute is not None and attribute.lower() == wanted for attribute in attributes):
+            return place
+    return None
+
+
+def is_valid_hash_name(reference: str, names: Collection[str]) -> bool:
+    """Say whether the text is a hash-name reference to one of these names, written exactly so (REF-02)."""
+    return reference.startswith("#") and reference[1:] in names
