@@ -193,3 +193,28 @@ async def test_without_http_listen_there_is_no_http_at_all(home: Home, start: St
 
     assert "http.listening" not in {line["event"] for line in home.said()}
     assert await service.stop() == 0
+
+
+async def test_clients_without_a_token_do_not_shut_out_the_administrator(home: Home, start: Start) -> None:
+    made = await home.call("token", "add", "boss", "--scope", "admin", "--json")
+    token = str(made.records()[0]["token"])
+    await start()
+    url = await address(home)
+    await ready(url)
+    login = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\ntoken="
+    unread = b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n" * 200
+
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
+        held = []
+        for number in range(300):
+            # A client that takes nothing: its socket has a small buffer, and is never read.
+            _, writer = await asyncio.open_connection("127.0.0.1", asked.base_url.port, limit=1)
+            writer.write(unread if number % 2 else login)
+            held.append(writer)
+        known = [await asked.get("/api/v1/service", headers={"Authorization": f"Bearer {token}"}) for _ in range(5)]
+        logins = [await asked.post("/login", data={"token": token}) for _ in range(5)]
+        for writer in held:
+            writer.transport.abort()
+
+    assert [answer.status_code for answer in known] == [200] * 5
+    assert [answer.status_code for answer in logins] == [303] * 5

@@ -60,7 +60,7 @@ async def test_more_requests_than_are_answered_at_one_time_are_sent_away(rig: Ri
         return "done"
 
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(local.get("/slow")) for _ in range(limits.MOST_AT_ONE_TIME)]
+        asking = [group.create_task(local.get("/slow")) for _ in range(limits.MOST_OF_A_TOKEN)]
         for _ in asking:
             await entered.acquire()
         late = await local.get("/slow")
@@ -70,6 +70,26 @@ async def test_more_requests_than_are_answered_at_one_time_are_sent_away(rig: Ri
     assert (late.status_code, late.headers["retry-after"]) == (503, "1")
     assert health.status_code == 200
     assert {task.result().status_code for task in asking} == {200}
+
+
+async def test_the_requests_of_one_token_leave_places_for_others(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_OF_A_TOKEN", 1)
+    greedy, other = await rig.token(Scope.READ, "greedy"), await rig.token(Scope.READ, "other")
+    held, entered = asyncio.Event(), asyncio.Event()
+
+    @rig.app.get("/slow")
+    async def slow(_caller: Reading) -> str:
+        entered.set()
+        await held.wait()
+        return "done"
+
+    async with rig.asking(greedy) as first, rig.asking(other) as second, asyncio.TaskGroup() as group:
+        group.create_task(first.get("/slow"))
+        await entered.wait()
+        refused, taken = await first.get("/api/v1/service"), await second.get("/api/v1/service")
+        held.set()
+
+    assert (refused.status_code, taken.status_code) == (503, 200)
 
 
 async def test_those_who_take_data_away_leave_the_places_of_all_others_free(

@@ -152,7 +152,9 @@ async def test_more_connections_than_there_is_room_for_are_sent_away(monkeypatch
     async with edge() as served:
         entered = asyncio.Event()
 
-        async def lasting(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        async def lasting(scope: Scope, _receive: Receive, _send: Send) -> None:
+            # Unknown clients give way to each other.
+            scope[connections.CONNECTION].is_known = True
             entered.set()
             await asyncio.Event().wait()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,8 @@ from tocsin.model import Scope
 from tocsin.server.access import limits
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from tests.server.rig import Rig
 
 BROWSER = {"Accept": "text/html"}
@@ -83,11 +86,35 @@ async def test_a_form_of_many_fields_is_refused(rig: Rig) -> None:
     assert answer.status_code == 400
 
 
-async def test_those_who_log_in_slowly_hold_up_nobody_who_is_known(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_login_whose_body_does_not_come_holds_no_place(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     token = await rig.token(Scope.READ)
-    monkeypatch.setattr(limits, "MOST_LOGINS", 0)
-    async with rig.asking(token) as known, rig.asking() as stranger:
-        login = await stranger.post("/login", data={"token": token})
-        answer = await known.get("/api/v1/service")
+    monkeypatch.setattr(limits, "MOST_UNKNOWN_OF_AN_ADDRESS", 1)
+    entered = asyncio.Semaphore(0)
 
-    assert (login.status_code, answer.status_code) == (503, 200)
+    async def nothing() -> AsyncIterator[bytes]:
+        entered.release()
+        await asyncio.Event().wait()
+        yield b""
+
+    async with rig.asking() as stranger, asyncio.TaskGroup() as group:
+        slow = [group.create_task(stranger.post("/login", content=nothing())) for _ in range(40)]
+        for _ in slow:
+            await entered.acquire()
+        login = await stranger.post("/login", data={"token": token})
+        for task in slow:
+            task.cancel()
+
+    assert login.status_code == 303
+
+
+async def test_a_login_whose_body_trickles_is_not_waited_for(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "UNKNOWN_BODY_S", 0.05)
+
+    async def trickling() -> AsyncIterator[bytes]:
+        yield b"token="
+        await asyncio.Event().wait()
+
+    async with rig.asking() as stranger:
+        answer = await stranger.post("/login", content=trickling())
+
+    assert (answer.status_code, answer.json()["type"]) == (408, "urn:tocsin:problem:too-slow")

@@ -39,8 +39,8 @@ class Application(FastAPI):
         return describe(self)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put the guard before everything, and the limits before the guard."""
-        return Envelope(Limits(Guard(super().build_middleware_stack(), self.state)), self.state)
+        """Put the guard before everything: it reads no body, and the limits need to know who asks."""
+        return Envelope(Guard(Limits(super().build_middleware_stack()), self.state), self.state)
 
 
 async def declared(request: Request) -> None:

@@ -75,14 +75,21 @@ class Server(uvicorn.Server):
         yield
 
     async def main_loop(self) -> None:
-        """Keep the Date header true until told to stop."""
+        """Keep the Date header true, and cut off clients that take nothing, until told to stop."""
         while not self._stopped.is_set():
             await self.on_tick(0)
+            self._sweep()
             try:
                 async with asyncio.timeout(TICK_S):
                     await self._stopped.wait()
             except TimeoutError:
                 continue
+
+    def _sweep(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        for each in list(self.server_state.connections):
+            if isinstance(each, Connection):
+                each.sweep(now_s)
 
     def stop(self) -> None:
         """Accept nothing any more; `serve` returns when what is under way has ended, or was given up."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NoBase64
-from ipaddress import IPv6Address, ip_network
 from math import ceil
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
@@ -21,6 +20,7 @@ from tocsin.server.access.forms import SAFE, refuse_odd_charset
 from tocsin.server.access.origins import Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, unknown
 from tocsin.server.access.throttle import Throttle
+from tocsin.server.connections import CONNECTION, network_of
 from tocsin.server.problems import Problem, answer, wants_html
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ COOKIE = "tocsin"
 SECURE_COOKIE = "__Host-tocsin"
 SENDER = "tocsin.sender"
 _SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "password"})
-_IPV6_NETWORK = 64
 _FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 """What proxies say, whether they are trusted or not."""
 
@@ -80,19 +79,23 @@ class Doorkeeper:
         return None
 
     async def by_token(self, token: str, sender: Sender, via: Via) -> Caller:
-        """Recognise a token. Raises Problem: 401, or 429 for whoever failed too often."""
+        """Recognise a token. Raises Problem: 401, or 429 for an address with too many failures.
+
+        A valid token is let in whatever failed before it: it is too long to be guessed, and behind a proxy that is not
+        trusted everyone has one address, so that a stranger's failures would lock out the administrator.
+        """
         who, digest = who_is(sender), digest_of(token)
-        if (wait_s := self.throttle.wait_s(who, digest)) > 0:
-            raise Problem(
-                429,
-                "too-many-failures",
-                "Too many failed tries",
-                "from this address, or in all, too many tokens were wrong",
-                mend=f"wait {ceil(wait_s)} s, then use a token that is in force (tocsin token list)",
-                headers={"Retry-After": str(ceil(wait_s))},
-            )
         found = await self._parts.store.token_of(digest, self._parts.clock.now()) if is_token(token) else None
         if found is None:
+            if (wait_s := self.throttle.wait_s(who, digest)) > 0:
+                raise Problem(
+                    429,
+                    "too-many-failures",
+                    "Too many failed tries",
+                    "this token is not in force, and from this address, or in all, too many tokens were wrong",
+                    mend=f"wait {ceil(wait_s)} s, then use a token that is in force (tocsin token list)",
+                    headers={"Retry-After": str(ceil(wait_s))},
+                )
             self.throttle.failed(who, digest)
             self._parts.telemetry.emit(Happening("access.refused", "warning", {"address": who, "via": via.value}))
             raise unknown("this token is not in force: mistyped, revoked, or past its time")
@@ -143,6 +146,10 @@ class Guard:
         except TocsinError as exc:
             # A store that cannot say who asks, too: nothing within answers for what is raised here.
             response = await answer(request, exc)
+        connection = scope.get(CONNECTION)
+        if connection is not None and not is_public(scope["path"]):
+            # A connection without a known client gives way where connections become too many.
+            connection.is_known = CALLER in scope
         await (self._app if response is None else response)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> RedirectResponse | None:
@@ -168,10 +175,8 @@ class Guard:
 
 
 def who_is(sender: Sender) -> str:
-    """Name whose failures are counted together: an address, of IPv6 its network, which one person can have whole."""
-    if isinstance(sender.address, IPv6Address):
-        return str(ip_network((sender.address, _IPV6_NETWORK), strict=False))
-    return str(sender.address)
+    """Name whose failures, requests and streams are counted together."""
+    return network_of(str(sender.address))
 
 
 def cookie_name(sender: Sender, settings: HttpSettings) -> str:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 
+from tocsin.server.access.caller import Caller
+from tocsin.server.access.forms import SAFE
+from tocsin.server.access.guard import SENDER, who_is
+from tocsin.server.access.rights import CALLER
 from tocsin.server.problems import Problem, answer
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 2**20
@@ -27,22 +34,37 @@ PIECE_S = 20.0
 """So long the next piece of a body may take."""
 SLOWEST_BYTES_S = 1024
 """What trickles in more slowly is not waited for, either."""
-MOST_AT_ONE_TIME = 64
+MOST_AT_ONE_TIME = 128
+MOST_OF_A_TOKEN = 64
+"""Requests under way of known clients, in all and with one token."""
 MOST_EXTRACTS = 256
+MOST_EXTRACTS_OF_A_TOKEN = 128
 """Of those who take pages' data away: who waits for a slow page must not take the places of all others."""
-MOST_LOGINS = 8
-"""Of those that nobody knows yet: their bodies are waited for, and must not take the places of those who are known."""
+MOST_UNKNOWN = 16
+MOST_UNKNOWN_OF_AN_ADDRESS = 4
+"""Answers to unknown clients that are being made; they are sent when their places are free again."""
+UNKNOWN_BODY_S = 3.0
+"""So long the body of an unknown client, a login, may take in all."""
+UNKNOWN_WAIT_S = 5.0
+"""So long an unknown client waits for a place."""
 _EXTRACTS = re.compile(r"/api/v1/pages/[0-9]+/extract/.")
-NOT_COUNTED = frozenset({"/events", "/healthz", "/readyz"})
-"""Streams are counted where they are made; probes are answered however busy it is."""
+NOT_COUNTED = frozenset({"/events", "/healthz"})
+"""Streams are counted where they are made; that the process is alive is said however busy it is."""
 
 
 class Limits:
-    """ASGI middleware: bounds what a request may take."""
+    """ASGI middleware within the guard: bounds what a request may take.
+
+    Clients that the guard knows have places of their own, in all and by token. Unknown clients get public paths only,
+    whose answers are small and made at once: they hold a place neither while their body comes nor while they take the
+    answer, so that no number of them takes more than a share of the time.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._under_way = Counter[str]()
+        self._unknown = asyncio.Semaphore(MOST_UNKNOWN)
+        self._by_address: dict[str, tuple[asyncio.Semaphore, list[None]]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, bounded."""
@@ -50,19 +72,64 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = next((most for paths, most in LARGER if scope["path"].startswith(paths)), MOST_BYTES)
-        kind, room = _room_for(scope["path"])
-        if self._under_way[kind] >= room:
-            await _refuse(_busy(room), scope, receive, send)
-            return
         said = Headers(scope=scope).get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
             await _refuse(_too_large(most), scope, receive, send)
             return
-        self._under_way[kind] += 1
+        caller = scope.get(CALLER)
+        if not isinstance(caller, Caller):
+            await self._answer_unknown(most, scope, receive, send)
+            return
+        places = _places_of(scope["path"], caller)
+        full = next((most for kind, most in places.items() if self._under_way[kind] >= most), None)
+        if full is not None:
+            await _refuse(_busy(f"{full} requests are being answered"), scope, receive, send)
+            return
+        self._under_way.update(places.keys())
         try:
             await self._bounded(most, scope, receive, send)
         finally:
-            self._under_way[kind] -= 1
+            self._under_way.subtract(places.keys())
+            # What nobody has any more is not kept: tokens come and go.
+            self._under_way = +self._under_way
+
+    async def _answer_unknown(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take the body, make the answer in a place, and send it when the place is free again."""
+        messages: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        try:
+            body = b"" if scope["method"] in SAFE else await _whole_body(most, receive)
+            async with self._place_of(who_is(scope[SENDER])):
+                await self._app(scope, _given(body, receive), keep)
+        except Problem as exc:
+            await _refuse(exc, scope, receive, send)
+            return
+        except ClientDisconnect:
+            return
+        for message in messages:
+            await send(message)
+
+    @asynccontextmanager
+    async def _place_of(self, who: str) -> AsyncIterator[None]:
+        """Wait for a place, first among the requests of the same address. Raises Problem where that takes too long."""
+        own, waiting = self._by_address.setdefault(who, (asyncio.Semaphore(MOST_UNKNOWN_OF_AN_ADDRESS), []))
+        waiting.append(None)
+        try:
+            async with AsyncExitStack() as places:
+                try:
+                    async with asyncio.timeout(UNKNOWN_WAIT_S):
+                        await places.enter_async_context(own)
+                        await places.enter_async_context(self._unknown)
+                except TimeoutError:
+                    raise _busy("too many requests came without a token") from None
+                yield
+        finally:
+            waiting.pop()
+            if not waiting:
+                del self._by_address[who]
 
     async def _bounded(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(most, receive)
@@ -87,11 +154,39 @@ class Limits:
             await _refuse(body.wrong, scope, receive, send)
 
 
-def _room_for(path: str) -> tuple[str, int]:
-    """Name the kind of a request, and how many of that may be under way."""
-    if path == "/login":
-        return "login", MOST_LOGINS
-    return ("extract", MOST_EXTRACTS) if _EXTRACTS.match(path) else ("", MOST_AT_ONE_TIME)
+def _places_of(path: str, caller: Caller) -> dict[str, int]:
+    """Name the counts that a request of a known client belongs to, each with the most that may be under way."""
+    if _EXTRACTS.match(path):
+        return {"extract": MOST_EXTRACTS, f"extract {caller.token_id}": MOST_EXTRACTS_OF_A_TOKEN}
+    return {"": MOST_AT_ONE_TIME, f"token {caller.token_id}": MOST_OF_A_TOKEN}
+
+
+async def _whole_body(most: int, receive: Receive) -> bytes:
+    """Read a body that is not waited for. Raises Problem, ClientDisconnect."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(UNKNOWN_BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                body += message.get("body", b"")
+                if len(body) > most:
+                    raise _too_large(most)
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise _too_slow(f"it did not come within {UNKNOWN_BODY_S:g} s") from None
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """Give a body that was read already."""
+    pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return pieces.pop() if pieces else await receive()
+
+    return give
 
 
 class _Body:
@@ -147,6 +242,5 @@ def _too_slow(detail: str) -> Problem:
     return Problem(408, "too-slow", "The request is too slow", detail, mend="send it again, without a pause")
 
 
-def _busy(room: int) -> Problem:
-    detail = f"{room} requests are being answered"
+def _busy(detail: str) -> Problem:
     return Problem(503, "busy", "Too many at one time", detail, mend="try again", headers={"Retry-After": "1"})
