@@ -48,7 +48,7 @@ CREATE TABLE alerts (
   created_at  integer not null,
   event       text not null,
   seen_at     integer
-) strict, without rowid;
+, digest text) strict, without rowid;
 CREATE TABLE answers (
   key           blob primary key,
   fingerprint   blob not null,
@@ -285,7 +285,7 @@ CREATE TABLE "states" (
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
   fields      blob not null,                     -- the twelve, as codec.write_fields packs them
-  signals     text,
+  digest     text,
   in_table    integer not null default 1,        -- only these are compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
@@ -337,7 +337,7 @@ CREATE TABLE verdicts (
   data       text not null,                      -- the event's data but for the rendering, JSON
   awareness  integer not null,                   -- an alert is due
   alert_id   text                                -- the alert that was given
-, storm_id integer) strict;
+, storm_id integer, digest text) strict;
 CREATE TABLE words (
   id       integer primary key,                  -- page id / 4096 * 1369 + words.row_of(word)
   entries  blob not null                         -- as words.pack_block has it

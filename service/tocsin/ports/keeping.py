@@ -196,6 +196,9 @@ class StoreCare(Protocol):
     async def check(self) -> list[str]:
         """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
 
+    async def without_digest(self) -> dict[str, int]:
+        """How many states, verdicts and alerts `check` cannot compare with what was written: they are too old."""
+
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Forget history, alerts, answered questions and the audit log older than this; returns how many rows.
 

@@ -10,15 +10,17 @@ from tocsin.adapters.stores.sqlite.outbox import SQL, publish
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.events import OUTAGE_BEGAN
-from tocsin.model import AlertRow, DueDelivery, SinkState
+from tocsin.model import AlertRow, DeliveryResult, DueDelivery, SinkState
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from tocsin.model import AlertDraft, DeliveryResult, Instant
+    from tocsin.model import AlertDraft, Instant
     from tocsin.ports.keeping import OnStep
+
+_FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
 
 class AlertRole(SteppingRole):
@@ -41,9 +43,14 @@ class AlertRole(SteppingRole):
         """What this sink is to be given now: at most the oldest of each page, in order of position."""
         place = {"sink": sink, "now": now, "limit": limit}
         rows = await self._read(lambda db: db.execute(SQL["due_deliveries"], place).fetchall())
+        falsified = [DeliveryResult(row[0], sink, "dead", now, now, _FALSIFIED) for row in rows if not row[-1]]
+        if falsified:
+            # Neither sent, nor in the way of the page's next ones.
+            await self.record_deliveries(falsified)
         return [
             DueDelivery(alert_id, name, page_id, position, tries, first_try_at, created_at, read_object(event))
-            for alert_id, name, page_id, position, tries, first_try_at, created_at, event in rows
+            for alert_id, name, page_id, position, tries, first_try_at, created_at, event, as_written in rows
+            if as_written
         ]
 
     async def next_delivery_at(self, sink: str) -> Instant | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.connection import open_lane, snapshot
-from tocsin.adapters.stores.sqlite.invariants import findings
+from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
 from tocsin.adapters.stores.sqlite.jobs import DAY_US
 from tocsin.adapters.stores.sqlite.place import is_held
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -57,6 +57,10 @@ class CareRole(Role):
 
         async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
             return await lane.run(read)
+
+    async def without_digest(self) -> dict[str, int]:
+        """How many rows of which table were written before rows had digests."""
+        return await self._view(without_digest)
 
     async def is_held(self) -> bool:
         """Whether an engine, of this process or another one, holds the store."""

@@ -13,7 +13,7 @@ import aiosqlite
 
 from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.knowledge import is_readable
-from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, url_key
+from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, row_digest, url_key
 from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import StoreError
@@ -108,7 +108,8 @@ def connect(path: str, *, busy: timedelta, writes: bool, uri: bool = False) -> s
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
     Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
-    the model has it; `url_key`, `outcome_code` and `fields_json`, as `packing` has them; and `is_readable`, as
+    the model has it; `url_key`, `outcome_code`, `fields_json` and
+    `row_digest`, as `packing` has them; and `is_readable`, as
     `knowledge` has it.
     """
     db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None, uri=uri)
@@ -118,6 +119,7 @@ def connect(path: str, *, busy: timedelta, writes: bool, uri: bool = False) -> s
         db.create_function("phase_of", 1, phase_of, deterministic=True)
         db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
         db.create_function("fields_json", 1, fields_json, deterministic=True)
+        db.create_function("row_digest", -1, row_digest, deterministic=True)
         db.create_function("is_readable", 2, is_readable, deterministic=True)
         db.execute("pragma foreign_keys = on")
         db.execute(f"pragma cache_size = -{_CACHE_KIB}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.word_index import misplaced
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
 SQL = queries("care")
@@ -19,6 +19,9 @@ SENTENCES = {
     "claims_apart": "claims {0} and {1} hold the same shards",
     "latest_state": "page {0}: its latest state is not {1}",
     "open_runs": "state {0} of page {1}: it has no end, and is not the page's latest",
+    "states_as_written": "state {0} of page {1}: is not what was written, a fault of disk or memory changed it",
+    "verdicts_as_written": "verdict {0} of page {1}: is not what was written, a fault of disk or memory changed it",
+    "alerts_as_written": "alert {0}: is not what was written, a fault of disk or memory changed it",
     "states_of_pages": "state {0}: its page {1} is gone",
     "keys_of_urls": "page {0}: it cannot be found by its URL {1}",
     "urls_once": "page {1}: its URL {0} is there before",
@@ -79,10 +82,22 @@ def findings(db: sqlite3.Connection) -> Iterator[str]:
     for table, row_id, parent, _ in db.execute("pragma foreign_key_check"):
         yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
     for name, sentence in SENTENCES.items():
-        rows = db.execute(SQL[name])
-        for row in islice(rows, _SHOWN):
-            yield sentence.format(*row)
-        if more := sum(1 for _ in rows):
-            yield f"... and {more} more of this kind"
-    for first, last in misplaced(db):
-        yield f"pages {first} to {last}: they are found by other words than they have"
+        try:
+            rows = db.execute(SQL[name])
+            for row in islice(rows, _SHOWN):
+                yield sentence.format(*row)
+            if more := sum(1 for _ in rows):
+                yield f"... and {more} more of this kind"
+        except sqlite3.Error as exc:
+            # Such as a text that is no longer UTF-8: one damaged row must not hide all others.
+            yield f"check {name}: a row cannot be read ({exc})"
+    try:
+        for first, last in misplaced(db):
+            yield f"pages {first} to {last}: they are found by other words than they have"
+    except (sqlite3.Error, ValueError) as exc:
+        yield f"words of pages cannot be read ({exc})"
+
+
+def without_digest(db: sqlite3.Connection) -> dict[str, int]:
+    """Count the rows that were written before version 7, by table: whether a fault changed them cannot be told."""
+    return {table: rows for table, rows in db.execute(SQL["without_digest"]) if rows}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from binascii import b2a_base64
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 import msgspec
 
@@ -51,6 +53,18 @@ def url_key(url: str) -> int:
     Of a million pages some hundred share one with another; nobody can cheaply make up many that share one.
     """
     return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
+
+
+def row_digest(*values: object) -> str:
+    """Digest what a row says, in four letters: one fault in sixteen million goes unnoticed.
+
+    values  of columns, in order; a text counts as its bytes, so that one that no longer is UTF-8 can be given as these
+    """
+    crc = 0
+    for value in values:
+        raw = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+        crc = crc32(raw, crc32(b"%d:" % len(raw), crc))
+    return b2a_base64((crc & 0xFFFFFF).to_bytes(3, "big"), newline=False).decode()
 
 
 def ruled_of(outcome: str) -> tuple[str | None, str | None]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from tocsin.adapters.stores.sqlite.access_kept import keep_access
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.faults import reached, translated
-from tocsin.adapters.stores.sqlite.invariants import findings
+from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network, size_of
 from tocsin.errors import StoreError, StoreTooNew
@@ -40,12 +40,14 @@ class Verified(Struct, frozen=True):
     newest    what this program needs
     pages     on its watch list
     findings  what is wrong with it, a sentence each
+    without_digest  rows written before rows had digests, by table
     """
 
     version: int
     newest: int
     pages: int
     findings: list[str]
+    without_digest: dict[str, int]
 
 
 def verify(path: str, busy: timedelta) -> Verified:
@@ -62,15 +64,16 @@ def _verify(db: sqlite3.Connection, path: str) -> Verified:
         )
     if version == 0:
         raise StoreError(f"{path}: an empty database, no store; name another file")
+    uncovered: dict[str, int] = {}
     if version == newest:
-        wrong = list(findings(db))
+        wrong, uncovered = list(findings(db)), without_digest(db)
     else:
         # What must hold is known of this version only; of an older one, that the file is whole.
         told = [row[0] for row in db.execute("pragma integrity_check(10)")]
         wrong = [] if told == ["ok"] else told
         wrong += [f"table {row[0]} refers to rows that are gone" for row in db.execute("pragma foreign_key_check")][:5]
     (pages,) = db.execute("select count(*) from pages").fetchone()
-    return Verified(version, newest, pages, wrong)
+    return Verified(version, newest, pages, wrong, uncovered)
 
 
 def _opened(path: str, busy: timedelta) -> sqlite3.Connection:

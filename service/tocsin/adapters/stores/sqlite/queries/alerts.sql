@@ -5,8 +5,8 @@
 update store set position = position + :count returning position, sinks;
 
 -- name: insert_alert
-insert into alerts (id, position, page_id, type, created_at, event)
-values (:id, :position, :page, :type, :at, :event);
+insert into alerts (id, position, page_id, type, created_at, event, digest)
+values (:id, :position, :page, :type, :at, :event, row_digest(:id, :position, :page, :type, :at, :event));
 
 -- name: insert_delivery
 insert into deliveries (sink, position, alert_id, page_id, next_at) values (:sink, :position, :alert, :page, :at);
@@ -21,8 +21,13 @@ not exists (
   where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
 )
 
+-- As bytes: a fault can leave what is no text.
+-- name: digest_of_alert
+row_digest(cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob))
+
 -- name: due_deliveries
-select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at, a.event
+select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at,
+  cast(a.event as blob), a.digest is null or a.digest = {digest_of_alert}
 from deliveries d indexed by deliveries_by_state join alerts a on a.id = d.alert_id
 where d.sink = :sink and d.state = 'waiting' and d.next_at <= :now and {oldest_of_its_page}
 order by d.position limit :limit;

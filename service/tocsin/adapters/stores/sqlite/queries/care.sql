@@ -19,6 +19,26 @@ select s.id, s.page_id from states s join pages p on p.id = s.page_id where s.la
 -- name: states_of_pages
 select s.id, s.page_id from states s where not exists (select 1 from pages p where p.id = s.page_id);
 
+-- Rows that are written once say what they said then. As bytes: a fault can leave what is no text.
+-- name: states_as_written
+select id, page_id from states where digest <> row_digest(page_id, first_at, fields);
+
+-- name: verdicts_as_written
+select id, page_id from verdicts
+where digest <> row_digest(
+  page_id, at, cast(outcome as blob), cast(reason as blob), cast(rule as blob), cast(basis as blob), cast(data as blob)
+);
+
+-- name: alerts_as_written
+select quote(a.id), a.position from alerts a where a.digest <> row_digest(
+  cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+);
+
+-- name: without_digest
+select 'states', count(*) from states where digest is null
+union all select 'verdicts', count(*) from verdicts where digest is null
+union all select 'alerts', count(*) from alerts where digest is null;
+
 -- name: keys_of_urls
 select id, url from pages where key <> url_key(url);
 

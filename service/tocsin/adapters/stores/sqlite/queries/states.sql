@@ -5,14 +5,15 @@ update states set last_at = p.stored_at, storings = p.storings
 from pages p where p.id = :page and states.id = p.state_id;
 
 -- name: open_run
-insert into states (page_id, first_at, fields) values (:page, :at, :fields) returning id;
+insert into states (page_id, first_at, fields, digest)
+values (:page, :at, :fields, row_digest(:page, :at, :fields)) returning id;
 
 -- name: last_id
 select coalesce(max(id), 0) from states;
 
 -- The same for many, with ids given and ends known.
 -- name: open_runs
-insert into states (id, page_id, first_at, fields) values (?, ?, ?, ?);
+insert into states (id, page_id, first_at, fields, digest) values (?1, ?2, ?3, ?4, row_digest(?2, ?3, ?4));
 
 -- name: close_runs
 update states set last_at = ?, storings = ? where id = ?;
@@ -41,5 +42,5 @@ update states set table_from = p.stored_at
 from pages p where p.id = :page and states.id = p.state_id;
 
 -- name: insert_verdict
-insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness, digest)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, row_digest(?1, ?3, ?4, ?5, ?6, ?7, ?8));

@@ -25,7 +25,8 @@ select p.url, p.id, p.state_id from json_each(:urls) u
 cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_record
-insert into states (page_id, first_at, last_at, fields) values (:page, :at, :at, :fields);
+insert into states (page_id, first_at, last_at, fields, digest)
+values (:page, :at, :at, :fields, row_digest(:page, :at, :fields));
 
 -- Records that were there before the import.
 -- name: delete_before
