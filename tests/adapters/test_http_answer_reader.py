@@ -107,6 +107,24 @@ def test_a_header_that_comes_byte_by_byte_is_not_joined_for_ever() -> None:
         feed_again(reader, b"y", times=5000)
 
 
+def test_a_body_in_chunks_of_one_byte_is_bounded_by_its_chunks() -> None:
+    reader = AnswerReader()
+    reader.begin(HopRequest(url="http://a.example/", max_wire_bytes=64 * 1024))
+    reader.feed(CHUNKED)
+
+    with pytest.raises(TooLong, match="tiny pieces"):
+        reader.feed(b"1\r\nx\r\n" * 1025)
+
+
+def test_the_body_of_an_error_in_chunks_of_one_byte_is_given_up_early() -> None:
+    reader = AnswerReader()
+    reader.begin(REQUEST)
+
+    reader.feed(CHUNKED.replace(b"200 OK", b"404 No") + b"1\r\nx\r\n" * 2000)
+
+    assert (reader.is_done, reader.drained_bytes) == (True, 1025)
+
+
 def test_what_frames_a_body_that_is_cut_ends_it() -> None:
     reader = AnswerReader()
     reader.begin(HopRequest(url="http://a.example/", cut_at=100))

@@ -77,11 +77,31 @@ def test_a_bomb_is_not_inflated_beyond_its_cap() -> None:
 
 
 def test_a_bomb_between_two_codings_is_not_inflated_beyond_the_cap() -> None:
-    nothing = gzip.compress(b"", mtime=0)
-    bomb = gzip.compress(nothing * 1_000_000)
+    endless_name = b"\x1f\x8b\x08\x08" + bytes(6) + b"x" * 20_000_000
+    bomb = gzip.compress(endless_name)
 
     with pytest.raises(TooLong, match="between its codings"):
         decode("gzip, gzip", [bomb], max_body=10**5, max_wire=10**5)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip, gzip"])
+def test_members_of_nothing_are_bounded_in_number(coding: str) -> None:
+    members = gzip.compress(b"", mtime=0) * 2000
+    data = members if coding == "gzip" else gzip.compress(members)
+
+    with pytest.raises(TooLong, match="more than 976 members of gzip"):
+        decode(coding, [data], max_body=10**6, max_wire=10**6)
+
+
+@pytest.mark.parametrize("coding", ["", "gzip"])
+def test_tiny_pieces_count_for_more_than_their_bytes(coding: str) -> None:
+    whole = gzip.compress(bytes(2000), compresslevel=0) if coding else bytes(2000)
+    body = Body(coding or None, max_wire=64 * 1024, max_body=10**6)
+
+    for at in range(1024):
+        body.take(whole[at : at + 1])
+    with pytest.raises(TooLong, match="1025 bytes came in too many tiny pieces"):
+        body.take(whole[1024:1025])
 
 
 def test_a_long_run_within_the_cap_comes_out_whole() -> None:

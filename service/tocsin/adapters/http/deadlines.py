@@ -2,7 +2,7 @@
 
 A timer for each phase of each request would cost more than the request's own bookkeeping; here a deadline is a number,
 and one sweep, some ten times a second, looks at those of all requests in flight. So a deadline is met late by at most
-one sweep, never early.
+one sweep, never early. Deadlines are for servers: time in which our own loop was too busy to read does not count.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 LONGEST_TICK_S = 0.1
 SHORTEST_TICK_S = 0.005
 _TICKS_PER_DEADLINE = 10
+TURN_S = 0.01
+"""After so much work on one answer the others have their turn."""
+PUNCTUAL_S = 0.02
+"""A loop that is later than this with a sweep has kept requests waiting for as long."""
 
 
 class Phase(StrEnum):
@@ -53,7 +57,10 @@ class Watched(Protocol):
     """A request in flight, as the sweep and the budget of all bodies know it."""
 
     def check(self, now: float) -> None:
-        """Give it up if one of its deadlines is over."""
+        """Give it up if one of its deadlines is over.
+
+        now  in the seconds of `DeadlineSweep.listening_s`
+        """
 
     def interrupt(self, why: Exception) -> None:
         """Give it up: this is raised where its answer is awaited."""
@@ -90,7 +97,7 @@ class Watch:
         self, sweep: DeadlineSweep, total_s: float, *, tls: bool, max_wire_bytes: int, began: float | None = None
     ) -> None:
         self._sweep = sweep
-        self._total_until = (sweep.now() if began is None else began) + total_s
+        self._total_until = (sweep.listening_s() if began is None else began) + total_s
         self.max_wire_bytes = max_wire_bytes
         self._total_s = total_s
         self._sockets: list[socket.socket] = []
@@ -103,7 +110,7 @@ class Watch:
     def enter(self, phase: Phase) -> None:
         """Begin a phase; its deadline runs from now."""
         self.phase = phase
-        self._until = self._sweep.now() + self._sweep.limits[phase]
+        self._until = self._sweep.listening_s() + self._sweep.limits[phase]
 
     def dial(self, sock: socket.socket) -> None:
         """Note that this socket is being connected."""
@@ -176,15 +183,23 @@ class DeadlineSweep:
         self._loop = asyncio.get_running_loop()
         self._watches: set[Watched] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._look_at = self._late_s = 0.0
 
     def now(self) -> float:
         """The loop's monotonic seconds."""
         return self._loop.time()
 
+    def listening_s(self) -> float:
+        """The loop's seconds without those by which it was late: what deadlines are measured in.
+
+        While the loop is busy, answers wait unread in their sockets; a server is not blamed for that time.
+        """
+        return self._loop.time() - self._late_s
+
     def watch(self, total_s: float, *, tls: bool, max_wire_bytes: int, began: float | None = None) -> Watch:
         """Watch a request: `with sweep.watch(…) as watch:`; raises DeadlineMissed inside it.
 
-        began  when the total deadline began to run; None: now
+        began  when the total deadline began to run, in the seconds of `listening_s`; None: now
         """
         return Watch(self, total_s, tls=tls, max_wire_bytes=max_wire_bytes, began=began)
 
@@ -192,7 +207,7 @@ class DeadlineSweep:
         """Begin to look at this request."""
         self._watches.add(watch)
         if self._timer is None:
-            self._timer = self._loop.call_later(self._tick_s, self._look)
+            self._look_later()
 
     def remove(self, watch: Watched) -> None:
         """Look at this request no more."""
@@ -208,11 +223,20 @@ class DeadlineSweep:
             self._timer = None
 
     def _look(self) -> None:
-        now = self._loop.time()
+        late_s = self._loop.time() - self._look_at
+        if late_s > PUNCTUAL_S:
+            self._late_s += late_s
+        now = self.listening_s()
         # What is given up leaves the set at once.
         for watch in tuple(self._watches):
             watch.check(now)
-        self._timer = self._loop.call_later(self._tick_s, self._look) if self._watches else None
+        self._timer = None
+        if self._watches:
+            self._look_later()
+
+    def _look_later(self) -> None:
+        self._look_at = self._loop.time() + self._tick_s
+        self._timer = self._loop.call_at(self._look_at, self._look)
 
 
 def _is_connected(sock: socket.socket) -> bool:

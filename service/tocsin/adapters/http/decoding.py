@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
 ACCEPTED = "gzip, deflate"
 MOST_CODINGS = 2
+LEAST_PIECE_BYTES = 64
+"""What a piece of a body counts for at least against the cap: each costs some calls, however short it is."""
+_LEAST_WORK_BYTES = 64 * 1024
+"""So much may come in tiny pieces, however low the cap is."""
+_MEMBER_BYTES = 1024
+"""What each further member of a gzip body counts for: it takes an inflater of its own."""
 _AT_ONCE_BYTES = 256 * 1024
 _GZIP_START = 0x1F
 _GZIP_WBITS = 31
@@ -47,12 +53,14 @@ class Body:
     wire_bytes  bytes taken so far, and
     body_bytes  given so far
     is_cut      nothing more is wanted, though there is more
+    Pieces shorter than LEAST_PIECE_BYTES count as if they had that length, so that the caps bound work, too.
     Raises NotDecodable for a coding that was not asked for. Nothing is inflated further than a cap and one step.
     """
 
     def __init__(self, codings: str | None, *, max_wire: int, max_body: int, cut_at: int | None = None) -> None:
         self._stages = [_Stage(coding) for coding in reversed(_read_codings(codings))] if codings else []
         self._max_wire = max_wire
+        self._work_left = max(max_wire, _LEAST_WORK_BYTES)
         self._max_body = max_body
         self._cut_at = cut_at
         self._first = b""
@@ -72,9 +80,14 @@ class Body:
 
     def take(self, piece: bytes) -> None:
         """Take the next piece; raises TooLong or NotDecodable."""
-        self.wire_bytes += len(piece)
+        size = len(piece)
+        self.wire_bytes += size
+        self._work_left -= max(LEAST_PIECE_BYTES, size)
         if self.wire_bytes > self._max_wire:
             self._refuse(f"more than {self._max_wire} bytes before decoding (fetch.max_wire)")
+            return
+        if self._work_left < 0:
+            self._refuse(f"{self.wire_bytes} bytes came in too many tiny pieces (fetch.max_wire)")
             return
         for part in self._decoded(piece, 0):
             self._give(part)
@@ -101,8 +114,12 @@ class Body:
         for part in self._stages[depth].inflate(piece):
             yield from self._decoded(part, depth + 1)
             # What comes out between two codings may be endless as well, and give nothing at all.
-            if self._stages[depth].given_bytes > max(self._max_body, self._max_wire):
+            most, stage = max(self._max_body, self._max_wire), self._stages[depth]
+            if stage.given_bytes > most:
                 self._refuse(f"more than {self._max_body} bytes between its codings (fetch.max_body)")
+                return
+            if stage.members * _MEMBER_BYTES > most:
+                self._refuse(f"more than {most // _MEMBER_BYTES} members of {stage.coding} (fetch.max_body)")
                 return
 
     def _give(self, piece: bytes) -> None:
@@ -129,24 +146,31 @@ class Body:
 
 
 class _Stage:
-    """Takes off one coding; `given_bytes` counts what came out."""
+    """Takes off one coding.
+
+    given_bytes  what came out so far
+    members      how many members a gzip body has had so far
+    """
 
     def __init__(self, coding: str) -> None:
-        self._coding = coding
+        self.coding = coding
         self._inflater: _Inflater | None = None
         self._taken_bytes = 0
-        self.given_bytes = 0
+        self.given_bytes = self.members = 0
 
     def inflate(self, piece: bytes) -> Iterator[bytes]:
-        """Give what a piece inflates to, in steps; raises NotDecodable."""
+        """Give what a piece inflates to, in steps, an empty one before each further member; raises NotDecodable."""
         self._taken_bytes += len(piece)
         while piece:
             if self._inflater is None:
                 self._inflater = self._new_inflater(piece)
             elif self._inflater.eof:
                 # A gzip body may consist of several members (RFC 1952, 2.2); nothing else may follow.
-                if self._coding != "gzip" or piece[0] != _GZIP_START:
-                    raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self._coding} data")
+                if self.coding != "gzip" or piece[0] != _GZIP_START:
+                    raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self.coding} data")
+                self.members += 1
+                # Members of nothing would give nothing, and nobody could refuse to go on.
+                yield b""
                 self._inflater = self._new_inflater(piece)
             while part := self._step(self._inflater, piece):
                 yield part
@@ -159,18 +183,18 @@ class _Stage:
         """Raise NotDecodable if the data has begun, and not ended."""
         # No bytes at all under a coding is how many servers write an empty body; it is one.
         if self._taken_bytes and (self._inflater is None or not self._inflater.eof):
-            raise NotDecodable(f"{self._coding} data is cut off after {self._taken_bytes} bytes")
+            raise NotDecodable(f"{self.coding} data is cut off after {self._taken_bytes} bytes")
 
     def _step(self, inflater: _Inflater, piece: bytes) -> bytes:
         try:
             part = inflater.decompress(piece, _AT_ONCE_BYTES)
         except _INFLATE_ERROR as exc:
-            raise NotDecodable(f"not {self._coding}: {exc}") from exc
+            raise NotDecodable(f"not {self.coding}: {exc}") from exc
         self.given_bytes += len(part)
         return part
 
     def _new_inflater(self, start: bytes) -> _Inflater:
-        if self._coding == "gzip":
+        if self.coding == "gzip":
             wbits = _GZIP_WBITS
         else:
             # "deflate" is zlib's format (RFC 9110, 8.4.1.2), but many servers send it raw.

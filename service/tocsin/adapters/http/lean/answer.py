@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from tocsin.adapters.http.decoding import Body, NotDecodable, TooLong
+from tocsin.adapters.http.decoding import LEAST_PIECE_BYTES, Body, NotDecodable, TooLong
 from tocsin.adapters.http.wording import one_line
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class AnswerReader:
     """
 
     __slots__ = (
+        "_drained_work",
         "_fed",
         "_has_moved",
         "_header_left",
@@ -93,7 +94,7 @@ class AnswerReader:
         self._most_wire = 2 * request.max_wire_bytes + _FRAMING_BYTES
         self._length: int | None = None
         self._is_chunked = False
-        self.drained_bytes = 0
+        self.drained_bytes = self._drained_work = 0
         self.body = None
         # Trailers of the answer before stand here.
         self._raw.clear()
@@ -214,7 +215,8 @@ class AnswerReader:
                 self.give_up()
         else:
             self.drained_bytes += len(piece)
-            if self.drained_bytes > _DRAINED_BYTES:
+            self._drained_work += max(len(piece), LEAST_PIECE_BYTES)
+            if self._drained_work > _DRAINED_BYTES:
                 self.give_up()
 
     def on_message_complete(self) -> None:

@@ -6,10 +6,11 @@ import asyncio
 import os
 import select
 import ssl
+import time
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.http.budget import NoRoom
-from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
+from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.lean.answer import AnswerReader, Broken, Disconnected
 from tocsin.adapters.http.wording import one_line
@@ -27,7 +28,9 @@ DRAINED_S: Final = 2.0
 MOST_MUTE_BYTES: Final = 256 * 1024
 """Of TLS that brought nothing of HTTP: a server can send tickets and the like as long as it wants to."""
 _AT_ONCE_BYTES: Final = 32 * 1024
-"""Are decrypted: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
+"""Are decrypted and parsed: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
+_LONG_S: Final = 0.002
+"""A full buffer is read again in the same turn of the loop, unless the one before took longer than this."""
 
 
 class Room:
@@ -57,6 +60,7 @@ class Connection(asyncio.BufferedProtocol):
         "_answer",
         "_began",
         "_budget",
+        "_is_extended",
         "_is_session_kept",
         "_mute_bytes",
         "_phase",
@@ -69,6 +73,7 @@ class Connection(asyncio.BufferedProtocol):
         "_sweep",
         "_total_until",
         "_transport",
+        "_unread",
         "_until",
         "has_spoken",
         "idle_since",
@@ -93,7 +98,8 @@ class Connection(asyncio.BufferedProtocol):
         self._answer: asyncio.Future[HopResponse] | None = None
         self._shaken: asyncio.Future[None] | None = None
         self._poll: select.poll | None = None
-        self.has_spoken = self.is_over = self._is_session_kept = False
+        self.has_spoken = self.is_over = self._is_session_kept = self._is_extended = False
+        self._unread: bytes | None = None
         self.idle_since = 0.0
         self._mute_bytes = 0
 
@@ -106,7 +112,7 @@ class Connection(asyncio.BufferedProtocol):
     def is_quiet(self) -> bool:
         """Nothing waits in its socket: no bytes that nobody asked for, and no end."""
         transport = self._transport
-        if self.is_over or transport is None or transport.is_closing():
+        if self.is_over or transport is None or transport.is_closing() or self._unread is not None:
             return False
         if self._poll is None:
             self._poll = select.poll()
@@ -116,7 +122,8 @@ class Connection(asyncio.BufferedProtocol):
     def ask(self, head: bytes, request: HopRequest, began: float, now: float) -> asyncio.Future[HopResponse]:
         """Send a request.
 
-        began  when what its total deadline is for began, in the loop's seconds
+        began  when what its total deadline is for began, and
+        now    the time, both in the seconds of `DeadlineSweep.listening_s`
         The future gives the answer, or raises Broken (Stale among them), TooLong, NotDecodable, NoRoom or
         DeadlineMissed. Whoever waits for it no longer says `give_up`.
         """
@@ -129,6 +136,7 @@ class Connection(asyncio.BufferedProtocol):
         self._request, self._began = request, began
         self._total_until = began + request.total_s
         self._phase = Phase.FIRST_BYTE
+        self._is_extended = False
         self._until = now + self._sweep.first_byte_s
         self._sweep.add(self)
         sealed = self.sealed
@@ -152,12 +160,15 @@ class Connection(asyncio.BufferedProtocol):
             self._shaken = None
 
     def check(self, now: float) -> None:
-        """Give the request up if one of its deadlines is over."""
-        if self._answer is None:
+        """Give the request up if one of its deadlines is over; see `deadlines.Watched`."""
+        if self._answer is None or (now < self._total_until and now < self._until):
             return
-        if now >= self._total_until:
+        if not self._is_extended and not self.is_quiet:
+            # What is there was sent in time, and is read before the next look.
+            self._is_extended = True
+        elif now >= self._total_until:
             self._late(DeadlineMissed(self._phase, self._request.total_s, total=True))
-        elif now >= self._until:
+        else:
             self._late(DeadlineMissed(self._phase, self._sweep.limits[self._phase], total=False))
 
     def interrupt(self, why: Exception) -> None:
@@ -201,10 +212,10 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Take what was read."""
         data = self._room.wire[:nbytes]
-        if self.sealed is None:
-            self._take(data)
+        if nbytes <= _AT_ONCE_BYTES:
+            self._read(data)
         else:
-            self._unseal(self.sealed, data)
+            self._read_long(data)
 
     def eof_received(self) -> None:
         """Take the end; the transport closes itself."""
@@ -221,9 +232,62 @@ class Connection(asyncio.BufferedProtocol):
             why = None
         if self._shaken is not None and not self._shaken.done():
             self._shaken.set_exception(ConnectionResetError("cut off during the handshake"))
+        if self._unread is not None and not self.is_over:
+            unread, self._unread = self._unread, None
+            self._read(memoryview(unread))
         self._lost(why)
         self._transport = None
         self._pool.standing.discard(self)
+
+    def _read(self, data: memoryview) -> None:
+        if self.sealed is None:
+            self._take(data)
+        else:
+            self._unseal(self.sealed, data)
+
+    def _read_long(self, data: memoryview) -> None:
+        """Read piece by piece; what is left after `TURN_S` waits for the loop's next turn, and so does the socket."""
+        began = time.monotonic()
+        for at in range(0, len(data), _AT_ONCE_BYTES):
+            # What comes behind an answer ends the connection, and does so before another request is made over it.
+            if at and self._answer is not None and time.monotonic() - began >= TURN_S:
+                self._put_by(bytes(data[at:]))
+                return
+            self._read(data[at : at + _AT_ONCE_BYTES])
+            if self.is_over:
+                return
+        if time.monotonic() - began >= _LONG_S:
+            self._put_by(b"")
+
+    def _put_by(self, unread: bytes) -> None:
+        """Let the loop have a turn before these bytes, and any after them, are read."""
+        transport, body = self._transport, self._reader.body
+        if transport is None or self.is_over or transport.is_closing():
+            return
+        if body is not None:
+            try:
+                self._budget.hold(self, body.body_bytes + len(unread))
+            except NoRoom as exc:
+                self._fail(exc)
+                return
+        if self._unread is None:
+            transport.pause_reading()
+        self._unread = unread
+        self._pool.loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """Read what was put by, then the socket again."""
+        unread, transport = self._unread, self._transport
+        if unread is None or transport is None:
+            return
+        if unread:
+            self._unread = b""
+            self._read_long(memoryview(unread))
+            if self._unread:
+                return
+        self._unread = None
+        if not self.is_over and not transport.is_closing():
+            transport.resume_reading()
 
     def _unseal(self, sealed: Sealed, data: memoryview) -> None:
         self._mute_bytes += len(data)
@@ -282,21 +346,20 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._phase is Phase.FIRST_BYTE and reader.has_header:
             self._phase = Phase.BODY
-            self._until = self._sweep.now() + DRAINED_S if reader.body is None else float("inf")
+            self._until = self._sweep.listening_s() + DRAINED_S if reader.body is None else float("inf")
 
     def _finish(self) -> None:
         """Give the answer to whom it belongs; raises NotDecodable."""
         reader, answer, request = self._reader, self._answer, self._request
         body, wire_bytes, is_cut = reader.whole()
         reader.discard()
-        loop_time = self._sweep.now()
         response = HopResponse(
             url=request.url,
             status=reader.status,
             headers=reader.headers,
             body=body,
             wire_bytes=wire_bytes,
-            elapsed_ms=round((loop_time - self._began) * 1000),
+            elapsed_ms=round((self._sweep.listening_s() - self._began) * 1000),
             cut=is_cut,
         )
         self._rest()
@@ -310,7 +373,7 @@ class Connection(asyncio.BufferedProtocol):
         elif not reader.is_sure or self.is_over:
             self.close()
         else:
-            self.idle_since = loop_time
+            self.idle_since = self._sweep.now()
             self._pool.keep(self)
 
     def _late(self, missed: DeadlineMissed) -> None:
@@ -356,6 +419,7 @@ class Connection(asyncio.BufferedProtocol):
     def _leave(self) -> None:
         if not self.is_over:
             self.is_over = True
+            self._unread = None
             self._pool.withdraw(self)
             answer = self._answer
             self._rest()

@@ -52,7 +52,7 @@ class LeanSession:
 
     async def get(self, request: HopRequest) -> HopResponse:
         """Make one request; see `ports.Session`."""
-        began = self._sweep.now()
+        began = self._sweep.listening_s()
         if "@" in request.url:
             # Whose they are is for the engine to know, and for no message to show.
             request = replace(request, url=without_user_info(request.url))
@@ -63,7 +63,8 @@ class LeanSession:
             pool = self._pools.of(private=request.private)
             connection = pool.take(origin)
             if connection is not None and (
-                (connection.idle_since + RESTED_S <= began and connection.is_quiet) or await _becomes_quiet(connection)
+                (connection.idle_since + RESTED_S <= self._sweep.now() and connection.is_quiet)
+                or await _becomes_quiet(connection)
             ):
                 with suppress(Stale):
                     # That is the race of every kept connection, no failure of the page: it stays one set of requests
@@ -71,7 +72,7 @@ class LeanSession:
                     answer = connection.ask(head, request, began, began)
                     return await answer
             connection = await self._dial(pool, origin, request, began)
-            answer = connection.ask(head, request, began, self._sweep.now())
+            answer = connection.ask(head, request, began, self._sweep.listening_s())
             return await answer
         except EXPECTED as exc:
             raise translate(request.url, exc) from exc

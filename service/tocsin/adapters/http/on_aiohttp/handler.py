@@ -10,7 +10,7 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
 
-from tocsin.adapters.http.decoding import TooLong
+from tocsin.adapters.http.decoding import LEAST_PIECE_BYTES, TooLong
 
 if TYPE_CHECKING:
     from aiohttp.http import RawResponseMessage
@@ -71,7 +71,8 @@ class ConnectionHandler(ResponseHandler):
             return
         super().data_received(data)
         if self._answer is None:
-            self._silent_left -= len(data)
+            # As in a body: bytes that come one by one cost as much as some dozens.
+            self._silent_left -= max(len(data), LEAST_PIECE_BYTES)
             self._refuse_long_header()
         elif self._body_left is not None:
             self._body_left -= len(data)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import aiohttp
 
-from tocsin.adapters.http.decoding import Body, TooLong
+from tocsin.adapters.http.deadlines import TURN_S
+from tocsin.adapters.http.decoding import LEAST_PIECE_BYTES, Body, TooLong
 from tocsin.adapters.http.tls import WatchedTls
 
 if TYPE_CHECKING:
@@ -40,11 +42,11 @@ async def receive_body(
         max_body=request.max_body_bytes,
         cut_at=request.cut_at,
     )
-    piece = b""
+    piece, pieces = b"", _Pieces(response.content)
     try:
         if response.content_length is not None:
             body.announce(response.content_length)
-        while not body.is_cut and (piece := await response.content.readany()):
+        while not body.is_cut and (piece := await pieces.next()):
             body.take(piece)
             budget.hold(watch, body.body_bytes)
         if not body.is_cut and response.content_length is None and "Transfer-Encoding" not in response.headers:
@@ -56,6 +58,25 @@ async def receive_body(
         del piece
         # There is no other way to empty a stream that failed.
         getattr(response.content, "_buffer", []).clear()
+
+
+class _Pieces:
+    """The pieces of a body as they were sent, each for itself, so that the work for each is seen."""
+
+    def __init__(self, content: aiohttp.StreamReader) -> None:
+        self._content = content
+        self._began = time.monotonic()
+
+    async def next(self) -> bytes:
+        """Give the next piece, empty at the end; the loop has a turn after each `TURN_S` of work."""
+        if time.monotonic() - self._began >= TURN_S:
+            # The library never waits while there is anything to be had.
+            await asyncio.sleep(0)
+            self._began = time.monotonic()
+        while True:
+            piece, ends_chunk = await self._content.readchunk()
+            if piece or not ends_chunk or self._content.at_eof():
+                return piece
 
 
 def _refuse_lost(watch: Watch) -> None:
@@ -71,11 +92,13 @@ async def _drain(response: aiohttp.ClientResponse) -> int:
     """Throw a short body away, so that the connection can be kept; of a long or broken one, give up both."""
     if response.content.at_eof():
         return 0
-    wire_bytes = 0
+    wire_bytes = work = 0
+    pieces = _Pieces(response.content)
     try:
         async with asyncio.timeout(_DRAINED_S):
-            while wire_bytes <= _DRAINED_BYTES and (piece := await response.content.readany()):
+            while work <= _DRAINED_BYTES and (piece := await pieces.next()):
                 wire_bytes += len(piece)
+                work += max(len(piece), LEAST_PIECE_BYTES)
     except (aiohttp.ClientError, TimeoutError, TooLong):
         response.close()
     return wire_bytes

@@ -60,7 +60,7 @@ class AiohttpSession:
             request = replace(request, url=without_user_info(request.url))
         pool = self._pools.of(private=request.private)
         tls = request.url.startswith("https:")
-        began = self._sweep.now()
+        began = self._sweep.listening_s()
         watching = self._sweep.watch(request.total_s, tls=tls, max_wire_bytes=request.max_wire_bytes)
         with translated(request.url), watching as watch:
             token = CURRENT.set(watch)
@@ -88,7 +88,7 @@ class AiohttpSession:
             headers=_texts(response.raw_headers),
             body=body.whole,
             wire_bytes=body.wire_bytes,
-            elapsed_ms=round((self._sweep.now() - began) * 1000),
+            elapsed_ms=round((self._sweep.listening_s() - began) * 1000),
             cut=body.is_cut,
         )
 
