@@ -65,7 +65,7 @@ async def _pick(shape: Shape, rounds: int) -> _Picked:
                 for _turn in range(min(_TURNS, -(-shape.hosts // HOSTS_AT_A_TIME))):
                     now = time.time_ns() // 1000
                     began, cpu = time.perf_counter(), time.process_time()
-                    hosts = agenda.take(now, HOSTS_AT_A_TIME)
+                    hosts = list(agenda.take(now, HOSTS_AT_A_TIME))
                     tasks = await store.due_pages(claim, hosts, now, per_host=max(PAGES_A_HOST, BATCH // len(hosts)))
                     found.batch_ms.append((time.perf_counter() - began) * 1000)
                     found.cpu_ms.append((time.process_time() - cpu) * 1000)

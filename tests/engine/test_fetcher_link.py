@@ -10,7 +10,7 @@ from tests.builders import URL, task
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.engine.fetcher_link import FetcherLink
 from tocsin.engine.suspects import Suspects
-from tocsin.ports.messages import Ask, Begin, CheckLeg, Ready, SetSoFar, Start, Withdraw
+from tocsin.ports.messages import Ask, Beat, Begin, CheckLeg, Ready, SetSoFar, Start, Withdraw
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -132,3 +132,21 @@ async def test_the_room_is_what_is_not_in_hand() -> None:
         link.begin([task(page_id=3)])
 
         assert link.room() == 7
+
+
+async def test_a_page_is_late_while_it_is_not_sent_and_while_its_fetcher_says_that_it_waits() -> None:
+    process = Scripted()
+    async with linked(process) as link:
+        link.begin([task(page_id=1, due_at=START - 5), task(page_id=2, due_at=START)])
+        unsent = link.waiting_since()
+        process.says.put_nowait([Ready()])
+        await settle()
+        sent = link.waiting_since()
+        process.says.put_nowait([Beat(START)])
+        await settle()
+        waiting = link.waiting_since()
+        process.says.put_nowait([Beat()])
+        await settle()
+        begun = link.waiting_since()
+
+    assert (unsent, sent, waiting, begun) == (START - 5, None, START, None)

@@ -318,3 +318,32 @@ async def test_only_a_page_that_failed_stands_aside_and_does_so_before_its_pause
     await site.visitor.visit(task(), lambda: asked.append((site.web.asked(URL), len(site.clock.slept))))
 
     assert asked == stood
+
+
+async def test_a_page_waits_from_its_due_time_until_its_first_request() -> None:
+    site = Setting()
+    site.web.page(URL, BODY)
+    page = task(due_at=START - 9 * SECOND)
+    while_asked: list[int | None] = []
+
+    async def look(_request: Any) -> None:
+        while_asked.append(site.visitor.waiting_since())
+
+    site.web.before = look
+    site.visitor.expect(page)
+    before = site.visitor.waiting_since()
+
+    await site.visitor.visit(page)
+
+    assert before == START - 9 * SECOND
+    assert while_asked == [None]
+
+
+async def test_a_page_that_no_request_is_made_for_waits_no_longer_than_its_visit() -> None:
+    site = Setting(mode="off")
+    page = task(due_at=START)
+    site.visitor.expect(page)
+
+    await site.visitor.visit(page)
+
+    assert site.visitor.waiting_since() is None

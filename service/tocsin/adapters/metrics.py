@@ -101,7 +101,11 @@ def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
         "tocsin_store_failures", "Writes that the store could not do; they are tried again.", counts.store_failures
     )
     yield _gauge("tocsin_requests_in_flight", "Requests under way.", live.in_flight)
-    yield _gauge("tocsin_lateness_seconds", "How long the host is due that is due the longest.", live.late_s)
+    yield _gauge(
+        "tocsin_lateness_seconds",
+        "How long the page is due that is due the longest and was not asked for yet.",
+        live.late_s,
+    )
     yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", live.crowded_hosts)
     yield _gauge("tocsin_outage", "1 while our own connection is taken to be down.", live.outage_since is not None)
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)

@@ -62,6 +62,14 @@ class Agenda:
             if self._entries > 2 * self._count + _FEW:
                 self._sweep()
 
+    def take_out(self, host_id: int) -> Instant | None:
+        """Take a host out, whether it is due or not; returns when it is, None if it is not on the agenda."""
+        due = self._due_of(host_id)
+        if due == _ABSENT:
+            return None
+        self.put(host_id, None)
+        return due
+
     def advance(self, host_id: int, due: Instant) -> None:
         """Note that a host is due no later than this."""
         before = self._due_of(host_id)
@@ -75,9 +83,9 @@ class Agenda:
             due = self._first_later()
         return due
 
-    def take(self, now: Instant, most: int) -> list[int]:
-        """Take out hosts that are due, the longest due first, of those due at one time the one with the lowest id."""
-        taken: list[int] = []
+    def take(self, now: Instant, most: int) -> dict[int, Instant]:
+        """Take out hosts that are due, with the time when: the longest due first, of equal ones the lowest id."""
+        taken: dict[int, Instant] = {}
         while len(taken) < most:
             due = self._first_near()
             if due is None and self._slots and self._slots[0] << _SLOT_BITS <= now:
@@ -88,7 +96,7 @@ class Agenda:
                 host_id = heapq.heappop(self._near) & _HOST
                 self._set(host_id, _ABSENT)
                 self._count -= 1
-                taken.append(host_id)
+                taken[host_id] = due
         return taken
 
     def hosts(self) -> list[int]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.engine.in_flight import InFlight
     from tocsin.engine.policies import Policies
     from tocsin.engine.visit import Visitor
-    from tocsin.model import CheckResult, PageTask
+    from tocsin.model import CheckResult, Instant, PageTask
     from tocsin.ports import Clock
 
     Put = Callable[[Sequence[CheckResult]], Awaitable[None]]
@@ -34,8 +34,14 @@ class Checkers(Protocol):
         put  takes results, and may let us wait
         """
 
-    def room(self, host: str) -> int:
-        """Tell how many pages of this host can be begun now; none where it is 0 or less."""
+    def checker_of(self, host: str) -> int:
+        """Give the number of the one that checks this host's pages, counted from 0."""
+
+    def room(self, checker: int) -> int:
+        """Tell how many pages this one can be given now; none where it is 0 or less."""
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of the pages in hand that no request was made for yet; None: there are none."""
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
         """Check these pages of one host, at least one."""
@@ -74,14 +80,22 @@ class Visits:
             self._visits, self._put = visits, put
             yield
 
-    def room(self, host: str) -> int:  # noqa: ARG002 - all hosts are ours
-        """Whoever asks keeps the bound."""
+    def checker_of(self, host: str) -> int:  # noqa: ARG002 - all hosts are ours
+        """There is one."""
+        return 0
+
+    def room(self, checker: int) -> int:  # noqa: ARG002 - there is one
+        """The caller keeps the bound."""
         return sys.maxsize
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of the pages in hand that no request was made for yet."""
+        return self._visitor.waiting_since()
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
         """Check these pages."""
         for task in tasks:
-            self._visitor.expect(task.page_id)
+            self._visitor.expect(task)
         self._queues.begin(tasks, self._group.create_task)
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:

@@ -107,7 +107,7 @@ class FetcherWork:
         match message:
             case Begin():
                 for task in message.tasks:
-                    self._visitor.expect(task.page_id)
+                    self._visitor.expect(task)
                 self._queues.begin(message.tasks, group.create_task)
             case Reply():
                 self._desk.answered(message)
@@ -181,4 +181,4 @@ class FetcherWork:
     async def _beat(self) -> None:
         while True:
             await self._clock.sleep(BEAT_S)
-            self._desk.put(Beat())
+            self._desk.put(Beat(self._visitor.waiting_since()))

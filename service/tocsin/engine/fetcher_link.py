@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
     from tocsin.engine.suspects import Suspects
-    from tocsin.model import JsonObject
+    from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Telemetry
     from tocsin.ports.messages import Answer, Ends, FromFetcher, Start, ToFetcher
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
@@ -94,6 +94,7 @@ class FetcherLink:
         self._withdrawn: set[int] = set()
         self._is_live = self._is_ready = self._was_ready = False
         self._killed_for: str | None = None
+        self._waiting_since: Instant | None = None
         self._silent_ticks = 0
         self._group: asyncio.TaskGroup
 
@@ -108,6 +109,12 @@ class FetcherLink:
     def room(self) -> int:
         """Tell how many more pages it can be given."""
         return self._most - len(self._waiting) - len(self._given)
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of its pages that no request was made for yet, as it said last."""
+        # Of what was not sent yet the first was given first, and the longest due pages are given first.
+        unsent = next((work.what.due_at for work in self._waiting.values() if isinstance(work.what, PageTask)), None)
+        return min((due for due in (unsent, self._waiting_since) if due is not None), default=None)
 
     def begin(self, tasks: Iterable[PageTask]) -> None:
         """Give it these pages."""
@@ -140,6 +147,7 @@ class FetcherLink:
             for key in [key for key in held if key > 0]:
                 del held[key]
         self._withdrawn.clear()
+        self._waiting_since = None
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these of its pages, nor for those that are redirected to it."""
@@ -202,6 +210,8 @@ class FetcherLink:
                 await self._live(process, ended_s)
             finally:
                 self._is_live = self._is_ready = False
+                # What it had in hand waits here for its successor.
+                self._waiting_since = None
                 self.pid = None
                 status = await process.end(GRACE_S)
             ended_s = self._clock.monotonic()
@@ -268,7 +278,7 @@ class FetcherLink:
                 # What it was to forget is no longer its own.
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
             case Beat():
-                pass
+                self._waiting_since = message.waiting_since
             case Reply():
                 work = self._given.get(-message.number)
                 if work is not None and work.answered is not None and not work.answered.done():

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tocsin.engine.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.events import Happening
-    from tocsin.model import CheckResult, FetcherLife, RenderJob
+    from tocsin.model import CheckResult, FetcherLife, Instant, RenderJob
     from tocsin.ports import Clock, Rendered, Telemetry, WorkStore
     from tocsin.ports.messages import Answer, FromFetcher, Question
     from tocsin.ports.processes import FetcherStarter
@@ -148,9 +148,17 @@ class Fetchers:
             for link in self._links:
                 link.forget_pages()
 
-    def room(self, host: str) -> int:
-        """Tell how many more pages the fetcher of this host can be given."""
-        return self._link_of(host).room()
+    def checker_of(self, host: str) -> int:
+        """Give the index of the fetcher that serves this host."""
+        return owner_of(host, len(self._links))
+
+    def room(self, checker: int) -> int:
+        """Tell how many more pages this fetcher can be given."""
+        return self._links[checker].room()
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of the pages in hand that no request was made for yet."""
+        return min((due for link in self._links if (due := link.waiting_since()) is not None), default=None)
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
         """Give these pages of one host to its fetcher."""

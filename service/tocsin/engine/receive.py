@@ -78,6 +78,7 @@ class PageRequest(Struct, frozen=True):
     is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
     wanted      the same for pages that are known here: page ids to whether they are wanted, and
     page_id     the page's
+    unasked     the pages that no request was made for yet: the first request takes this one out
     carry_on    asks whoever serves the next host to go on with the set
     stand_aside  is called before anything but the page's own host is waited for
     takes_accepted  a 202 is received, too: whoever assesses it says whether something else stands in the page's place
@@ -92,6 +93,7 @@ class PageRequest(Struct, frozen=True):
     is_wanted: Callable[[], Awaitable[bool]] | None = None
     wanted: Mapping[int, bool] | None = None
     page_id: int = 0
+    unasked: dict[int, Instant] | None = None
     carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
@@ -205,6 +207,8 @@ class Receiver:
                     whole.wanted[whole.page_id] if whole.wanted is not None else await _is_wanted(whole)
                 ):
                     raise Withdrawn(f"{request.url}: no longer watched")
+                if whole is not None and whole.unasked:
+                    whole.unasked.pop(whole.page_id, None)
                 response = await session.get(request)
             finally:
                 in_flight.give_back()

@@ -13,7 +13,7 @@ from tocsin.errors import StoreError
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tocsin.engine.checkers import Checkers
     from tocsin.engine.gates import Gates
@@ -33,7 +33,8 @@ PAGES_A_HOST = 2
 _WITHOUT_DELAY = 8
 """The same where nobody waits between requests: then a connection that stands is worth more than many hosts."""
 _MOST_PAGES_A_HOST = 64
-_AGAIN_US = 500_000
+_EVER: Instant = 2**62
+_AGAIN_S = 0.5
 
 
 class Scheduler:
@@ -68,6 +69,11 @@ class Scheduler:
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
         )
         self._agenda = Agenda()
+        # Hosts that are due while the one that checks them has no room; kept apart, so that they stay first in line.
+        self._without_room: dict[int, Agenda] = {}
+        # Hosts whose due pages all are in the render queue's hands: until when (monotonic), and when they were due.
+        self._in_rendering: dict[int, tuple[float, Instant]] = {}
+        self._requested_since: Instant | None = None
         self._outstanding: Counter[int] = Counter()
         self._edited: dict[int, int | None] = {}
         self._reload_from: set[int | None] = {None}
@@ -96,14 +102,20 @@ class Scheduler:
                 if self._request_id is not None:
                     raise
                 await self._fail(exc)
-            if self._request_id is not None and not (self._outstanding or self._agenda or self._outage.in_doubt):
+            if self._request_id is not None and not (self._outstanding or self._has_hosts or self._outage.in_doubt):
                 return
             await self._wait(stopping)
 
     def late_s(self) -> float:
-        """Tell how long the host is due already that is due the longest; 0 where none is late."""
-        due = self._agenda.next_due()
-        return max(self._clock.now() - due, 0) / 1_000_000 if due is not None else 0.0
+        """Tell how long the page is due already that is due the longest and was not asked for yet; 0: none is late.
+
+        It may be on the agenda, wait for room at the one that checks it, or be in hand and wait for its turn.
+        """
+        due = [*self._first_dues(), *(at for _, at in self._in_rendering.values())]
+        # A host that a request wants is due at 0: it is late since it was asked for.
+        due = [self._requested_since if at == 0 else at for at in due]
+        oldest = min((at for at in (*due, self._checkers.waiting_since()) if at is not None), default=None)
+        return max(self._clock.now() - oldest, 0) / 1_000_000 if oldest is not None else 0.0
 
     def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         """Take back hosts whose batches are written, with the time when they are due again."""
@@ -146,7 +158,26 @@ class Scheduler:
         # A one-shot check is only about requested pages: a host that has one is due at 0.
         if self._request_id is not None and due != 0:
             due = None
+        if due == 0 and 0 not in self._first_dues():
+            self._requested_since = self._clock.now()
+        for agenda in self._without_room.values():
+            agenda.take_out(host_id)
+        self._in_rendering.pop(host_id, None)
         self._agenda.put(host_id, due)
+
+    def _take_out(self, host_id: int) -> Instant:
+        """Take a host out of all lines; returns when it is due, now if that is not known."""
+        found = [agenda.take_out(host_id) for agenda in (self._agenda, *self._without_room.values())]
+        _, in_rendering = self._in_rendering.pop(host_id, (0.0, None))
+        return min((due for due in (*found, in_rendering) if due is not None), default=self._clock.now())
+
+    def _first_dues(self) -> list[Instant | None]:
+        """When the first host of each agenda is due."""
+        return [agenda.next_due() for agenda in (self._agenda, *self._without_room.values())]
+
+    @property
+    def _has_hosts(self) -> bool:
+        return bool(self._agenda or self._in_rendering or any(self._without_room.values()))
 
     async def _wake_off(self) -> None:
         """At the start and after each reading of the configuration, make due what is off no longer, until cancelled.
@@ -168,7 +199,7 @@ class Scheduler:
     async def _fail(self, exc: StoreError) -> None:
         """Go on after a while: a service outlives a store that is locked or full for some time."""
         self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
-        await self._clock.sleep(_AGAIN_US / 1_000_000)
+        await self._clock.sleep(_AGAIN_S)
 
     async def _load(self, since_revision: int | None) -> None:
         read = 0
@@ -204,37 +235,75 @@ class Scheduler:
 
     async def _start_due(self) -> None:
         self._take_up_spread()
+        self._take_up_rendered()
+        if self._outage.is_outage():
+            self._forget_room()
         await self._probe()
         if self._outage.is_outage() and self._request_id is None:
             await self._put_off_requested()
             return
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
         fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
-        while (room := self._most_pages - len(self._visited)) > 0:
-            host_ids = self._agenda.take(self._clock.now(), min(HOSTS_AT_A_TIME, -(-room // fewest)))
-            if not host_ids:
+        looked_at = 0
+        while (room := self._most_pages - len(self._visited)) > 0 and looked_at < HOSTS_A_LOOK:
+            dues = self._take(min(HOSTS_AT_A_TIME, -(-room // fewest)), fewest)
+            if not dues:
                 return
+            looked_at += len(dues)
             read_s = self._clock.monotonic()
             try:
                 tasks = await self._store.due_pages(
                     self._lease.claim,
-                    host_ids,
+                    list(dues),
                     self._clock.now(),
-                    per_host=min(most_a_host, max(room // len(host_ids), fewest)),
+                    per_host=min(most_a_host, max(room // len(dues), fewest)),
                     request_id=self._request_id,
                 )
             except StoreError:
-                for host_id in host_ids:
-                    self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
+                for host_id, due in dues.items():
+                    self._agenda.put(host_id, due)
                 raise
-            self._set_off(tasks, read_s)
+            self._set_off(tasks, dues, read_s)
+
+    def _take(self, most: int, fewest: int) -> dict[int, Instant]:
+        """Take out hosts that are due, with the time when: first those that waited for room that there is by now.
+
+        fewest  pages that each of them is likely to bring at least
+        """
+        now = self._clock.now()
+        dues: dict[int, Instant] = {}
+        for checker, agenda in self._without_room.items():
+            if (room := self._checkers.room(checker)) > 0:
+                dues |= agenda.take(now, min(most - len(dues), -(-room // fewest)))
+        # What waited for room was taken from the front of the agenda: it is due longer than what is there now.
+        if len(dues) < most:
+            dues |= self._agenda.take(now, most - len(dues))
+        return dues
+
+    def _forget_room(self) -> None:
+        """Put the hosts that wait for room back on the agenda."""
+        for agenda in self._without_room.values():
+            for host_id, due in agenda.take(_EVER, len(agenda)).items():
+                self._agenda.put(host_id, due)
 
     def _take_up_spread(self) -> None:
         """Put what was spread on the agenda; of hosts whose batch is under way, its writing says when they are due."""
         spread, self._spread = self._spread, {}
         for host_id, due in spread.items():
-            if host_id not in self._outstanding:
+            if host_id not in self._outstanding and not self._waits_for_room(host_id):
                 self._agenda.advance(host_id, due)
+
+    def _take_up_rendered(self) -> None:
+        """Put hosts back on the agenda whose pages may have left the render queue's hands."""
+        now_s = self._clock.monotonic()
+        for host_id, (until_s, due) in list(self._in_rendering.items()):
+            if until_s <= now_s:
+                del self._in_rendering[host_id]
+                self._agenda.put(host_id, due)
+
+    def _waits_for_room(self, host_id: int) -> bool:
+        """Say whether a host is due already, and will be looked at as soon as there is room."""
+        return any(host_id in agenda for agenda in self._without_room.values())
 
     async def _probe(self) -> None:
         """Ask for the pages that say whether our own connection fails, or is back (T61, T62)."""
@@ -245,37 +314,43 @@ class Scheduler:
         is_due = self._outage.is_outage() and self._outage.probe_in_s() <= 0
         if is_due and self._request_id is None and not self._outstanding:
             tasks = await self._probing.probes(self._agenda.hosts)
+        dues = {}
         for task in tasks:
-            self._agenda.put(task.host_id, None)
+            dues[task.host_id] = self._take_out(task.host_id)
             self._telemetry.emit(Happening("outage.probe", "debug", {"page_id": task.page_id, "url": task.url}))
-        self._set_off(tasks, read_s, probing=True)
+        self._set_off(tasks, dues, read_s, probing=True)
 
     async def _put_off_requested(self) -> None:
         """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
-        host_ids = self._agenda.take(0, HOSTS_AT_A_TIME)
-        if host_ids:
+        dues = self._agenda.take(0, HOSTS_AT_A_TIME)
+        if dues:
             read_s = self._clock.monotonic()
-            tasks = await self._store.due_pages(self._lease.claim, host_ids, 0, per_host=_MOST_PAGES_A_HOST)
-            self._set_off(tasks, read_s)
+            tasks = await self._store.due_pages(self._lease.claim, list(dues), 0, per_host=_MOST_PAGES_A_HOST)
+            self._set_off(tasks, dues, read_s)
 
-    def _set_off(self, tasks: Iterable[PageTask], read_s: float, *, probing: bool = False) -> None:
+    def _set_off(
+        self, tasks: Iterable[PageTask], dues: Mapping[int, Instant], read_s: float, *, probing: bool = False
+    ) -> None:
+        """Begin pages; a host that cannot be begun now keeps the time when it was due, and so its place."""
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
             host = due[0].host
-            if (room := self._checkers.room(host)) <= 0:
-                self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
+            checker = self._checkers.checker_of(host)
+            if (room := self._checkers.room(checker)) <= 0:
+                self._without_room.setdefault(checker, Agenda()).put(host_id, dues[host_id])
                 continue
             held_s = self._gates.held_s(host)
             if held_s > self._hold_s:
                 # Whoever asked for a check is told that it is put off; what is only due waits.
                 due = [task for task in due if task.request_id is not None]
             if not due:
+                # The host asked for this pause: it is due when that is over.
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
             most = min(self._pages_of(host), room)
             pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][:most]
             if not pages:
-                self._agenda.put(host_id, self._clock.now() + _AGAIN_US)
+                self._in_rendering[host_id] = (self._clock.monotonic() + _AGAIN_S, dues[host_id])
                 continue
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
@@ -286,13 +361,19 @@ class Scheduler:
             if pages:
                 self._checkers.begin(pages)
 
+    def _next_due(self) -> Instant | None:
+        """When the first host is due that there is room for."""
+        with_room = [agenda for checker, agenda in self._without_room.items() if self._checkers.room(checker) > 0]
+        dues = (agenda.next_due() for agenda in (self._agenda, *with_room))
+        return min((due for due in dues if due is not None), default=None)
+
     def _pages_of(self, host: str) -> int:
         """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
         return self._gates.at_once(host, self._hold_s / 2, _MOST_PAGES_A_HOST)
 
     async def _wait(self, stopping: asyncio.Event) -> None:
         """Sleep until something is written, something is due, or it is time to look for what others wrote."""
-        due = self._agenda.next_due()
+        due = self._next_due()
         wait_s = POLL_S
         if due is not None and not self._outage.is_outage() and len(self._visited) < self._most_pages:
             wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)

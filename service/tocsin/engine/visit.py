@@ -76,12 +76,19 @@ class Visitor:
         self._gates, self._outage, self._settings = gates, outage, settings
         self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
         self._wanted: dict[int, bool] = {}
+        self._unasked: dict[int, Instant] = {}
         self._legs: Counter[int] = Counter()
         self._told_of_clock = False
 
-    def expect(self, page_id: int) -> None:
+    def expect(self, task: PageTask) -> None:
         """Say that a visit of this page is about to begin, so that it can be withdrawn from now on."""
-        self._wanted.setdefault(page_id, True)
+        self._wanted.setdefault(task.page_id, True)
+        if task.due_at is not None:
+            self._unasked[task.page_id] = task.due_at
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of the expected pages that no request was made for yet."""
+        return min(self._unasked.values(), default=None)
 
     def withdraw(self, page_ids: Iterable[int]) -> None:
         """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
@@ -106,7 +113,7 @@ class Visitor:
 
     async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> Ends:
         """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
-        self.expect(task.page_id)
+        self._wanted.setdefault(task.page_id, True)
         attempts = list(task.attempts)
         in_outage = None
         try:
@@ -136,6 +143,7 @@ class Visitor:
         finally:
             # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
             del self._wanted[task.page_id]
+            self._unasked.pop(task.page_id, None)
         self._tell_of_clock(task)
         return Ends(result, in_outage)
 
@@ -146,7 +154,7 @@ class Visitor:
         """
         task, policy = leg.task, self._policies.of(leg.task)
         conclude = self._conclusions.of(task, policy, leg.began)
-        self.expect(task.page_id)
+        self._wanted.setdefault(task.page_id, True)
         # Whoever asks for it may have died meanwhile, and its successor asks again: there can be two.
         self._legs[task.page_id] += 1
         try:
@@ -218,6 +226,7 @@ class Visitor:
             task.secrets,
             wanted=self._wanted,
             page_id=task.page_id,
+            unasked=self._unasked,
             carry_on=carry_on,
             stand_aside=stand_aside,
             takes_accepted=task.state is not None and policy.suspects == "hold",

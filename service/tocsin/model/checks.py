@@ -60,6 +60,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     body_bytes      of the answer last stored, on the wire: what a 304 saves
     suspected       something else stood in its place last time, and the user was told
     beside          what is known of it beside its state; None: nothing
+    due_at          since when it is due; None: it has no due time
     """
 
     page_id: int
@@ -89,6 +90,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     body_bytes: int = 0
     suspected: bool = False
     beside: Beside | None = None
+    due_at: Instant | None = None
 
 
 class NewState(Struct, frozen=True, gc=False):

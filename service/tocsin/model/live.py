@@ -45,7 +45,7 @@ class LiveState(Struct, frozen=True):
     outage_since    our own connection is taken to be down
     has_lease       it holds the right to check; without it, it waits for another engine's to end
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
-    late_s          how long the host is due already that is due the longest
+    late_s          how long the page is due that is due the longest and was not asked for yet
     figures         of the store, as last read; None before the first time
     unread_sinks    names of sinks whose secret cannot be read
     """

@@ -111,7 +111,12 @@ class Ready(Struct, frozen=True, tag=True):
 
 
 class Beat(Struct, frozen=True, tag=True):
-    """The fetcher's loop turns."""
+    """The fetcher's loop turns.
+
+    waiting_since  the earliest due time of the pages that no request was made for yet; None: there are none
+    """
+
+    waiting_since: Instant | None = None
 
 
 class Checked(Struct, frozen=True, tag=True):

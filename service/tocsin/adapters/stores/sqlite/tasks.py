@@ -74,7 +74,7 @@ def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
-        digest, attempts, flags, question_id, rule, request_id, body_bytes,
+        digest, attempts, flags, question_id, rule, request_id, body_bytes, next_at,
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
@@ -113,4 +113,5 @@ def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
         body_bytes,
         flags & SUSPECTED != 0,
         beside,
+        next_at,
     )

@@ -38,7 +38,7 @@ order by h.revision, h.id limit :limit;
 p.id, p.host_id, h.name, p.url, p.group_id, g.name, p.settings, p.secrets, p.text,
 p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
-p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes
+p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes, p.next_at
 
 -- The due pages of each host as one array, the longest due first. With a limit for each: a crowded host starves nobody.
 -- The index alone answers.
