@@ -204,7 +204,7 @@ class Bench:
     def __init__(self, store: Store, clock: ManualClock | None = None, *, limit: int = 4, resume_at: int = 1) -> None:
         self.store, self.clock = store, clock or EagerClock()
         self.telemetry, self.renderer = Listener(), ScriptedRenderer(self.clock)
-        self.outage = OutageWatch(self.clock)
+        self.outage, self.gates = OutageWatch(self.clock), Gates(HostSettings(), self.clock)
         self.alerts = Alerts("tocsin", SeededChance())
         self.lease = Lease(store, "test", timedelta(seconds=10), self.clock, self.telemetry)
         self.committed = 0
@@ -224,7 +224,7 @@ class Bench:
             settings=self.settings,
             hold=HOLD,
             policies=self.policies,
-            gates=Gates(HostSettings(), self.clock),
+            gates=self.gates,
             outage=self.outage,
             clock=self.clock,
             chance=FixedChance(),

@@ -17,7 +17,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver, Withdrawn
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.retry import Postponed
-from tocsin.errors import StoreError
+from tocsin.errors import FetchFailed, StoreError
 from tocsin.settings import FetchSettings, HostSettings
 
 if TYPE_CHECKING:
@@ -55,6 +55,25 @@ async def test_T58_a_host_that_puts_a_rendering_off_costs_it_no_try_and_holds_up
     assert sorted(bench.renderer.pages) == ["a", "a", "b"]
     assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 0, 0]
     assert len(await bench.events()) == 2
+
+
+async def test_a_host_that_asks_a_rendering_to_wait_is_left_alone_after_a_restart_too(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    asked_at: list[int] = []
+
+    async def hold(_job: RenderJob) -> None:
+        if not asked_at:
+            asked_at.append(bench.clock.now())
+            bench.gates.hold("example.org", bench.clock.monotonic() + 600)
+
+    bench.renderer.before = hold
+    bench.renderer.on(A, FetchFailed(A, "status", "answered 503", status=503), NEW)
+
+    await bench.drain()
+
+    gates = await bench.store.host_gates(asked_at[0])
+    assert gates["example.org"] >= asked_at[0] + 590 * SECOND
 
 
 async def test_T62_a_page_that_is_removed_before_its_rendering_asks_for_it_is_told_of_no_more(bench: Bench) -> None:

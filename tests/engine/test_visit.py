@@ -277,6 +277,23 @@ async def test_a_retry_after_that_outlives_the_visit_is_kept_for_the_whole_host(
     assert result.host_gate_at == START + 600 * SECOND
 
 
+async def test_a_retry_after_of_the_last_try_is_kept_for_the_whole_host() -> None:
+    site = Setting(tries=0)
+    site.web.page(URL, "", status=503, headers=[("retry-after", "600")])
+
+    result = await site.visit()
+
+    assert result.failure is not None
+    assert result.host_gate_at == START + 600 * SECOND
+
+
+async def test_a_failure_without_retry_after_holds_no_host() -> None:
+    site = Setting()
+    site.web.page(URL, "", status=404)
+
+    assert (await site.visit()).host_gate_at is None
+
+
 async def test_T60_again_makes_its_sets_whatever_is_answered() -> None:
     site = Setting()
     site.web.page(URL, "", status=404)

@@ -90,8 +90,8 @@ class Conclusion:
         next_at = (at, "its settings cannot be used; see: tocsin doctor")
         return self._result(report, next_at, held_attempts=self._task.attempts, keeps_rule=True)
 
-    def disallowed(self, refusal: Disallowed) -> CheckResult:
-        """robots.txt forbids the page: told once, and checked again when it no longer does."""
+    def disallowed(self, refusal: Disallowed, *, gate_at: Instant | None = None) -> CheckResult:
+        """robots.txt forbids the page: told once, and checked again when it no longer does; `gate_at` as `deferred`."""
         task = self._task
         at, why = self._next()
         if refusal.retry_at is not None:
@@ -105,7 +105,7 @@ class Conclusion:
             )
         report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)
         # No request was made for the page: an `again` has not had its try (T60).
-        return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True)
+        return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True, host_gate_at=gate_at)
 
     def deferred(
         self,
@@ -134,8 +134,13 @@ class Conclusion:
             report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
         )
 
-    def unreachable(self, attempts: Sequence[Attempt], error: FetchError) -> CheckResult:
-        """The page could not be received after its tries: the user is asked, unless a rule says what to do (T60)."""
+    def unreachable(
+        self, attempts: Sequence[Attempt], error: FetchError, *, gate_at: Instant | None = None
+    ) -> CheckResult:
+        """The page could not be received after its tries: the user is asked, unless a rule says what to do (T60).
+
+        gate_at  as `deferred` takes it
+        """
         at, why = self._next()
         if not attempts:
             # It came, but no parser may be given it: that try failed, too.
@@ -150,7 +155,7 @@ class Conclusion:
         )
         waits_for_major = self._task.instruction is not None and self._task.instruction.kind == "until-major"
         failure = Failure(cause_of(error), tuple(attempts), "check", silent=waits_for_major)
-        return self._result(report, (at, why), failure=failure)
+        return self._result(report, (at, why), failure=failure, host_gate_at=gate_at)
 
     def received(self, received: Received, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
         """Assess a page that was received, compare it with the state before, and decide what follows.

@@ -132,11 +132,11 @@ class Visitor:
         except Withdrawn:
             result = conclude.withdrawn()
         except Disallowed as exc:
-            result = conclude.disallowed(exc)
+            result = conclude.disallowed(exc, gate_at=self._held_until(task.host))
         except Postponed as exc:
             result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
         except FetchError as exc:
-            result = conclude.unreachable(attempts, exc)
+            result = conclude.unreachable(attempts, exc, gate_at=self._held_until(task.host))
             if exc.kind in OURS:
                 # Should it be our own connection, the page is given its tries back, and nobody is asked (T57-T61).
                 in_outage = conclude.deferred([], self._clock.now() + OUTAGE_PAUSE_US, error=exc)

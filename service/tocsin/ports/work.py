@@ -177,6 +177,9 @@ class RenderStore(Protocol):
         attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
         """
 
+    async def hold_host(self, host_id: int, until: Instant) -> None:
+        """Store that a host asked to be left alone until then; a hold never shortens another."""
+
     async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
         """Write rendering, alerts with one delivery row per sink, state and pruning in one transaction (T72).
 

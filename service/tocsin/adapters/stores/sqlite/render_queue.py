@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import to_json
+from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.renders import SQL, take_jobs, write_rendering
 from tocsin.adapters.stores.sqlite.role import Role
 from tocsin.adapters.stores.sqlite.schedule import to_us
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.model import Attempt, Claim, Instant, RenderCommit, RenderJob
+
+
+WORK = queries("work")
 
 
 class RenderRole(Role):
@@ -60,6 +64,11 @@ class RenderRole(Role):
             "attempts": to_json(attempts) if attempts else None,
         }
         await self._write(lambda db: db.execute(SQL["release"], place))
+
+    async def hold_host(self, host_id: int, until: Instant) -> None:
+        """Store that a host asked to be left alone until then; a hold never shortens another."""
+        place = {"id": host_id, "gate_at": until}
+        await self._write(lambda db: db.execute(WORK["gate_hosts"], place))
 
     async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
         """Write rendering, alerts, state and pruning in one transaction (T72); returns when the host is due next."""
