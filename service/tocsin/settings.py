@@ -185,6 +185,7 @@ class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     listen           empty: no HTTP edge at all
     public_url       under which people and receivers reach it; what links and cookies are made of
+    tokens           declared here: one alone, or lines of NAME SCOPE TOKEN; `configuration.tokens` reads them
     first_token      a start without any token makes one for an administrator, and prints it once
     trusted_proxies  networks of proxies whose X-Forwarded headers are believed
     session          how long a browser stays logged in
@@ -192,6 +193,7 @@ class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     listen: str = "127.0.0.1:8330"
     public_url: str = ""
+    tokens: str = ""
     first_token: bool = False
     trusted_proxies: tuple[str, ...] = ()
     session: timedelta = timedelta(days=30)

@@ -12,10 +12,11 @@ import pytest
 from tests.fakes import RecordingTelemetry
 from tocsin.adapters.stores import open_store
 from tocsin.app.edge import Edge
+from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
 from tocsin.model import Scope
-from tocsin.server.access.credentials import digest_of, is_token, new_token
-from tocsin.settings import HttpSettings
+from tocsin.server.access.credentials import digest_of, new_token
+from tocsin.settings import HttpSettings, unread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Store
 
+DECLARED = "6f0c2f0d5a6e4b7f8e4c1d0b9a3f7e52"
 NOW = 1_800_000_000_000_000
 
 
@@ -77,6 +79,31 @@ async def test_a_second_start_makes_no_second_first_token(store: Store, capsys: 
 
     assert capsys.readouterr().out.count("token: ") == 1
     assert len(await store.tokens()) == 1
+
+
+async def test_where_a_token_is_declared_none_is_made_and_none_is_printed(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    telemetry = await settle(store, HttpSettings(listen="0.0.0.0:0", first_token=True, tokens=DECLARED))
+
+    found = await store.token_of(digest_of(DECLARED), NOW)
+    assert found is not None
+    assert (found.name, found.scope, capsys.readouterr().out) == ("admin", Scope.ADMIN, "")
+    assert telemetry.names() == ["access.declared", "http.listening"]
+    assert telemetry.happenings[-1].values["guarded"] is True
+    assert DECLARED not in repr(telemetry.happenings)
+    assert [entry.what for entry in (await store.audit()).rows] == ["token.declare"]
+
+
+async def test_where_declared_tokens_cannot_be_read_none_is_made_and_the_service_is_not_open(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = unread("http.tokens_file: tokens: there is no such file; write the secret into it")
+    telemetry = await settle(store, HttpSettings(listen="0.0.0.0:0", first_token=True, tokens=tokens))
+
+    assert (capsys.readouterr().out, await store.has_tokens()) == ("", False)
+    assert telemetry.names() == ["access.unread", "http.listening"]
+    assert telemetry.happenings[-1].values["guarded"] is True
 
 
 class GoneReader(io.StringIO):

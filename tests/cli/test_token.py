@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tocsin.adapters.stores import open_store
-from tocsin.server.access.credentials import is_token
+from tocsin.configuration.tokens import is_token
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation

@@ -14,7 +14,7 @@ import pytest
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, Desk, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.errors import UsageError
-from tocsin.model import AuditEntry, Scope, TokenRow
+from tocsin.model import AuditEntry, Declaration, Scope, TokenRow
 
 if TYPE_CHECKING:
     from tocsin.model import SessionRow
@@ -178,3 +178,77 @@ async def test_what_is_over_is_forgotten_and_the_rest_stays(desk: Desk) -> None:
 
     assert (forgotten, [row.what for row in (await desk.store.audit()).rows]) == (2, ["new.one"])
     assert [row.name for row in await desk.store.tokens()] == ["ops"]
+
+
+OPS, ME = ("ops", Scope.ADMIN, digest("ops")), ("me", Scope.READ, digest("me"))
+
+
+async def in_force(desk: Desk) -> dict[str, tuple[Scope, bool]]:
+    """The tokens in force, by name: scope, and whether the configuration declares it."""
+    return {row.name: (row.scope, row.is_declared) for row in await desk.store.tokens() if row.is_in_force(NOW)}
+
+
+async def test_declared_tokens_are_in_force_and_those_made_otherwise_stay(desk: Desk) -> None:
+    await desk.store.add_token("own", Scope.WRITE, digest("own"), NOW)
+
+    change = await desk.store.declare_tokens([OPS, ME], NOW)
+
+    assert (change.added, change.revoked, change.refused) == (("ops", "me"), (), ())
+    assert await in_force(desk) == {"own": (Scope.WRITE, False), "ops": (Scope.ADMIN, True), "me": (Scope.READ, True)}
+    assert await desk.store.declare_tokens([OPS, ME], NOW + 1) == Declaration()
+
+
+async def test_a_token_that_is_no_longer_declared_is_revoked_with_its_sessions_and_may_come_back(desk: Desk) -> None:
+    await desk.store.declare_tokens([OPS, ME], NOW)
+    token = await desk.store.token_of(digest("me"), NOW)
+    assert token is not None
+    await desk.store.open_session(digest("cookie"), token.id, "csrf", NOW, until=NOW + HOUR)
+
+    gone = await desk.store.declare_tokens([OPS], NOW + 1)
+
+    assert gone.revoked == ("me",)
+    assert await desk.store.token_of(digest("me"), NOW + 2) is None
+    assert await session(desk) is None
+    assert (await desk.store.declare_tokens([OPS, ME], NOW + 3)).added == ("me",)
+    assert await desk.store.token_of(digest("me"), NOW + 4) is not None
+    assert (await desk.store.declare_tokens([], NOW + 5)).revoked == ("ops", "me")
+    assert await desk.store.has_tokens()
+
+
+async def test_a_declared_token_changes_its_name_scope_and_secret(desk: Desk) -> None:
+    await desk.store.declare_tokens([OPS, ME], NOW)
+
+    swapped = await desk.store.declare_tokens([("me", *OPS[1:]), ("ops", Scope.WRITE, ME[2])], NOW + 1)
+    renewed = await desk.store.declare_tokens([("me", Scope.ADMIN, digest("new"))], NOW + 2)
+
+    assert (swapped.changed, swapped.added) == (("me", "ops"), ())
+    assert (renewed.added, renewed.revoked) == (("me",), ("me", "ops"))
+    assert await desk.store.token_of(digest("ops"), NOW + 3) is None
+
+
+async def test_a_declared_token_that_was_revoked_by_its_name_stays_revoked(desk: Desk) -> None:
+    await desk.store.declare_tokens([OPS], NOW)
+    await desk.store.revoke_token("ops", NOW + 1)
+
+    change = await desk.store.declare_tokens([OPS], NOW + 2)
+
+    assert [name for name, _ in change.refused] == ["ops"]
+    assert await in_force(desk) == {}
+
+
+async def test_a_name_that_is_taken_keeps_only_that_token_out(desk: Desk) -> None:
+    await desk.store.add_token("ops", Scope.READ, digest("own"), NOW)
+
+    change = await desk.store.declare_tokens([OPS, ME], NOW)
+
+    assert change.refused == (("ops", "this name is taken; `tocsin token revoke ops` frees it"),)
+    assert await in_force(desk) == {"ops": (Scope.READ, False), "me": (Scope.READ, True)}
+
+
+async def test_a_token_that_was_made_and_is_declared_then_is_the_configuration_s(desk: Desk) -> None:
+    await desk.store.add_token("ops", Scope.READ, OPS[2], NOW, expires_at=NOW + DAY)
+
+    change = await desk.store.declare_tokens([OPS], NOW)
+
+    assert (change.changed, change.refused) == (("ops",), ())
+    assert await in_force(desk) == {"ops": (Scope.ADMIN, True)}

@@ -324,7 +324,7 @@ CREATE TABLE tokens (
   expires_at    integer,
   last_used_at  integer,
   revoked_at    integer
-) strict;
+, declared integer not null default 0) strict;
 CREATE TABLE verdicts (
   id         integer primary key,
   page_id    integer not null references pages (id) on delete cascade,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -115,6 +116,43 @@ async def test_without_a_token_nobody_from_elsewhere_is_let_in(home: Home, start
     assert told["instead_of"] == "0.0.0.0:0"
     assert "tocsin token add" in told["mend"]
     assert await service.stop() == 0
+
+
+async def test_declared_tokens_are_taken_at_the_start_and_on_SIGHUP_and_none_is_printed(
+    home: Home, start: Start
+) -> None:
+    one, two = "6f0c2f0d5a6e4b7f8e4c1d0b9a3f7e52", "9b1d7c3e2f4a5068b7c6d5e4f3a2910c"
+    home.configure(f'{EVERYWHERE}first_token = true\ntokens_file = "tokens"\n')
+    (home.folder / "tokens").write_text(f"{one}\n")
+    service = await start()
+    url = await address(home)
+    await ready(url)
+
+    async def answers() -> list[int]:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as asked:
+            bearers = [{"Authorization": f"Bearer {token}"} for token in (one, two)]
+            return [(await asked.get("/api/v1/audit", headers=headers)).status_code for headers in ({}, *bearers)]
+
+    before = await answers()
+    (home.folder / "tokens").write_text(f"me admin {two}\nops read tooshort\n")
+    service.tell(signal.SIGHUP)
+    refused = await home.hears("access.unread")
+    kept = await answers()
+    (home.folder / "tokens").write_text(f"me admin {two}\n")
+    service.tell(signal.SIGHUP)
+
+    async def is_revoked() -> list[int] | None:
+        found = await answers()
+        return found if found[1] == 401 else None
+
+    after = await until(is_revoked, what="another token")
+
+    assert (before, kept, after) == ([401, 200, 401], [401, 200, 401], [401, 401, 200])
+    assert "line 2: the token has 8 characters" in refused["error"]
+    assert await service.stop() == 0
+    assert "token: " not in home.log.read_text("utf-8")
+    assert all(secret not in home.log.read_text("utf-8") for secret in (one, two, "tooshort"))
+    assert all(one.encode() not in path.read_bytes() for path in home.folder.glob("tocsin.db*"))
 
 
 async def test_the_first_start_makes_a_token_shows_it_once_and_keeps_only_its_digest(home: Home, start: Start) -> None:

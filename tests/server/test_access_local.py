@@ -9,6 +9,7 @@ import pytest
 from tests.server.rig import ELSEWHERE
 from tocsin.model import Scope
 from tocsin.server.access import rights  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.settings import unread
 
 if TYPE_CHECKING:
     import httpx
@@ -102,6 +103,14 @@ async def test_a_form_that_was_shown_is_taken(rig: Rig) -> None:
 async def test_the_first_token_closes_it_at_once(rig: Rig, local: httpx.AsyncClient) -> None:
     before = await local.get(ASKED)
     await rig.token(Scope.READ)
+    after = await local.get(ASKED)
+
+    assert (before.status_code, after.status_code) == (200, 401)
+
+
+async def test_declared_tokens_that_cannot_be_read_leave_nobody_in(rig: Rig, local: httpx.AsyncClient) -> None:
+    before = await local.get(ASKED)
+    rig.service.configure(tokens=unread("there is no such file"))
     after = await local.get(ASKED)
 
     assert (before.status_code, after.status_code) == (200, 401)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.rig import ELSEWHERE
+from tocsin.configuration.tokens import is_token
 from tocsin.model import Scope
-from tocsin.server.access.credentials import digest_of, is_token, new_token
+from tocsin.server.access.credentials import digest_of, new_token
 
 if TYPE_CHECKING:
     from tests.server.rig import Rig

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import leave_loaded_alone
+from tocsin.configuration.tokens import parse_tokens
 from tocsin.errors import StoreError, UsageError
 from tocsin.events import Happening
-from tocsin.model import Scope
+from tocsin.model import AuditEntry, Scope
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.address import LOOPBACK, bind, is_loopback, parse_listen, url_of
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -34,7 +36,7 @@ class Edge:
         self._sockets = bind(self._host, port)
         self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
         self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
-        if is_loopback(self._host) or settings.first_token:
+        if is_loopback(self._host) or settings.first_token or settings.tokens:
             self._is_settled.set()
             for each in self._sockets:
                 # Whoever comes while the server is loaded waits for it.
@@ -56,7 +58,9 @@ class Edge:
 
     async def settle(self, store: Store, now: Instant) -> None:
         """Settle who is let in: nobody from elsewhere before there is a token; raises SettingsError, StoreError."""
-        has_tokens = await store.has_tokens()
+        await self.declare(self._settings, store, now)
+        # Where declared tokens cannot be read, nobody is let in without one all the same.
+        has_tokens = bool(self._settings.tokens) or await store.has_tokens()
         if not has_tokens and self._settings.first_token:
             await self._make_first_token(store, now)
             has_tokens = True
@@ -70,6 +74,21 @@ class Edge:
         url = url_of(self._sockets, self._host)
         self._telemetry.emit(Happening("http.listening", "info", {"url": url, "guarded": has_tokens}))
         self._is_settled.set()
+
+    async def declare(self, http: HttpSettings, store: Store, now: Instant) -> None:
+        """Take over the tokens that the configuration declares; where they cannot be read, all stays as it is."""
+        if why := why_unread(http.tokens):
+            self._telemetry.emit(Happening("access.unread", "error", {"error": why}))
+            return
+        tokens = [(each.name, each.scope, digest_of(each.token)) for each in parse_tokens(http.tokens)]
+        found = await store.declare_tokens(tokens, now)
+        changes = {"added": found.added, "changed": found.changed, "revoked": found.revoked}
+        told = {what: list(names) for what, names in changes.items() if names}
+        if told:
+            self._telemetry.emit(Happening("access.declared", "info", dict(told)))
+            await store.write_audit(AuditEntry(now, "configuration", "token.declare", dict(told)))
+        for name, why in found.refused:
+            self._telemetry.emit(Happening("access.not_declared", "error", {"token": name, "error": why}))
 
     def open(self, service: Service, store: Store, telemetry: Telemetry) -> None:
         """Serve everything from now on, and tell this telemetry of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +24,7 @@ from tocsin.events import Happening
 from tocsin.server.access.requests import current_request_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from tocsin.app.assembly import Assembly
@@ -72,7 +73,8 @@ async def run(load: Callable[[], Loaded]) -> None:
                 asyncio.TaskGroup() as group,
             ):
                 service = RunningService(loaded, engine, store, SystemClock(), demo)
-                rereading = _reload(load, loaded, service, engine, reloading, telemetry)
+                declare = partial(edge.declare, store=store) if edge is not None else None
+                rereading = _reload(load, loaded, service, engine, reloading, telemetry, declare)
                 watching = group.create_task(rereading, name="reload")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
@@ -102,6 +104,7 @@ async def _reload(
     engine: Assembly,
     reloading: asyncio.Event,
     telemetry: Telemetry,
+    declare: Callable[..., Awaitable[None]] | None,
 ) -> None:
     """Take up another configuration at each SIGHUP; a bad one leaves the old one in force."""
     settings, file = loaded.settings, loaded.file
@@ -125,10 +128,13 @@ async def _reload(
         engine.rounds.configure(new.pages, new.hosts)
         engine.scheduler.reconfigure()
         service.reload(new, read.origins)
+        if declare is not None:
+            await declare(new.http, now=SystemClock().now())
         values = {"needs_restart": restart}
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.
-        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts)
+        http = msgspec.structs.replace(settings.http, tokens=new.http.tokens)
+        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts, http=http)
 
 
 def _still_there(new: Loaded, file: Path | None) -> Settings:

@@ -53,8 +53,9 @@ class RunningService:
         render = msgspec.structs.replace(
             self._settings.render, limit=settings.render.limit, resume_at=settings.render.resume_at
         )
+        http = msgspec.structs.replace(self._settings.http, tokens=settings.http.tokens)
         self._settings = msgspec.structs.replace(
-            self._settings, pages=settings.pages, hosts=settings.hosts, render=render
+            self._settings, pages=settings.pages, hosts=settings.hosts, render=render, http=http
         )
         kept = {key: value for key, value in self._origins.items() if not is_reloaded(key)}
         self._origins = kept | {key: value for key, value in origins.items() if is_reloaded(key)}

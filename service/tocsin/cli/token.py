@@ -105,6 +105,7 @@ def to_record(row: TokenRow, at: Instant) -> dict[str, Any]:
         "name": row.name,
         "scope": row.scope.value,
         "stands": stands(row, at),
+        "declared": row.is_declared,
         "created": json_time(row.created_at),
         "expires": json_time(row.expires_at),
         "last_used": json_time(row.last_used_at),
@@ -117,7 +118,7 @@ def stands(row: TokenRow, at: Instant) -> str:
     if row.revoked_at is not None:
         return "revoked"
     if row.expires_at is None:
-        return "in force"
+        return "in force, declared in the configuration" if row.is_declared else "in force"
     return "expired" if row.expires_at <= at else f"in force until {show_time(row.expires_at)}"
 
 

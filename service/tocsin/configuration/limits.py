@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
 
+from tocsin.configuration.tokens import parse_tokens
+
 Range: TypeAlias = tuple[timedelta, timedelta]
 Check: TypeAlias = Callable[[str], str | None]
 
@@ -154,6 +156,15 @@ def check_secret(text: str) -> str | None:
     return "text without the character NUL" if "\0" in text else None
 
 
+def check_tokens(text: str) -> str | None:
+    """Say what is allowed if `text` declares no tokens; empty declares none."""
+    try:
+        parse_tokens(text)
+    except ValueError as exc:
+        return f"one token, or a line NAME SCOPE TOKEN each ({exc})"
+    return None
+
+
 def check_selectors(text: str) -> str | None:
     """Say what is allowed if `text` is no list of CSS selectors; empty means none."""
     from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
@@ -220,6 +231,7 @@ TEXTS: Final[dict[str, Check]] = {
     "sinks.*.url": check_web_address,
     "sinks.*.secret": check_secret,
     "http.listen": check_listen,
+    "http.tokens": check_tokens,
     "http.public_url": check_web_address,
     "http.trusted_proxies": check_network,
 }

@@ -36,6 +36,13 @@ configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=
 cannot be read, only what needs it fails: a sink's alerts wait, pages whose credentials or proxy are in the file are not
 checked, and the log, `tocsin doctor` and `tocsin sink list` say so. Everything else works.
 
+**Tokens** for the web pages and the interface can be given so that nothing has to be read out of a log:
+`tokens_file = "tocsin.tokens"` under `[http]`, or `TOCSIN_HTTP__TOKENS_FILE=/run/secrets/tocsin_tokens`. The file holds
+one token alone, for an administrator, or a line `NAME SCOPE TOKEN` for each; the scope is `read`, `write` or `admin`.
+A token has 32 to 256 characters (`openssl rand -hex 32` makes one), and only its digest is kept. The file is
+authoritative for the tokens it declares: one that leaves it is revoked at the next start or SIGHUP, with its sessions.
+Tokens that `tocsin token add` made stay as they are. `tocsin token revoke` ends a declared token at once and for good.
+
 **Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
 
 **A mistake** is refused with its place, its key and the mend; an unknown key with the nearest known one. SIGHUP reads

@@ -13,7 +13,7 @@ from tocsin.settings import why_unread
 if TYPE_CHECKING:
     import pathlib
 
-SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy"})
+SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy", "http.tokens"})
 """Each may also be given as the name of a file that holds it, with `_file` behind its key."""
 
 HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.headers"})

@@ -19,8 +19,8 @@ _HEAD: Final = """\
 #
 # The environment wins over this file: TOCSIN_PAGES__EVERY="6h", TOCSIN_SINKS__OPS__URL="https://…",
 # lists as "a, b". The command line (--store) wins over the environment.
-# A secret may stand in a file of its own: `secret_file = "ops.secret"`, or TOCSIN_SINKS__OPS__SECRET_FILE;
-# likewise `url_file` of a sink, `auth_file` and `proxy_file` of pages.
+# A secret may be in a file of its own: `secret_file = "ops.secret"`, or TOCSIN_SINKS__OPS__SECRET_FILE;
+# likewise `url_file` of a sink, `auth_file` and `proxy_file` of pages, `tokens_file` of [http].
 # What is in force, and where it came from, says `tocsin doctor`.
 """
 
@@ -107,7 +107,8 @@ KEYS: Final[dict[str, str]] = {
     "delivery.give_up": "an alert that a sink did not accept within this time is a dead letter",
     "http.listen": "address and port; without a token only this machine is let in; empty: no web pages, no interface",
     "http.public_url": "under which others reach it, for links; also where it stands behind a proxy",
-    "http.first_token": "a first start makes a token and prints it once, as the image does",
+    "http.tokens": 'who is let in, one line "NAME SCOPE TOKEN" each, or one token alone; better as tokens_file',
+    "http.first_token": "without any token a first start makes a token and prints it once, as the image does",
     "http.trusted_proxies": "networks of reverse proxies whose X-Forwarded headers are believed",
     "http.session": "how long a browser stays logged in",
     "log.level": "debug | info | warning | error",

@@ -4,7 +4,7 @@ Instants are whole microseconds since the epoch, UTC (`Instant`); spans are `tim
 They are msgspec structs: cheap to make by the thousand, and ready to cross a process boundary.
 """
 
-from tocsin.model.access import AuditEntry, JobRow, Scope, SessionRow, StoredAnswer, TokenRow
+from tocsin.model.access import AuditEntry, Declaration, JobRow, Scope, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import (
     AlertRow,
     DeliveryResult,
@@ -83,6 +83,7 @@ __all__ = [
     "Claim",
     "CopyLink",
     "CrowdedHost",
+    "Declaration",
     "DeliveryResult",
     "DueDelivery",
     "Failure",

@@ -23,7 +23,10 @@ class Scope(StrEnum):
 
 
 class TokenRow(Struct, frozen=True):
-    """A token as listed; of its secret only a digest is kept."""
+    """A token as listed; of its secret only a digest is kept.
+
+    is_declared  the configuration declares it, and revokes it by no longer doing so
+    """
 
     id: int
     name: str
@@ -32,10 +35,23 @@ class TokenRow(Struct, frozen=True):
     expires_at: Instant | None = None
     last_used_at: Instant | None = None
     revoked_at: Instant | None = None
+    is_declared: bool = False
 
     def is_in_force(self, now: Instant) -> bool:
         """Say whether whoever has it is let in."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
+
+class Declaration(Struct, frozen=True):
+    """What the tokens that a configuration declares changed, by name.
+
+    refused  name and reason each: what is declared and could not be taken
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    revoked: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 class SessionRow(Struct, frozen=True):

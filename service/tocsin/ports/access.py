@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tocsin.model import AuditEntry, Instant, JobRow, Scope, SessionRow, Slice, StoredAnswer, TokenRow
+    from collections.abc import Sequence
+
+    from tocsin.model import AuditEntry, Declaration, Instant, JobRow, Scope, SessionRow, Slice, StoredAnswer, TokenRow
 
 
 class AccessStore(Protocol):
@@ -24,6 +26,14 @@ class AccessStore(Protocol):
 
     async def token_of(self, digest: bytes, now: Instant) -> TokenRow | None:
         """The token in force with this digest; its use is noted, once a minute at most."""
+
+    async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
+        """Let exactly these tokens (name, scope, digest) be those that the configuration declares.
+
+        What it declared before and does not declare any more is revoked, its sessions end. Tokens that were made
+        otherwise stay; one of them in force with the same digest becomes a declared one, with the same name keeps a
+        declared one out. A token that was revoked by its name stays revoked.
+        """
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
         """Revoke the token of this name, and end the sessions made with it.

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from tocsin.cli.doctor.finding import Finding
 from tocsin.errors import SettingsError
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen
+from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,10 @@ def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: boo
 
 
 def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Finding]:
-    if has_tokens is not False:
+    if why := why_unread(http.tokens):
+        what, _, mend = why.partition("; ")
+        yield Finding(f"Declared tokens cannot be read, and take no effect: {what}", mend)
+    if http.tokens or has_tokens is not False:
         return
     if is_loopback(host):
         yield Finding(

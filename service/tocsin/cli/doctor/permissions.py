@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tocsin.cli.doctor.finding import Finding
-from tocsin.configuration.layers import from_tree
+from tocsin.configuration.layers import from_environ, from_tree
 from tocsin.configuration.secrets import SECRETS
 from tocsin.configuration.tree import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tocsin.configuration import Loaded
 
@@ -35,6 +35,9 @@ def examine_files(loaded: Loaded, store: Path) -> list[Finding]:
         findings += _of_writing(loaded.file, "The configuration")
         findings += _of_writing(loaded.file.absolute().parent, "The configuration's folder")
         findings += _of_secrets(loaded.file)
+    for item in from_environ(os.environ):
+        if item.by_file and isinstance(item.value, str):
+            findings += _of_reading(Path(item.value), "A file with a secret,")
     for file in (store, store.with_name(f"{store.name}-wal")):
         findings += _of_reading(file, "The store")
     if store.exists():

@@ -11,11 +11,12 @@ from urllib.parse import parse_qsl, quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
+from tocsin.configuration.tokens import is_token
 from tocsin.errors import TocsinError
 from tocsin.events import Happening
 from tocsin.model import Scope
 from tocsin.server.access.caller import Caller, Via
-from tocsin.server.access.credentials import digest_of, is_token, new_secret
+from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.forms import SAFE, refuse_odd_charset
 from tocsin.server.access.origins import Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, unknown
@@ -57,7 +58,12 @@ class Doorkeeper:
         self._local_csrf = new_secret()
 
     async def is_open(self) -> bool:
-        """Say whether no token was ever made, so that the service is open to its own machine."""
+        """Say whether no token was ever made or declared, so that the service is open to its own machine.
+
+        Tokens are declared also where the file that holds them cannot be read: then nobody is let in without one.
+        """
+        if self._parts.service.settings().http.tokens:
+            return False
         if not self._has_tokens:
             self._has_tokens = await self._parts.store.has_tokens()
         return not self._has_tokens

@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import LAST, Role
 from tocsin.errors import StoreError, UsageError
-from tocsin.model import AuditEntry, Scope, SessionRow, Slice, TokenRow
+from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, Slice, TokenRow
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
 
 SQL = queries("access")
+_NOW, _LEFT = 1, 2
+"""Of `tokens.declared`: the configuration declares it, or no longer does."""
 _NOTED_US: Final = 60_000_000
 """A token's use is noted so often at most."""
 
@@ -60,6 +62,39 @@ class AccessRole(Role):
         await self._note_use(token, now)
         return token
 
+    async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
+        """Let exactly these tokens be those that the configuration declares; see the port."""
+
+        def write(db: sqlite3.Connection) -> Declaration:
+            wanted = {digest for _, _, digest in tokens}
+            revoked = []
+            for digest, token_id, name, *_ in db.execute(SQL["declared"]).fetchall():
+                if digest not in wanted:
+                    db.execute(SQL["undeclare"], {"token": token_id, "now": now})
+                    db.execute(SQL["end_sessions"], {"token": token_id})
+                    revoked.append(name)
+            added: list[str] = []
+            changed: list[str] = []
+            refused: list[tuple[str, str]] = []
+            for name, scope, digest in tokens:
+                values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": None}
+                place = db.execute(SQL["token_with"], {"digest": digest}).fetchone()
+                same = db.execute(SQL["token_named"], values).fetchone()
+                if place is not None and _is_as_declared(place, name, scope):
+                    continue
+                if place is not None and place[0] != _LEFT and place[-2] is not None:
+                    refused.append((name, "this very token was revoked; declare another one"))
+                elif same is not None and not same[-1] and (place is None or same[0] != place[1]):
+                    refused.append((name, f"this name is taken; `tocsin token revoke {name}` frees it"))
+                else:
+                    (changed if place is not None and place[-2] is None else added).append(name)
+                    token_id = place[1] if place is not None else db.execute(SQL["add_token"], values).fetchone()[0]
+                    db.execute(SQL["declare"], {**values, "token": token_id})
+            return Declaration(tuple(added), tuple(changed), tuple(revoked), tuple(refused))
+
+        (has_declared,) = await self._view(lambda db: db.execute(SQL["any_declared"]).fetchone())
+        return await self._write(write, durable=True) if tokens or has_declared else Declaration()
+
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
         """Revoke a token, past its time or not, and end its sessions. Raises UsageError where none has this name."""
 
@@ -74,7 +109,7 @@ class AccessRole(Role):
             place = {"token": row[0], "now": now}
             db.execute(SQL["revoke"], place)
             db.execute(SQL["end_sessions"], place)
-            return _to_token((*row[:-1], now))
+            return _to_token((*row[:-2], now, row[-1]))
 
         return await self._write(write, durable=True)
 
@@ -135,5 +170,14 @@ class AccessRole(Role):
 
 
 def _to_token(row: Sequence[Any]) -> TokenRow:
-    token_id, name, scope, created_at, expires_at, last_used_at, revoked_at = row
-    return TokenRow(token_id, name, Scope(scope), created_at, expires_at, last_used_at, revoked_at)
+    token_id, name, scope, created_at, expires_at, last_used_at, revoked_at, is_declared = row
+    return TokenRow(
+        token_id, name, Scope(scope), created_at, expires_at, last_used_at, revoked_at, is_declared=bool(is_declared)
+    )
+
+
+def _is_as_declared(place: Sequence[Any], name: str, scope: Scope) -> bool:
+    """Say whether a row of `token_with` is in force as it is declared now."""
+    declared, _, its_name, its_scope, _, expires_at, _, revoked_at, _ = place
+    in_force = revoked_at is None and expires_at is None
+    return bool(declared == _NOW and in_force and (its_name, its_scope) == (name, scope.value))

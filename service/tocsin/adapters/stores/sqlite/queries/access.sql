@@ -1,7 +1,7 @@
 -- Who may do what over HTTP, and who did.
 
 -- name: token
-t.id, t.name, t.scope, t.created_at, t.expires_at, t.last_used_at, t.revoked_at
+t.id, t.name, t.scope, t.created_at, t.expires_at, t.last_used_at, t.revoked_at, t.declared = 1
 
 -- name: tokens
 select {token} from tokens t order by t.id;
@@ -32,6 +32,21 @@ update tokens set last_used_at = :now where id = :token and coalesce(last_used_a
 
 -- name: revoke
 update tokens set revoked_at = :now where id = :token;
+
+-- name: any_declared
+select exists (select 1 from tokens t where t.declared = 1);
+
+-- name: declared
+select t.digest, {token} from tokens t where t.declared = 1 and t.revoked_at is null order by t.id;
+
+-- name: token_with
+select t.declared, {token} from tokens t where t.digest = :digest;
+
+-- name: declare
+update tokens set name = :name, scope = :scope, declared = 1, expires_at = null, revoked_at = null where id = :token;
+
+-- name: undeclare
+update tokens set declared = 2, revoked_at = coalesce(revoked_at, :now) where id = :token;
 
 -- name: end_sessions
 delete from sessions where token_id = :token;
