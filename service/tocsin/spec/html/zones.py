@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 - the words are of many scripts
+# ruff: noqa: RUF001 - some signs are of other scripts
 """What an element's names, attributes and headings say of where its text stands: in the content, or beside it."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
 
-from tocsin.spec.html.words import to_phrases, to_words
+from tocsin.spec.words import read_lists, split_phrases, to_phrases, to_words
 
 
 class Zone(Enum):
@@ -31,53 +31,13 @@ class Zone(Enum):
     NOTE = 6
 
 
-# Advertisements, what else there is to read, consent, sharing, asking for something.
-_APART: Final = to_words(
-    """
-    ad ads adv advert adverts advertisement advertisements advertising adsbygoogle adslot advads adbox adunit adsense
-    admanager adcontainer adwrapper adblock banner sponsor sponsored sponsors promo promos promotion promoted
-    outbrain taboola doubleclick dfp gpt werbung anzeige anzeigen reklame publicite publicidad pubblicita reklama
-    reclame iklan mrec skyscraper interstitial paywall upsell
-    related relatedposts recommended recommendation recommendations recommend mostread popular mostpopular
-    trending meistgelesen beliebt aehnliche verwandte similar suggested suggestions yarpp upnext recirculation
-    recirc ticker newsticker sidebar sidebars sidecol rail widget widgets
-    cookie cookies consent gdpr dsgvo ccpa cmp onetrust cookiebot cookielaw usercentrics didomi borlabs klaro
-    iubenda osano trustarc truste eupopup cky
-    share shares sharing sharedaddy social socials addthis addtoany sharethis shariff teilen partager compartir
-    condividi
-    newsletter subscribe subscription signup login userbar usermenu greeting salutation loggedin cta btn button
-    buttons footer popup modal overlay lightbox toast snackbar tooltip offcanvas drawer abtest experiment countdown
-    clock
-    """
-)
-_TALK: Final = to_words(
-    """
-    comments kommentare commentaires comentarios disqus respond reactions livefyre commentlist
-    """
-)
-_LINKS: Final = to_words(
-    """
-    nav navbar navigation menu submenu breadcrumb breadcrumbs pagination pager paginator sitenav topbar toolbar
-    masthead header tags taglist tagcloud skip skiplink
-    """
-)
-_COUNTS: Final = to_words(
-    """
-    count counter counters counts views viewcount pageviews hits visitors visitor likes likecount commentcount
-    badge timeago reltime currentdate
-    """
-)
-_NOTES: Final = to_words(
-    """
-    note notes tip hint warning caution danger important callout admonition notice alert hinweis achtung remarque
-    nota
-    """
-)
-_NEVER: Final = to_words(
-    """
-    price prices preis preise prix precio precios prezzo prijs cena amount betrag
-    """
-)
+_LISTS: Final = read_lists("zones")
+_APART: Final = to_words(_LISTS["apart"])
+_TALK: Final = to_words(_LISTS["talk"])
+_LINKS: Final = to_words(_LISTS["links"])
+_COUNTS: Final = to_words(_LISTS["counts"])
+_NOTES: Final = to_words(_LISTS["notes"])
+_NEVER: Final = to_words(_LISTS["never"])
 """Whatever stands around it, this is what people watch a page for."""
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
@@ -100,161 +60,21 @@ _NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
 TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN}"
 """What else than its class may say where an element stands."""
 _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
-    to_words(
-        """
-    navigation contentinfo complementary search dialog alertdialog status timer log marquee menu menubar toolbar
-    tooltip tablist
-    """
+    (
+        *("navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "status", "timer", "log"),
+        *("marquee", "menu", "menubar", "toolbar", "tooltip", "tablist"),
     ),
     Zone.APART,
 )
-_LABELS: Final = to_phrases(
-    """
-    ad | ads | advertisement | advertisements | sponsored | sponsored content | promoted | werbung | anzeige |
-    anzeigen | publicité | publicidad | pubblicità | advertentie | reklama | реклама | 広告 | 广告 | 廣告 | إعلان |
-    إعلانات | breadcrumb | breadcrumbs | cookie banner | cookie consent
-    """
-)
+_LABELS: Final = to_phrases(_LISTS["labels"])
 
-_HEADINGS: Final = to_phrases(
-    """
-    related | related articles | related posts | related stories | related content | related news | related pages |
-    related topics | read also | read next | read more | more stories | more news | more articles | more to read |
-    most read | most popular | most viewed | most shared | most commented | popular | popular articles |
-    popular posts | popular now | trending | trending now | top stories | you may also like | you might also like |
-    you may also be interested in | recommended | recommended for you | recommended articles | editor's picks |
-    recent posts | recent comments | recent articles | latest posts | comments | leave a reply | leave a comment |
-    newsletter | advertisement | sponsored | sponsored content | follow us | share this | share this article |
-    don't miss | from our partners | around the web | what others read | up next | meistgelesen | meist gelesen |
-    am häufigsten gelesen | meistgelesene artikel | das könnte sie auch interessieren |
-    das könnte sie interessieren | das könnte dich auch interessieren | auch interessant | mehr zum thema |
-    zum thema | ähnliche artikel | verwandte artikel | verwandte themen | weitere artikel | weitere themen |
-    lesen sie auch | empfohlen | empfehlungen | beliebt | beliebte artikel | neueste beiträge | neueste kommentare |
-    anzeige | anzeigen | werbung | kommentare | schreibe einen kommentar | topthemen | folgen sie uns |
-    à lire aussi | lire aussi | sur le même sujet | les plus lus | articles les plus lus | le plus lu |
-    articles similaires | articles liés | articles récents | à découvrir | vous aimerez aussi | commentaires |
-    publicité | lo más leído | más leídas | más leído | te puede interesar | también te puede interesar |
-    noticias relacionadas | artículos relacionados | relacionados | comentarios | publicidad | leggi anche |
-    potrebbe interessarti | ti potrebbe interessare | articoli correlati | i più letti | più letti | commenti |
-    leia também | leia mais | veja também | mais lidas | notícias relacionadas | relacionadas | comentários |
-    lees ook | meest gelezen | gerelateerd | gerelateerde artikelen | reacties | czytaj także | czytaj też |
-    zobacz także | zobacz też | najczęściej czytane | popularne | podobne artykuły | komentarze | читайте также |
-    самое читаемое | популярное | похожие статьи | по теме | комментарии | ilgili haberler | çok okunanlar |
-    bunlar da ilginizi çekebilir | 関連記事 | 関連ニュース | 関連リンク | 人気記事 | 人気の記事 | おすすめ |
-    おすすめ記事 | あわせて読みたい | こちらもおすすめ |
-    アクセスランキング | ランキング | 人気ランキング | よく読まれている記事 | 最近の投稿 | コメント | 広告 | pr |
-    相关文章 | 相关新闻 | 相关阅读 | 相关推荐 | 推荐阅读 | 热门文章 |
-    热门推荐 | 阅读排行 | 猜你喜欢 | 评论 | 相關文章 | 相關新聞 | 推薦閱讀 | 熱門文章 |
-    what our customers say | testimonials | customer reviews | das sagen unsere kunden | kundenstimmen | bewertungen |
-    nos clients témoignent | avis clients | ce que disent nos clients | отзывы | отзывы клиентов |
-    отзывы наших клиентов |
-    お客様の声 | レビュー | 客户评价 | آراء عملائنا | آراء العملاء | opiniones de clientes | dicono di noi |
-    more on this topic | breaking | breaking news | latest | eilmeldungen | dernière minute | última hora | срочно |
-    tags | schlagwörter | mots-clés | etiquetas | теги | метки | タグ | وسوم |
-    лента | популярное сейчас | الأكثر شيوعا | آخر الأخبار |
-    live updates | live blog | en direct | populaire | populaires | les plus populaires | le fil | le fil info |
-    neueste meldungen | neueste artikel | últimas noticias | ultime notizie | 新着 | 新着記事 |
-    速報 | 話題 | 最新記事 | عاجل | مواضيع رائجة |
-    مقالات ذات صلة | مواضيع ذات صلة | أخبار ذات صلة |
-    ذات صلة | الأكثر قراءة | الأكثر مشاهدة | اقرأ أيضا | اقرأ أيضًا | اقرأ أيضاً | قد يعجبك أيضا | قد يهمك أيضا |
-    التعليقات | إعلان
-    """
-)
-_ADVERTISEMENTS: Final = to_phrases(
-    """
-    ad | ads | advertisement | advertisements | advertising | sponsored | sponsored content | sponsored post |
-    promoted | paid content | paid post | anzeige | anzeigen | werbung | gesponsert | advertorial | publicité |
-    sponsorisé |
-    contenu sponsorisé | publicidad | patrocinado | contenido patrocinado | publicidade | pubblicità | sponsorizzato |
-    advertentie | gesponsord | reklama | sponsorowane | реклама | на правах рекламы | партнёрский материал | reklam |
-    広告 | スポンサー | 広告・pr | pr | 提供 | 广告 | 廣告 | 推广 | إعلان | إعلانات | إعلان ممول | محتوى ممول
-    """
-)
-# More of the same, by language: Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Turkish, Chinese, Korean; what
-# is related or read also, what is read most or newest, the newsletter, sharing, comments, advertisements.
-_MORE_HEADINGS: Final = to_phrases(
-    """
-    más sobre este tema | más sobre el tema | más información | más noticias | lee también | lea también |
-    lea además | ver también | véase también | leer más | sigue leyendo | te recomendamos | recomendados |
-    recomendado | recomendaciones | te puede gustar | también te puede gustar | quizás te interese |
-    también te interesa | contenido relacionado | contenidos relacionados | temas relacionados |
-    productos relacionados | entradas relacionadas | publicaciones relacionadas | artículos similares | lo más visto |
-    lo más popular | lo más compartido | lo último | lo más reciente | más populares | más vistos | populares |
-    tendencias | destacados | entradas recientes | comentarios recientes | boletín | suscríbete | compartir |
-    comparte | síguenos | deja un comentario | opiniones | lo que dicen nuestros clientes |
-    clientes que compraron esto también compraron | patrocinado |
-    mais sobre este tema | mais sobre o tema | saiba mais | veja mais | leia ainda | recomendados para você |
-    recomendadas | artigos relacionados | conteúdo relacionado | posts relacionados | produtos relacionados |
-    você também pode gostar | você pode gostar | pode interessar | mais lidos | mais vistos | mais vistas |
-    em alta | em destaque | últimas notícias | compartilhe | compartilhar | partilhar | siga-nos |
-    deixe um comentário | assine nossa newsletter | publicidade | patrocinado |
-    approfondimenti | per approfondire | leggi di più | ti potrebbero interessare | potrebbe interessarti anche |
-    contenuti correlati | notizie correlate | articoli simili | prodotti correlati | consigliati | consigliati per te |
-    i più visti | più visti | le più lette | tendenze | ultimi articoli | articoli recenti | condividi | seguici |
-    lascia un commento | iscriviti alla newsletter | pubblicità | dicono di noi |
-    lees meer | lees verder | meer over dit onderwerp | meer nieuws | verwante artikelen | gerelateerde berichten |
-    gerelateerde producten | aanbevolen | aanbevolen voor jou | misschien ook interessant | best gelezen |
-    populair | trending | laatste nieuws | net binnen | recente berichten | deel dit artikel | delen | volg ons |
-    nieuwsbrief | laat een reactie achter | advertentie | gesponsord |
-    więcej na ten temat | więcej na temat | przeczytaj także | przeczytaj też | powiązane | powiązane artykuły |
-    powiązane produkty | polecane | polecamy | polecane artykuły | może cię zainteresować | popularne artykuły |
-    najpopularniejsze | najnowsze | na czasie | ostatnie wpisy | udostępnij | obserwuj nas | dodaj komentarz |
-    zapisz się do newslettera | reklama | artykuł sponsorowany |
-    läs också | läs även | läs mer | läs vidare | mer om ämnet | mer i ämnet | relaterat | relaterade artiklar |
-    relaterade produkter | rekommenderat | rekommenderas | du kanske också gillar | mest läst | mest lästa |
-    populärt | senaste nytt | senaste | senaste inläggen | dela | dela artikeln | följ oss | nyhetsbrev |
-    kommentarer | lämna en kommentar | annons |
-    ilgili haberler | ilgili yazılar | ilgili konular | ilgili içerikler | benzer yazılar | benzer ürünler |
-    benzer haberler | önerilen | önerilenler | sizin için önerilenler | bunları da okuyun | ayrıca okuyun |
-    bunlar da ilginizi çekebilir | ilginizi çekebilir | en çok okunan | en çok okunanlar | en çok izlenenler |
-    popüler | popüler yazılar | son dakika | son haberler | son yazılar | paylaş | bizi takip edin | yorumlar |
-    yorum yap | bülten | e-bülten | reklam | sponsorlu |
-    延伸阅读 | 延伸閱讀 | 阅读更多 | 更多阅读 | 更多新闻 | 更多文章 | 更多内容 | 相关内容 | 相关链接 | 相关专题 |
-    相关资讯 | 相关产品 | 相关商品 | 相关主题 | 相關內容 | 相關報導 | 相關閱讀 | 相關商品 | 推荐文章 | 推荐 | 为你推荐 |
-    为您推荐 | 猜您喜欢 | 大家都在看 | 看了又看 | 你可能喜欢 | 你可能感兴趣 | 您可能感兴趣 | 你可能还喜欢 |
-    热门 | 热门新闻 | 热门话题 | 热点 | 热榜 | 排行榜 | 阅读排行榜 | 点击排行 | 热门排行 | 最多阅读 | 最新 |
-    最新消息 | 最新文章 | 最新新闻 | 最新资讯 | 最新评论 | 快讯 | 突发 | 熱門 | 熱門新聞 | 排行 | 分享 | 分享到 |
-    关注我们 | 订阅 | 订阅邮件 | 订阅我们 | 网友评论 | 发表评论 | 全部评论 | 用户评价 | 客户反馈 | 标签 | 標籤 |
-    关于这个话题的更多内容 | 赞助 | 赞助内容 | 推广 |
-    관련 기사 | 관련기사 | 관련 뉴스 | 관련뉴스 | 관련 글 | 관련글 | 관련 상품 | 함께 보면 좋은 기사 | 추천 기사 |
-    추천기사 | 추천 뉴스 | 추천 | 많이 본 뉴스 | 많이 본 기사 | 가장 많이 본 뉴스 | 인기 기사 | 인기기사 | 인기 뉴스 |
-    인기 글 | 인기글 | 실시간 뉴스 | 최신 기사 | 최신기사 | 최신 뉴스 | 최신 글 | 속보 | 댓글 | 공유 | 공유하기 |
-    뉴스레터 | 구독 | 구독하기 | 광고 | 태그
-    """
-)
-_MORE_ADVERTISEMENTS: Final = to_phrases(
-    """
-    patrocinado por | contenido promocionado | promocionado | conteúdo patrocinado | conteúdo publicitário |
-    contenuto sponsorizzato | contenuti sponsorizzati | messaggio pubblicitario | gesponsorde inhoud |
-    gesponsorde content | anuncio | anuncios | anúncio | anúncios | annuncio | inserzione | ilan |
-    materiał sponsorowany | artykuł sponsorowany | annons | sponsrat | sponsrat innehåll | i samarbete med |
-    sponsorlu | sponsorlu içerik | tanıtım | 赞助 | 赞助内容 | 赞助商 | 贊助 | 贊助內容 | 推廣 | 推广内容 | 特约 |
-    광고 | 스폰서 | 제휴 콘텐츠 | qc | quảng cáo | iklan | विज्ञापन | โฆษณา | ad choices | adchoices |
-    promoted content | partner content
-    """
-)
 
-HEADINGS: Final = _HEADINGS | _MORE_HEADINGS
+HEADINGS: Final = to_phrases(_LISTS["headings"]) | to_phrases(_LISTS["more headings"])
 """What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
-ADVERTISEMENTS: Final = _ADVERTISEMENTS | _MORE_ADVERTISEMENTS
+ADVERTISEMENTS: Final = to_phrases(_LISTS["advertisements"]) | to_phrases(_LISTS["more advertisements"])
 """What stands above an advertisement, as `to_heading` gives it."""
 
-ASKING: Final = (
-    "cookie",
-    "newsletter",
-    "boletín",
-    "nieuwsbrief",
-    "nyhetsbrev",
-    "bülten",
-    "뉴스레터",
-    "쿠키",
-    "订阅",
-    "訂閱",
-    "çerez",
-    "クッキー",
-    "ملفات تعريف الارتباط",
-    "ciasteczk",
-)
+ASKING: Final = tuple(split_phrases(_LISTS["asking"]["phrases"]))
 """What a box with a button is about that asks the reader for something."""
 
 _FIGURES: Final = re.compile(r"[\d()\[\]（）.,]+")

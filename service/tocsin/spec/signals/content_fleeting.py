@@ -11,16 +11,19 @@ import re
 from typing import Final
 
 from tocsin.spec.html.search import count, lower
-from tocsin.spec.html.words import to_phrases, to_words
 from tocsin.spec.signals.content_text import SENTENCE_ENDS
+from tocsin.spec.words import read_lists, to_phrases, to_words
 
 MOST_LETTERS: Final = 110
 """Of a block that may be fleeting."""
 
 
-def _any_of(phrases: str) -> re.Pattern[str]:
-    """Find any of the phrases of a list, divided by `|`: many times as fast as looking for one after the other."""
-    return re.compile("|".join(map(re.escape, sorted(to_phrases(phrases)))))
+_LISTS: Final = read_lists("fleeting")
+
+
+def _any_of(name: str) -> re.Pattern[str]:
+    """Find any of the phrases of a list: many times as fast as looking for one after the other."""
+    return re.compile("|".join(map(re.escape, sorted(to_phrases(_LISTS[name])))))
 
 
 # Each with texts without one of which it is not looked for; all in lower case. Where there are several they end alike,
@@ -60,90 +63,23 @@ _AGES: Final = tuple(
 )
 
 # Whole blocks that stand for the time of the visit.
-_NOW: Final = to_phrases(
-    """
-    just now | now | today | yesterday | live | new | gerade eben | soeben | jetzt | heute | gestern | neu |
-    à l'instant | maintenant | aujourd'hui | hier | ahora | hoy | ayer | agora | hoje | ontem | adesso | oggi | ieri |
-    nu | vandaag | gisteren | teraz | dzisiaj | wczoraj | сейчас | сегодня | вчера | たった今 | 今日 | 昨日 | 刚刚 |
-    今天 | 昨天 |
-    الآن | اليوم | أمس | monday | tuesday | wednesday | thursday | friday | saturday | sunday | montag | dienstag |
-    mittwoch |
-    donnerstag | freitag | samstag | sonntag | lundi | mardi | mercredi | jeudi | vendredi | samedi | dimanche | lunes |
-    martes | miércoles | jueves | viernes | sábado | domingo
-    """
-)
+_NOW: Final = to_phrases(_LISTS["now"])
 
 # What a date or a time is written with, beside its figures; and words that say that it is the visit's.
-_OF_DATES: Final = to_words(
-    """
-    jan january januar janvier janv enero gennaio janeiro feb february februar février fév févr febrero febbraio
-    fevereiro mar march mär märz mars marzo março apr april avril avr abril abr aprile may mai mayo maio maggio jun
-    june juni juin junio giugno junho jul july juli juillet juil julio luglio julho aug august août ago agosto sep
-    sept september septembre septiembre settembre setembro oct october okt oktober octobre octubre ottobre outubro
-    out nov november novembre noviembre novembro dec december dez dezember décembre déc diciembre dic dicembre
-    dezembro mon monday montag tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun
-    sunday mo di mi do fr sa so dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lun lundi lunes
-    lunedì mardi martes martedì mer mercredi miércoles mercoledì jeu jeudi jueves giovedì ven vendredi viernes
-    venerdì sam samedi sábado sabato dim dimanche domingo domenica segunda terça quarta quinta sexta feira января
-    февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник вторник среда четверг
-    пятница суббота воскресенье stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października
-    listopada grudnia maart mei augustus januari februari يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر
-    أكتوبر نوفمبر ديسمبر الأحد الاثنين الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت م ص st nd rd th of at the der
-    den dem am um uhr kl le el il de del a p m pm utc gmt cet cest mez mesz est edt pst pdt bst t z h o clock in on
-    """
-)
+_OF_DATES: Final = to_words(_LISTS["of dates"])
 # What says that a date or a time is the visit's, or the page's; and then what stands beside it.
-_OF_VISITS: Final = to_words(
-    """
-    it is now today ist heute heutiges aujourd hui nous sommes es oggi hoje hoy vandaag сегодня current currently
-    local server generated rendered loaded page seite erzeugt geladen aktuell jetzt last updated update aktualisiert
-    zuletzt letzte aktualisierung stand mis mise jour à as copyright c الساعة الآن اليوم date time datum zeit
-    uhrzeit seconds ms sec sekunden s
-    """
-)
+_OF_VISITS: Final = to_words(_LISTS["of visits"])
 _CJK_DATE: Final = re.compile(
     r"[年月日時分秒周星期曜火水木金土一二三四五六今本はです現在午前後更新日時的（）、：/\s\d:.-]*+"
 )
 
 # Words beside a figure that count what a site's visitors do.
-_COUNTED: Final = to_words(
-    """
-    rating ratings review reviews vote votes basket cart bewertung bewertungen stimme stimmen warenkorb avis voix panier
-    votos valoraciones reseñas carrito carrello recensioni voti оценок оценки отзывов голосов голоса корзина поделились
-    смотрят lu lue koszyk تقييما تقييم تقييمات صوتا صوت أصوات السلة
-    view views viewed read reads hit hits visit visits visitor visitors click clicks comment comments reply
-    replies response responses share shares shared like likes follower followers subscriber subscribers download
-    downloads play plays reaction reactions clap claps upvote upvotes online watching reading viewing bought
-    visto vista vistos veces leído leida leída compartido compartidas visualizaciones visitantes suscriptores visto
-    valutazioni valutazione condiviso condivisa visite visitatori visualizzato visualizado vezes avaliações avaliação
-    visitantes partilhas compartilhamentos curtidas bekeken gelezen gedeeld beoordelingen beoordeling keer oceny ocen
-    ocena opinii udostępnień odsłony polubień czytelników wyświetlono visningar visning läst delningar delat gillar
-    omdömen betyg besökare görüntülenme okunma okundu yorum paylaşım beğeni oy ziyaretçi değerlendirme izlenme
-    guests left aufruf aufrufe aufgerufen besucher besucherinnen kommentar kommentare antworten geteilt gefällt
-    leser leserinnen zugriffe klicks abonnenten gelesen lesezeit gäste vue vues lecture lectures commentaire
-    commentaires partage partages abonnés visiteurs connectés vistas visitas lecturas comentario comentarios
-    compartidos compartida seguidores visualizzazioni commento commenti condivisioni letture visualizações
-    comentários leituras reacties weergaven bezoekers wyświetleń wyświetlenia komentarzy komentarze odsłon
-    просмотров просмотра просмотры комментариев комментария комментарии посетителей онлайн مشاهدة مشاهدات تعليق
-    تعليقات مشاركة مشاركات زائر زوار متصل إعجاب قراءة
-    """
-)
-_COUNTED_PARTS: Final = _any_of(
-    """
-    評価 | 投票 | レビュー | カート | 票 |
-    閲覧 | ビュー | コメント | いいね | シェア | オンライン | アクセス | 回表示 | 再生 | フォロワー |
-    评价 | 评分 | 評分 | 次分享 | 分享数 | 转发 | 转载 | 次观看 | 播放 | 收藏 | 点击 | 點擊 | 閱讀 | 分享次 |
-    조회 | 댓글 | 공유 | 좋아요 | 추천수 | 방문자 | 접속자 | 평점 | 리뷰 | 구독자 |
-    浏览 | 阅读 | 评论 | 点赞 | 在线 | 人气 | 瀏覽 | 留言 | en línea | مشاهد | تعليق | زائر | زوار | متصل
-    """
-)
+_COUNTED: Final = to_words(_LISTS["counted"])
+_COUNTED_PARTS: Final = _any_of("counted parts")
 # What even a whole sentence counts, if it is short: words of which such a sentence holds one, and how it goes on.
-_PEOPLE: Final = """
-    people person persons user users guest guests visitor visitors reader readers member members customer customers
-    other others nutzer besucher gäste leser personen personnes visiteurs utilisateurs personas usuarios utenti persone
-    """
+_PEOPLE: Final = to_words(_LISTS["people"])
 _SURELY_COUNTED: Final = re.compile(
-    rf"""\b(?:{"|".join(_PEOPLE.split())})[ ]
+    rf"""\b(?:{"|".join(sorted(_PEOPLE))})[ ]
     (?:(?:are|is|currently|now|right|also|just|sind|gerade|aktuell|derzeit|jetzt|sont|actuellement|están|ahora|sono|
     ora)[ ])*+(?:online|watching|reading|viewing|looking|here|hier|en[ ]ligne|en[ ]línea|connectés|conectad[oa]s|
     leyendo|collegati)\b
@@ -152,23 +88,12 @@ _SURELY_COUNTED: Final = re.compile(
     |\bsido[ ](?:vist|leíd)[oa]\b""",
     re.VERBOSE,
 )
-_OF_COUNTED: Final = to_words(f"{_PEOPLE} been was were mal été sido")
+_OF_COUNTED: Final = _PEOPLE | {"been", "was", "were", "mal", "été", "sido"}
 _SURELY_COUNTED_ELSEWHERE: Final = re.compile("人がオンライン|人が閲覧|回?閲覧され|人在线|人正在|متصل|يتصفح|يشاهد")
 # Who looks at the page with the reader, and a time that ends or goes on while it is looked at.
-_NOW_LOOKING: Final = _any_of(
-    """
-    this page open | looking at this | viewing this | watching this | reading this | regardent | consultent cette |
-    angesehen | sehen sich das | schauen gerade | смотрят | просматривают | يشاهدون | يشاهد هذا | يتصفحون | 見てい |
-    閲覧してい | が閲覧中 | 正在看 | 正在浏览 | mirando esto | están viendo | stanno guardando | estão vendo
-    """
-)
+_NOW_LOOKING: Final = _any_of("now looking")
 _SECONDS: Final = re.compile(r"(?<!\d)\d{1,3}:\d{1,2}:\d{1,2}(?!\d)")
-_COUNTDOWN: Final = _any_of(
-    """
-    ends in | left | remaining | endet in | noch | verbleib | fin de l | reste | restant | quedan | termina en |
-    termina in | scade | до конца | осталось | заканчивается | ينتهي | متبق | 残り | 終了まで | あと | 剩余 | 还剩
-    """
-)
+_COUNTDOWN: Final = _any_of("countdown")
 _RATED: Final = re.compile(r"\b\d[.,]\d{1,2} ?(?:/|of|out of|von|sur|из|من|de|su|点中) ?(?:5|10)\b|\b[5５]点中")
 _MOVED: Final = re.compile(r"[（(][+\-−–±] ?\d+(?:[.,]\d+)? ?%[)）]")
 _DEGREES: Final = re.compile("[°℃℉]")
@@ -177,13 +102,7 @@ _WEATHER: Final = re.compile(
     r"plui|couvert|neige|soleado|nublado|lluvi|sereno|nuvoloso|piogg|ясно|облач|дожд|солнеч|снег|пасмурно|晴|曇|くもり|雨|雪|多云|阴|"
     r"مشمس|غائم|ماطر|صاف)"
 )
-_GREETING_WORDS: Final = to_words(
-    """
-    welcome good hi hello hey signed logged hallo guten willkommen angemeldet moin bonjour bonsoir salut content
-    hola buenos buenas bienvenido bienvenida ciao buongiorno buonasera bentornato bentornata olá bom boa welkom
-    goedemorgen witaj cześć здравствуйте добрый доброе добро с bon
-    """
-)
+_GREETING_WORDS: Final = to_words(_LISTS["greeting words"])
 _BEGINNINGS: Final = _GREETING_WORDS | _OF_DATES
 _GREETING: Final = re.compile(
     r"""(?:welcome[ ]back|good[ ](?:morning|afternoon|evening)|hi|hello|hey|(?:signed|logged)[ ]in[ ]as|
@@ -195,33 +114,14 @@ _GREETING: Final = re.compile(
     с[ ]возвращением|bon[ ]retour)\b[^.。?;:]{0,40}$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_GREETINGS_ELSEWHERE: Final = _any_of(
-    """
-    こんにちは | おはようございます | こんばんは | おかえりなさい | ようこそ | مرحبا | مرحبًا | أهلا | أهلاً |
-    صباح الخير | مساء الخير
-    """
-)
+_GREETINGS_ELSEWHERE: Final = _any_of("greetings elsewhere")
 _HAS_DIGIT: Final = re.compile(r"\d")
-_AGE_WORDS: Final = to_phrases(
-    """
-    just now | yesterday | gerade eben | soeben | gestern | à l'instant | hier | ahora mismo | ayer |
-    agora mesmo | ontem | poco fa | ieri | zojuist | gisteren | przed chwilą | wczoraj | только что |
-    сейчас | вчера |
-    たった今 | 昨日 | 刚刚 | 昨天 | الآن | أمس
-    """
-)
+_AGE_WORDS: Final = to_phrases(_LISTS["ages"])
 _AGE_ENDS: Final = tuple([f" {phrase}" for phrase in _AGE_WORDS])
 _LAST_LETTERS: Final = frozenset([phrase[-1] for phrase in _AGE_WORDS])
 LONGEST_GREETING: Final = 50
 # What stands between a figure and what it counts.
-_BETWEEN: Final = to_words(
-    """
-    k m b mio mrd tsd mal times so far until today up to now this page new neue total bisher insgesamt user users
-    people person persons guest guests visitor visitors member members reader readers customer customers others
-    nutzer personen gäste besucher leser personnes visiteurs utilisateurs personas usuarios utenti persone min
-    minutes
-    """
-)
+_BETWEEN: Final = to_words(_LISTS["between"])
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")

@@ -7,8 +7,10 @@ import unicodedata
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tocsin.spec.words import split_phrases
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 LONGEST = 8000
 """Letters of a text that are compared; what is longer is no page of these kinds."""
@@ -74,16 +76,18 @@ def _trim(words: list[str], noise: frozenset[str]) -> str:
 
 
 class Phrases:
-    """Phrases of many languages: a line each, after its code, with `|` between the phrases."""
+    """Phrases of many languages.
 
-    def __init__(self, table: str) -> None:
-        self._table = table
+    by_language  as `read_lists` gives them
+    """
+
+    def __init__(self, by_language: Mapping[str, str]) -> None:
+        self._by_language = by_language
 
     @cached_property
     def _written(self) -> dict[str, str]:
         """The phrases by what they are folded."""
-        lines = (line.partition(":")[2] for line in self._table.strip().splitlines())
-        phrases = (phrase.strip() for line in lines for phrase in line.split("|"))
+        phrases = (phrase for text in self._by_language.values() for phrase in split_phrases(text))
         return {fold_words(phrase): phrase for phrase in phrases}
 
     @cached_property
