@@ -85,7 +85,14 @@ class TableError(UsageError):
 
 
 class StoreError(TocsinError):
-    """The store cannot be used; the text says why and what to do."""
+    """The store cannot be used; the text says why and what to do.
+
+    why  the same without the store's place, for readers who need not know that
+    """
+
+    def __init__(self, text: str, *, why: str = "") -> None:
+        super().__init__(text)
+        self.why = why or "see the log"
 
 
 class StoreLocked(StoreError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from tests.fakes import ManualClock, RecordingTelemetry
-from tocsin.engine.lease import Lease
+from tocsin.engine.lease import Commits, Lease
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.model import SHARDS, Claim
 
@@ -136,3 +136,40 @@ async def test_of_two_engines_on_one_store_one_works_and_the_other_waits() -> No
 
     assert first.store.epoch == 1
     assert not second.lease.is_held
+
+
+async def test_what_cannot_be_written_is_counted_from_the_first_failure_until_that_part_is_written() -> None:
+    clock = ManualClock()
+    commits = Commits(clock)
+    assert commits.unwritten() == (0, "")
+
+    commits.failed("results", StoreError("full", why="the disk is full"))
+    await clock.advance(5)
+    commits.failed("results", StoreError("full", why="the disk is full"))
+    commits.succeeded("lease")
+    assert commits.unwritten() == (5, "the disk is full")
+
+    commits.failed("lease", StoreError("other"))
+    commits.succeeded("results")
+    await clock.advance(1)
+    assert commits.unwritten() == (1, "see the log")
+    commits.succeeded("lease")
+
+    assert commits.unwritten() == (0, "")
+
+
+async def test_a_lease_that_cannot_be_renewed_counts_as_unwritten_until_it_can() -> None:
+    engine = _Engine()
+    await engine.lease.take()
+
+    async with asyncio.TaskGroup() as group:
+        keeping = group.create_task(engine.lease.keep())
+        engine.store.fault = StoreError("the disk is full")
+        await engine.clock.advance(LEASE_S + 4)
+        unwritten_s, _ = engine.lease.commits.unwritten()
+        engine.store.fault = None
+        await engine.clock.advance(3)
+        keeping.cancel()
+
+    assert unwritten_s > LEASE_S
+    assert engine.lease.commits.unwritten() == (0, "")

@@ -101,6 +101,26 @@ async def test_what_was_handed_over_by_somebody_who_gave_up_waiting_is_written()
     assert [number for batch in store.batches for number in batch] == [0, 1, 2, 3, 4, 5]
 
 
+async def test_results_that_cannot_be_written_are_noted_until_they_are() -> None:
+    store = _Store()
+    store.failures = 3
+    writer = await _writer(store)
+    commits = writer._lease.commits
+
+    await writer.put(_result(1))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        store.let.clear()
+        await store.asked.wait()
+        store.let.set()
+        while not commits.unwritten()[0]:  # noqa: ASYNC110 - the eager clock lets every sleep end at once
+            await asyncio.sleep(0)
+        await writer.finish()
+
+    assert store.batches == [[1]]
+    assert commits.unwritten() == (0, "")
+
+
 async def test_a_result_that_comes_while_a_batch_is_written_is_in_the_next_one() -> None:
     store = _Store()
     store.let.clear()

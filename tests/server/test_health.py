@@ -37,6 +37,21 @@ async def test_a_service_without_its_lease_is_not_ready(rig: Rig, local: httpx.A
     assert (answer.status_code, answer.json()["engine"]) == (503, "waits for its lease")
 
 
+async def test_a_service_that_could_not_write_for_longer_than_its_lease_is_not_ready_and_says_why(
+    rig: Rig, local: httpx.AsyncClient
+) -> None:
+    lease_s = rig.service.settings_.store.lease.total_seconds()
+    full = "the disk is full; free some space"
+
+    rig.service.state = replace(rig.service.state, unwritten_s=lease_s, unwritten_why=full)
+    assert (await local.get("/readyz")).status_code == 200
+    rig.service.state = replace(rig.service.state, unwritten_s=lease_s + 1, unwritten_why=full)
+    answer = await local.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["store"] == f"cannot be written for {lease_s + 1:.0f} s: {full}"
+
+
 async def test_a_service_whose_fetchers_all_start_anew_is_not_ready(rig: Rig, local: httpx.AsyncClient) -> None:
     life = replace(rig.service.state.fetchers[0], is_ready=False)
     rig.service.state = replace(rig.service.state, fetchers=(life,))

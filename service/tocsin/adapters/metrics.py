@@ -100,6 +100,11 @@ def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
     yield _counter(
         "tocsin_store_failures", "Writes that the store could not do; they are tried again.", counts.store_failures
     )
+    yield _gauge(
+        "tocsin_store_unwritten_seconds",
+        "How long what waits to be written could not be; 0 if it can.",
+        live.unwritten_s,
+    )
     yield _gauge("tocsin_requests_in_flight", "Requests under way.", live.in_flight)
     yield _gauge(
         "tocsin_lateness_seconds",

@@ -228,6 +228,11 @@ class Assembly:
         return self._lease.is_held
 
     @property
+    def unwritten(self) -> tuple[float, str]:
+        """For how many seconds what waits to be written could not be, and why."""
+        return self._lease.commits.unwritten()
+
+    @property
     def checks(self) -> int:
         """How many were written since the start."""
         return self._writer.written

@@ -65,6 +65,7 @@ class RunningService:
         engine, render = self._engine, self._settings.render
         told = engine.rounds.told
         fetchers = engine.lives()
+        unwritten_s, unwritten_why = engine.unwritten
         return LiveState(
             started_at=self._started_at,
             version=__version__,
@@ -80,6 +81,8 @@ class RunningService:
             late_s=engine.scheduler.late_s(),
             figures=engine.activity.figures,
             has_lease=engine.has_lease,
+            unwritten_s=unwritten_s,
+            unwritten_why=unwritten_why,
             unread_sinks=tuple(unread_sinks(self._settings)),
         )
 

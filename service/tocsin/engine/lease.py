@@ -18,16 +18,43 @@ LOOK_S = 0.25
 """How often the files of the store are looked at: what is written after one of them is gone is lost."""
 
 
+class Commits:
+    """Whether the store takes what the engine has to write: the lease, results, renderings."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._failing: dict[str, tuple[float, str]] = {}
+
+    def failed(self, part: str, error: StoreError) -> None:
+        """Note that something of this part could not be written, and is tried again."""
+        since_s, _ = self._failing.get(part, (self._clock.monotonic(), ""))
+        self._failing[part] = since_s, error.why
+
+    def succeeded(self, part: str) -> None:
+        """Note that something of this part was written."""
+        if self._failing:
+            self._failing.pop(part, None)
+
+    def unwritten(self) -> tuple[float, str]:
+        """Tell how many seconds ago the first write failed that was not made good since, and why; (0, "") if none."""
+        if not self._failing:
+            return 0.0, ""
+        since_s, why = min(self._failing.values())
+        return self._clock.monotonic() - since_s, why
+
+
 class Lease:
     """Holds the claim in force; a claim that another holder took is claimed anew as soon as that one's lease ends.
 
-    holder  another name for each process: two of one name would take the claim from each other in turn
+    holder   another name for each process: two of one name would take the claim from each other in turn
+    commits  whether what is done under it can be written
     """
 
     def __init__(self, store: WorkStore, holder: str, length: timedelta, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._holder, self._length = store, holder, length
         self._clock, self._telemetry = clock, telemetry
         self._claim: Claim | None = None
+        self.commits = Commits(clock)
 
     @property
     def claim(self) -> Claim:
@@ -68,11 +95,13 @@ class Lease:
                     continue
                 renew_s = self._clock.monotonic() + length_s / 3
                 self._claim = await self._store.renew(self.claim, self._clock.now(), self._length)
+                self.commits.succeeded("lease")
             except StaleClaim:
                 await self.take()
             except StoreLost:
                 raise
             except StoreError as exc:
+                self.commits.failed("lease", exc)
                 self._telemetry.emit(Happening("claim.unrenewed", "error", {"error": str(exc)}))
 
     async def _look(self) -> None:

@@ -279,12 +279,16 @@ class RenderQueue:
         """Do it as soon as the store can: what a rendering came to waits in its slot for a full disk to be mended."""
         while True:
             try:
-                return await write()
+                done = await write()
             except StaleClaim:
                 raise
             except StoreError as exc:
+                self._lease.commits.failed("renderings", exc)
                 self._telemetry.emit(Happening("store.failed", "error", {"error": str(exc)}))
                 await self._clock.sleep(_STORE_RETRY_S)
+            else:
+                self._lease.commits.succeeded("renderings")
+                return done
 
     async def _tick(self) -> None:
         while True:

@@ -105,6 +105,7 @@ class Writer:
                 self._telemetry.emit(
                     Happening("results.committed", "debug", {"results": len(batch), "took_ms": took_ms})
                 )
+                self._lease.commits.succeeded("results")
                 self._count(batch)
             except StaleClaim as exc:
                 # Whoever owns the hosts now checks these pages again; nothing of ours may be written.
@@ -113,6 +114,7 @@ class Writer:
             except StoreError as exc:
                 if not self._patient:
                     raise
+                self._lease.commits.failed("results", exc)
                 self._telemetry.emit(Happening("store.failed", "error", {"results": len(batch), "error": str(exc)}))
                 await self._clock.sleep(self._retry_s)
                 continue

@@ -44,6 +44,7 @@ class LiveState(Struct, frozen=True):
     rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
     has_lease       it holds the right to check; without it, it waits for another engine's to end
+    unwritten_s, unwritten_why  for how long what waits to be written could not be, and the reason with its mend
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
     late_s          how long the page is due that is due the longest and was not asked for yet
     figures         of the store, as last read; None before the first time
@@ -62,6 +63,8 @@ class LiveState(Struct, frozen=True):
     crowded: tuple[CrowdedHost, ...] = ()
     crowded_hosts: int = 0
     has_lease: bool = True
+    unwritten_s: float = 0.0
+    unwritten_why: str = ""
     late_s: float = 0.0
     figures: StoreFigures | None = None
     unread_sinks: tuple[str, ...] = ()

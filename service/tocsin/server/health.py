@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 from starlette.responses import JSONResponse
@@ -10,6 +11,9 @@ from starlette.responses import JSONResponse
 from tocsin.errors import StoreError
 from tocsin.model import unread_sinks
 from tocsin.server.parts import Given
+
+if TYPE_CHECKING:
+    from tocsin.model import LiveState
 
 _WITHIN_S = 2.0
 """Less than whoever asks waits."""
@@ -31,10 +35,11 @@ async def readyz(parts: Given) -> JSONResponse:
         async with asyncio.timeout(_WITHIN_S):
             # One asks the file system, the other the database.
             is_held, _ = await parts.store.is_held(), await parts.store.has_tokens()
-        store = "ok"
     except (StoreError, TimeoutError):
         # Why is in the log; here anybody may read.
         is_held, store = False, "unusable"
+    else:
+        store = _writing(live, parts.service.settings().store.lease.total_seconds())
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     found = {
         "store": store,
@@ -47,3 +52,10 @@ async def readyz(parts: Given) -> JSONResponse:
         found["sinks"] = f"{unread} of {len(sinks)} without a secret that can be read"
     is_ready = store == "ok" and is_held and live.has_lease and ready > 0
     return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)
+
+
+def _writing(live: LiveState, lease_s: float) -> str:
+    """Say whether results are written: what could not be for longer than the lease is work that others could do."""
+    if live.unwritten_s <= lease_s:
+        return "ok"
+    return f"cannot be written for {live.unwritten_s:.0f} s: {live.unwritten_why}"

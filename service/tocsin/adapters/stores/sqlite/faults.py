@@ -46,7 +46,8 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as exc:
-        raise StoreError(f"{path}: {_mend_of(exc)} (SQLite: {exc})") from exc
+        mend = _mend_of(exc)
+        raise StoreError(f"{path}: {mend} (SQLite: {exc})", why=mend) from exc
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def reached(path: str) -> Iterator[None]:
         mend = _SYSTEM_MENDS.get(
             exc.errno or 0, "make the folder writable for this user, or name another in store.url, or with --store"
         )
-        raise StoreError(f"{path}: {exc.strerror}; {mend}") from exc
+        raise StoreError(f"{path}: {exc.strerror}; {mend}", why=f"{exc.strerror}; {mend}") from exc
 
 
 def _mend_of(exc: sqlite3.Error) -> str:
