@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,3 +90,21 @@ def test_a_megabyte_of_nonsense_is_decoded_in_no_time(piece: bytes) -> None:
 
     for encoding in ENCODINGS:
         decode(body, encoding)
+
+
+REGISTERED = """
+import codecs, importlib, pkgutil
+registered, register = [], codecs.register
+codecs.register = lambda search: (registered.append(f"{search.__module__}.{search.__qualname__}"), register(search))
+import tocsin
+for module in pkgutil.walk_packages(tocsin.__path__, "tocsin."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(registered)
+"""
+
+
+def test_no_part_of_the_program_changes_the_codecs_of_its_process() -> None:
+    found = subprocess.run([sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "[]\n"

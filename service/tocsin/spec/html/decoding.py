@@ -5,8 +5,11 @@ from __future__ import annotations
 import codecs
 from functools import lru_cache
 
-import turbohtml.detect  # noqa: F401 - registers the standard's decoders; Python's own of these names are others
 import webencodings  # type: ignore[import-untyped]  # has no stubs
+
+# The decoders of the Encoding standard; Python's own of these names are others. `turbohtml.detect`, which is the public
+# way to them, registers codecs for the whole process when it is imported.
+from turbohtml._html import _decode
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
 NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
@@ -14,7 +17,6 @@ NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
 
 _OFTEN_ASKED = 64  # letters: what is longer is not worth remembering
 _UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
-_OF_THE_STANDARD = "whatwg-"
 
 
 def encoding_for(label: str | None) -> str | None:
@@ -43,9 +45,4 @@ def decode(body: bytes, encoding: str) -> str:
             body = body[len(bom) :]
     if encoding in _UNICODE:
         return body.decode(encoding, "replace")
-    return _decoder(encoding if encoding_for(encoding) == encoding else "windows-1252").decode(body)[0]
-
-
-@lru_cache(maxsize=64)
-def _decoder(encoding: str) -> codecs.CodecInfo:
-    return codecs.lookup(f"{_OF_THE_STANDARD}{encoding}")
+    return _decode(body, encoding if encoding_for(encoding) == encoding else "windows-1252")
