@@ -95,12 +95,13 @@ class WebhookReceiver:
 class RecordingSink:
     """Implements ports.Sink: remembers what it was given, and fails as it is told.
 
-    faults  by alert id, or "*" for all: what is raised, until it is taken away
+    faults  by alert id, "a*" for those that begin so, or "*" for all: what is raised, until it is taken away
     before  awaited ahead of each, where a test wants to look in or to hold it back
     """
 
     def __init__(self, name: str = "ops") -> None:
         self.name = name
+        self.at_once = 64
         self.given: list[JsonObject] = []
         self.faults: dict[str, DeliveryError] = {}
         self.before: Callable[[JsonObject], Awaitable[None]] | None = None
@@ -111,7 +112,7 @@ class RecordingSink:
         self.tried.append(event["id"])
         if self.before is not None:
             await self.before(event)
-        fault = self.faults.get(event["id"]) or self.faults.get("*")
+        fault = self.faults.get(event["id"]) or self.faults.get(event["id"][0] + "*") or self.faults.get("*")
         if fault is not None:
             raise fault
         self.given.append(event)

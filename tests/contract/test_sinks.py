@@ -97,6 +97,7 @@ class ReadingStdoutSink:
     """A standard output with a reader behind it."""
 
     name = "ops"
+    at_once = 1
 
     def __init__(self, trial: StdoutTrial) -> None:
         self._trial, self._sink = trial, trial.sink

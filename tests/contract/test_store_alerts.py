@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.contract.desk import DAY, HOUR, NOW, A, alert
+from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED
 from tocsin.model import DeliveryResult, SinkState
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ async def test_an_alert_backed_off_holds_back_its_page_and_nobody_else(desk: Des
     await record(desk, "one", "waiting", next_at=NOW + HOUR)
 
     assert await due(desk) == ["other"]
-    assert await due(desk, at=NOW + HOUR) == ["one", "other"]
+    assert await due(desk, at=NOW + HOUR) == ["other", "one"]
 
 
 async def test_one_sink_delays_no_other(desk: Desk) -> None:
@@ -96,6 +98,87 @@ async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
 
     assert (delivery.tries, delivery.first_try_at) == (2, NOW)
     assert (await desk.store.alerts(limit=1))[0].deliveries == (("ops", "waiting", 2, "503"),)
+
+
+async def test_what_is_under_way_is_left_out_and_holds_back_its_page(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+    await publish(desk, "other", page_id=8)
+
+    found = await desk.store.due_deliveries("ops", NOW, limit=9, under_way=[1])
+
+    assert [row.alert_id.lstrip("0") for row in found] == ["other"]
+
+
+async def test_a_replayed_alert_comes_before_the_younger_ones_of_its_page(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    names = ["one", "two", "three", "four"]
+    await publish(desk, *names, page_id=7)
+    for name in names[:3]:
+        await record(desk, name, "dead")
+
+    assert await desk.store.replay_dead(sink=None, now=NOW) == 3
+
+    for name in names:
+        assert await due(desk) == [name]
+        await record(desk, name, "accepted")
+    assert await due(desk) == []
+
+
+async def test_an_alert_that_is_replayed_to_a_newer_sink_keeps_its_place(desk: Desk) -> None:
+    await publish(desk, "one", page_id=7)
+    await desk.store.set_sinks(["new"])
+    await publish(desk, "two", page_id=7)
+
+    assert await desk.store.replay("one".rjust(26, "0"), sink="new", now=NOW) == 1
+
+    assert await due(desk, "new") == ["one"]
+    await record(desk, "one", "accepted", "new")
+    assert await due(desk, "new") == ["two"]
+
+
+async def test_an_alert_that_is_forgotten_lets_the_next_one_of_its_page_go(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+    await desk.store.set_sinks([])
+    await desk.store.prune(NOW + 700 * DAY, history=timedelta(days=365), limit=1)
+    await desk.store.set_sinks(["ops"])
+
+    assert await due(desk) == ["two"]
+
+
+async def test_that_an_outage_began_is_told_before_its_end(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await desk.store.write_alert(alert("began", None, OUTAGE_BEGAN))
+    await desk.store.write_alert(alert("ended", None, OUTAGE_ENDED))
+
+    await record(desk, "began", "waiting", next_at=NOW + HOUR)
+
+    assert await due(desk) == []
+    assert await due(desk, at=NOW + HOUR) == ["began"]
+    assert await desk.store.check() == []
+
+
+async def test_after_the_clock_was_set_back_nothing_waits_until_it_has_caught_up(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "tried", page_id=7)
+    await publish(desk, "new", page_id=8)
+    await record(desk, "tried", "waiting", next_at=NOW + 30)
+
+    await desk.store.resume_deliveries("ops", NOW - DAY)
+
+    assert await due(desk, at=NOW - DAY) == ["new"]
+    assert await due(desk, at=NOW - DAY + 30) == ["new", "tried"]
+
+
+async def test_a_pause_is_not_cut_where_the_clock_was_not_set_back(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", page_id=7)
+    await record(desk, "one", "waiting", next_at=NOW + HOUR)
+
+    await desk.store.resume_deliveries("ops", NOW + 1)
+
+    assert await desk.store.next_delivery_at("ops") == NOW + HOUR
 
 
 async def test_the_next_delivery_is_that_of_the_oldest_of_each_page(desk: Desk) -> None:

@@ -80,6 +80,7 @@ BREAKS: dict[str, str] = {
     "deliveries_of_alerts": "update deliveries set page_id = 3",
     "deliveries_in_order": "update deliveries set state = 'accepted', tries = 1, first_try_at = 0, "
     "last_try_at = 9e15 where position = 2",
+    "deliveries_first": "update deliveries set is_first = 1 - is_first",
     "questions_of_pages": "update questions set closed_at = 1 where closed_at is null",
     "questions_without_pages": "update pages set question_id = null",
     "one_open_question": "insert into questions (host_id, cause, opened_at, announce_at, during, attempts) "

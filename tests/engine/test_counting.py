@@ -15,6 +15,7 @@ class Receiver:
     """A sink that answers as it is told to."""
 
     name = "ops"
+    at_once = 1
 
     def __init__(self) -> None:
         self.blames: str | None = None

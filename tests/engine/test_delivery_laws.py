@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fakes import EagerClock, RecordingTelemetry
+from tests.fakes import ManualClock, RecordingTelemetry
 from tests.receivers import RecordingSink
 from tocsin.adapters.stores import open_store
 from tocsin.engine.delivery import SinkLoop
@@ -20,7 +20,7 @@ from tocsin.model import AlertDraft
 if TYPE_CHECKING:
     from tocsin.model import JsonObject
 
-DAY_US = 86_400_000_000
+DAY_S = 86_400
 ALERTS = [f"{page}{number}" for number in range(3) for page in "abc"]
 ANSWERS = st.sampled_from(["accept", "accept", "sink", "alert"])
 
@@ -42,7 +42,7 @@ class MoodySink(RecordingSink):
 
 async def deliver_all(answers: list[str], restarts: list[bool]) -> tuple[list[str], dict[str, str]]:
     """Deliver until nothing waits; returns what the sink accepted, in order, and how each alert stands."""
-    sink, clock = MoodySink(answers), EagerClock()
+    sink, clock = MoodySink(answers), ManualClock()
     with TemporaryDirectory() as folder:
         async with await open_store(f"sqlite:{folder}/tocsin.db", engine=True) as store:
             await store.set_sinks([sink.name])
@@ -54,8 +54,8 @@ async def deliver_all(answers: list[str], restarts: list[bool]) -> tuple[list[st
             while await store.next_delivery_at(sink.name) is not None:
                 if next(plan, False):
                     loop = SinkLoop(sink, store, timedelta(days=5), clock, RecordingTelemetry())
-                if not await loop.deliver_batch():
-                    clock.set_wall(clock.now() + DAY_US // 4)
+                await loop.drain()
+                await clock.advance(DAY_S // 4)
             rows = await store.alerts(limit=100)
     return [event["id"] for event in sink.given], {row.id: row.deliveries[0][1] for row in rows}
 

@@ -1,6 +1,31 @@
 CREATE TRIGGER alerts_gone after delete on alerts begin
   delete from alert_marks where position = old.position;
 end;
+CREATE TRIGGER deliveries_gone after delete on deliveries
+when old.state = 'waiting' and old.is_first = 1 and old.page_id is not null begin
+  update deliveries set is_first = 1
+  where sink = old.sink and position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.sink = old.sink and e.page_id = old.page_id and e.state = 'waiting'
+  );
+end;
+CREATE TRIGGER deliveries_moved after update of state on deliveries
+when old.state <> new.state and new.page_id is not null begin
+  update deliveries set
+    is_first = position = (
+      select min(e.position) from deliveries e indexed by deliveries_of_page
+      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+    ),
+    next_at = iif(new.state <> 'waiting', min(next_at, coalesce(new.last_try_at, next_at)), next_at)
+  where sink = new.sink and position in (
+    select new.position where new.state = 'waiting'
+    union all
+    select * from (
+      select e.position from deliveries e indexed by deliveries_of_page
+      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
+    )
+  );
+end;
 CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
   delete from states where page_id = old.id and last_at is not null;
@@ -95,7 +120,7 @@ CREATE TABLE deliveries (
   first_try_at  integer,
   last_try_at   integer,
   next_at       integer not null,
-  error         text,
+  error         text, is_first integer not null default 0, tried_us integer not null default 0,
   primary key (sink, position)
 ) strict, without rowid;
 CREATE TABLE edits (
@@ -270,7 +295,7 @@ CREATE TABLE sinks (
   next_at   integer,
   disabled  integer not null default 0,
   error     text
-) strict, without rowid;
+, failed_at integer) strict, without rowid;
 CREATE TABLE snapshots (
   id       integer primary key,
   page_id  integer not null,
@@ -349,8 +374,8 @@ CREATE INDEX copies_by_target on copies (target, made_at desc, url);
 CREATE INDEX deliveries_by_alert on deliveries (alert_id);
 CREATE INDEX deliveries_by_state on deliveries (sink, state, position);
 CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
-CREATE INDEX deliveries_due on deliveries (sink, next_at) where state = 'waiting';
 CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
+CREATE INDEX deliveries_ready on deliveries (sink, next_at) where state = 'waiting' and is_first = 1;
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;

@@ -104,7 +104,7 @@ KEYS: Final[dict[str, str]] = {
     "render.kind": "http: received and parsed",
     "render.limit": "pages at once",
     "render.resume_at": "free places from which on deferred pages go on, 1 to limit",
-    "delivery.give_up": "an alert that a sink did not accept within this time is a dead letter",
+    "delivery.give_up": "an alert that was tried this long and not accepted is a dead letter",
     "http.listen": "address and port; without a token only this machine is let in; empty: no web pages, no interface",
     "http.public_url": "under which others reach it, for links; also where it stands behind a proxy",
     "http.tokens": 'who is let in, one line "NAME SCOPE TOKEN" each, or one token alone; better as tokens_file',

@@ -37,7 +37,7 @@ def next_step(failures: int) -> timedelta:
 
 def after_success(delivery: DueDelivery, now: Instant) -> DeliveryResult:
     """Say that a sink accepted an alert."""
-    return DeliveryResult(alert_id=delivery.alert_id, sink=delivery.sink, state="accepted", at=now)
+    return DeliveryResult(delivery.alert_id, delivery.sink, "accepted", now, tried_us=_tried(delivery, now))
 
 
 def after_failure(
@@ -45,34 +45,55 @@ def after_failure(
 ) -> DeliveryResult:
     """Say when an alert is tried again, or that it is dead.
 
-    give_up        how long after its first try an alert is given up
+    give_up        how long an alert is tried; only the pauses that tries ended count
     sink_again_at  when the whole sink is tried again, where the fault is the sink's; None where it is the alert's
     """
-    first_try_at = delivery.first_try_at if delivery.first_try_at is not None else now
-    last_try_at = first_try_at + give_up // _MICROSECOND
-    if now >= last_try_at and error.blames != "gone":
-        return DeliveryResult(delivery.alert_id, delivery.sink, "dead", now, error=error.detail)
+    tried_us, give_up_us = _tried(delivery, now), give_up // _MICROSECOND
+    if tried_us >= give_up_us and error.blames != "gone":
+        return DeliveryResult(delivery.alert_id, delivery.sink, "dead", now, error=error.detail, tried_us=tried_us)
     if sink_again_at is not None:
         next_at = sink_again_at
     elif error.blames == "gone":
         next_at = now
     else:
         # The last try is made when the time is up, not at the step after it.
-        next_at = min(now + _pause(delivery.tries + 1, error), max(last_try_at, now + _asked(error)))
-    return DeliveryResult(delivery.alert_id, delivery.sink, "waiting", now, next_at=next_at, error=error.detail)
+        next_at = now + min(_pause(delivery.tries + 1, error), max(give_up_us - tried_us, _asked(error)))
+    return DeliveryResult(
+        delivery.alert_id, delivery.sink, "waiting", now, next_at=next_at, error=error.detail, tried_us=tried_us
+    )
 
 
 def sink_after_failure(state: SinkState, error: DeliveryError, now: Instant) -> SinkState:
     """Back the sink off, or disable it where its receiver says that it is gone."""
+    failed = msgspec.structs.replace(state, error=error.detail, failed_at=now)
     if error.blames == "gone":
-        return msgspec.structs.replace(state, disabled=True, next_at=None, error=error.detail)
+        return msgspec.structs.replace(failed, disabled=True, next_at=None)
     failures = state.failures + 1
-    return msgspec.structs.replace(state, failures=failures, next_at=now + _pause(failures, error), error=error.detail)
+    return msgspec.structs.replace(failed, failures=failures, next_at=now + _pause(failures, error))
 
 
 def sink_after_success(state: SinkState) -> SinkState:
     """Forget the failures of a sink that accepts again."""
-    return msgspec.structs.replace(state, failures=0, next_at=None, disabled=False, error=None)
+    return msgspec.structs.replace(state, failures=0, next_at=None, disabled=False, error=None, failed_at=None)
+
+
+def pause_left(state: SinkState, now: Instant) -> timedelta:
+    """Say how long a sink that was read from the store is still left alone.
+
+    Where the clock was set back since the sink failed, it is the whole pause, and never what the clock has to catch up.
+    """
+    if state.next_at is None:
+        return timedelta(0)
+    since = max(state.failed_at, now) if state.failed_at is not None else now
+    return min(max(state.next_at - since, 0) * _MICROSECOND, LAST_STEP)
+
+
+def _tried(delivery: DueDelivery, now: Instant) -> int:
+    """Add the pause that this try ends: as long as it really was, at most as long as it was meant to be."""
+    if not delivery.tries or delivery.last_try_at is None:
+        return 0
+    meant_us = max(delivery.next_at - delivery.last_try_at, 0)
+    return delivery.tried_us + min(max(now - delivery.last_try_at, 0), meant_us)
 
 
 def _pause(failures: int, error: DeliveryError) -> int:

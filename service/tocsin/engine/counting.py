@@ -88,7 +88,7 @@ class CountedSink:
     """A sink whose answers are counted; implements `ports.Sink`."""
 
     def __init__(self, sink: Sink, counts: Counts) -> None:
-        self.name, self._sink, self._counts = sink.name, sink, counts
+        self.name, self.at_once, self._sink, self._counts = sink.name, sink.at_once, sink, counts
 
     async def deliver(self, event: JsonObject) -> None:
         """Give it the event."""

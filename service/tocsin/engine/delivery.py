@@ -1,28 +1,39 @@
-"""From the outbox to the sinks: at least once, in order for each page, and one broken sink delays no other."""
+"""From the outbox to the sinks: at least once, in order for each page; what is not accepted delays no other page."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections import deque
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
 
-from tocsin.engine.backoff import after_failure, after_success, sink_after_failure, sink_after_success
+from tocsin.engine.backoff import after_failure, after_success, pause_left, sink_after_failure, sink_after_success
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening, to_rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
 
     from tocsin.model import DeliveryResult, DueDelivery, JsonObject, SinkState
     from tocsin.ports import AlertStore, Clock, Sink, Telemetry
     from tocsin.settings import DeliverySettings
 
-IN_FLIGHT = 8
-"""How many alerts, of different pages, a sink is given at once when it is well."""
-BATCH = 64
-"""How many deliveries are recorded in one transaction, at most."""
-POLL_S = 1.0
-_LOOK_AGAIN_US = 5_000_000
+IN_FLIGHT: Final = 8
+"""How many alerts, of different pages, a sink is given at once while it answers promptly."""
+MOST_IN_FLIGHT: Final = 16
+"""The same with those whose answer takes longer than SLOW_S: they give their places to others."""
+SLOW_S: Final = 1.0
+BLAMED_AT: Final = 3
+"""So many different pages' alerts fail, and none is accepted between: then it is the sink that fails."""
+BATCH: Final = 64
+"""How many deliveries are read, and recorded in one transaction, at most."""
+RECORD_S: Final = 0.25
+"""After this time an answer is recorded, while others are still awaited."""
+POLL_S: Final = 1.0
+LAST_RECORD_S: Final = 2.0
+"""How long the last answers have to be recorded when the sink is given up."""
+_LOOK_AGAIN_S: Final = 5.0
 
 
 class Delivery:
@@ -39,6 +50,11 @@ class Delivery:
         for loop in self._loops:
             loop.wake()
 
+    def clock_went_back(self) -> None:
+        """Say that the wall clock was set back: no alert waits until it has caught up."""
+        for loop in self._loops:
+            loop.clock_went_back()
+
     async def run(self) -> None:
         """Deliver until `finish`."""
         async with asyncio.TaskGroup() as group:
@@ -46,7 +62,7 @@ class Delivery:
                 group.create_task(loop.run(), name=f"deliver-{loop.name}")
 
     def finish(self) -> None:
-        """Let `run` end; each sink's current batch is delivered and recorded first."""
+        """Let `run` end; what is under way is answered and recorded first."""
         for loop in self._loops:
             loop.finish()
 
@@ -61,19 +77,30 @@ class Delivery:
 
 
 class SinkLoop:
-    """Delivers to one sink.
+    """Delivers to one sink: at most one alert of each page at once.
 
-    A sink that failed is given one alert at a time first; each batch without a failure of the sink doubles that, so
-    that a receiver that is back is not flooded.
+    An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
+    BLAMED_AT different pages fail, with none accepted between, the whole sink is left alone for a while; it is then
+    given one alert at a time, and one more for each that it accepts, so that a receiver that is back is not flooded.
     """
 
     def __init__(self, sink: Sink, store: AlertStore, give_up: timedelta, clock: Clock, telemetry: Telemetry) -> None:
         self.name = sink.name
         self._sink, self._store, self._give_up = sink, store, give_up
         self._clock, self._telemetry = clock, telemetry
-        self._in_flight: int | None = None
+        # By position in the outbox: read and not yet begun, begun when, answered and not yet recorded.
+        self._ready: deque[DueDelivery] = deque()
+        self._under_way: dict[int, float] = {}
+        self._answered: dict[int, DeliveryResult] = {}
+        self._answered_s = 0.0
+        self._failing: set[int | str] = set()
+        self._limit = IN_FLIGHT
+        # Grows each time the sink is blamed: an answer to what was begun before says nothing new.
+        self._round = 0
         self._state: SinkState | None = None
-        self._read_at = 0
+        self._is_unsaved = False
+        self._read_s = self._again_s = 0.0
+        self._is_resumed = False
         self._changed = asyncio.Event()
         self._finishing = False
 
@@ -82,92 +109,221 @@ class SinkLoop:
         self._changed.set()
 
     def finish(self) -> None:
-        """Let `run` end after the current batch."""
+        """Let `run` end when what is under way is answered."""
         self._finishing = True
+        self._changed.set()
+
+    def clock_went_back(self) -> None:
+        """Say that the wall clock was set back; see `Delivery`."""
+        self._is_resumed = False
         self._changed.set()
 
     async def run(self) -> None:
         """Deliver until `finish`."""
-        async with asyncio.TaskGroup() as group:
-            ticker = group.create_task(self._tick(), name=f"deliver-{self.name}-tick")
-            while not self._finishing:
+        async with self._deliveries() as group:
+            while True:
                 self._changed.clear()
-                if not await self._deliver_patiently():
-                    await self._changed.wait()
-            ticker.cancel()
+                await self._take_turn(group)
+                if self._finishing and not self._under_way:
+                    break
+                await self._changed.wait()
 
     async def drain(self) -> None:
         """Deliver what is due until nothing is, or the sink fails."""
-        while await self._deliver_patiently():
-            pass
+        async with self._deliveries() as group:
+            while True:
+                self._changed.clear()
+                if not await self._take_turn(group) or not (self._under_way or self._answered):
+                    break
+                await self._changed.wait()
 
-    async def deliver_batch(self) -> bool:
-        """Give the sink one batch of what is due; returns whether more may follow at once."""
-        state, now = await self._standing(), self._clock.now()
-        if state.disabled or (state.next_at is not None and state.next_at > now):
-            return False
-        if self._in_flight is None:
-            self._in_flight = 1 if state.failures else IN_FLIGHT
-        limit = BATCH if self._in_flight == IN_FLIGHT else self._in_flight
-        due = await self._store.due_deliveries(self.name, now, limit=limit)
-        if not due:
-            return False
-        batch = _Batch(self._sink, self._clock, due)
-        await batch.deliver(self._in_flight)
-        return await self._record(state, batch)
+    @asynccontextmanager
+    async def _deliveries(self) -> AsyncIterator[asyncio.TaskGroup]:
+        """Give a parent for deliveries; however they end, what was answered is recorded."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                ticker = group.create_task(self._tick(), name=f"deliver-{self.name}-tick")
+                yield group
+                ticker.cancel()
+        finally:
+            if self._answered or self._is_unsaved:
+                try:
+                    async with asyncio.timeout(LAST_RECORD_S):
+                        await self._record()
+                except (StoreError, TimeoutError) as exc:
+                    self._tell_unrecorded(exc)
 
-    async def _standing(self) -> SinkState:
-        """How the sink stands: known since the start, but somebody else may have enabled it or ended its back-off."""
-        now = self._clock.now()
-        is_well = self._state is not None and not (self._state.disabled or self._state.failures)
-        if self._state is None or (not is_well and abs(now - self._read_at) >= _LOOK_AGAIN_US):
-            self._state, self._read_at = await self._store.sink_state(self.name), now
+    async def _take_turn(self, group: asyncio.TaskGroup) -> bool:
+        """Record what was answered and begin what may be begun; False if the store fails."""
+        try:
+            if not self._is_resumed:
+                await self._store.resume_deliveries(self.name, self._clock.now())
+                self._is_resumed = True
+            await self._look_at_state()
+            if self._is_record_due():
+                await self._record()
+            while self._room() > 0 and (self._ready or await self._read_due()):
+                self._begin(group)
+            if self._is_left_alone():
+                # Read while the last answer came: another one of its page may be first by then.
+                self._ready.clear()
+        except StoreError as exc:
+            self._tell_unrecorded(exc)
+            return False
+        return True
+
+    async def _look_at_state(self) -> None:
+        """Read how the sink is: known since the start, but a test may have enabled it or ended its back-off."""
+        now_s = self._clock.monotonic()
+        known = self._state
+        is_well = known is not None and not (known.disabled or known.failures)
+        if is_well or self._is_unsaved or (known is not None and now_s - self._read_s < _LOOK_AGAIN_S):
+            return
+        read = await self._store.sink_state(self.name)
+        self._read_s = now_s
+        if known is None or (read.failures, read.next_at, read.disabled) != (
+            known.failures,
+            known.next_at,
+            known.disabled,
+        ):
+            self._state = read
+            self._again_s = now_s + pause_left(read, self._clock.now()).total_seconds()
+            self._limit = 1 if known is not None or read.failures else IN_FLIGHT
+
+    def _begin(self, group: asyncio.TaskGroup) -> None:
+        for _ in range(min(self._room(), len(self._ready))):
+            delivery = self._next()
+            group.create_task(self._give(delivery, self._round), name=f"deliver-{self.name}-{delivery.position}")
+
+    def _next(self) -> DueDelivery:
+        delivery = self._ready.popleft()
+        self._under_way[delivery.position] = self._clock.monotonic()
+        return delivery
+
+    async def _give(self, delivery: DueDelivery, begun_in: int) -> None:
+        """Give the sink an alert, and further ones while they are at hand and the loop need not record."""
+        while True:
+            fault: DeliveryError | None = None
+            try:
+                await self._sink.deliver(delivery.event)
+            except DeliveryError as exc:
+                fault = exc
+            self._note(delivery, fault, is_news=begun_in == self._round)
+            if not self._ready or self._is_record_due() or self._room() <= 0:
+                self._changed.set()
+                return
+            delivery, begun_in = self._next(), self._round
+
+    def _note(self, delivery: DueDelivery, fault: DeliveryError | None, *, is_news: bool) -> None:
+        del self._under_way[delivery.position]
+        if not self._answered:
+            self._answered_s = self._clock.monotonic()
+        if fault is None:
+            self._answered[delivery.position] = self._accepted(delivery)
+        else:
+            self._answered[delivery.position] = self._failed(delivery, fault, is_news=is_news)
+
+    def _accepted(self, delivery: DueDelivery) -> DeliveryResult:
+        state = self._known_state
+        self._failing.clear()
+        self._limit = min(self._limit + 1, IN_FLIGHT)
+        # One that was begun before its receiver said that it is gone does not say that it is back.
+        if state.failures and not state.disabled:
+            self._become(sink_after_success(state))
+        return after_success(delivery, self._clock.now())
+
+    def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
+        """Judge whose fault it is, and say when the alert is tried again."""
+        now, state = self._clock.now(), self._known_state
+        if fault.blames == "gone" and not state.disabled:
+            self._blame(fault)
+        elif fault.blames == "sink" and is_news:
+            self._failing.add(delivery.page_id if delivery.page_id is not None else delivery.alert_id)
+            if len(self._failing) >= BLAMED_AT:
+                self._blame(fault)
+        is_sinks = fault.blames == "sink" and self._is_left_alone()
+        sink_again_at = self._known_state.next_at if is_sinks else None
+        result = after_failure(delivery, fault, now, give_up=self._give_up, sink_again_at=sink_again_at)
+        if result.state == "dead" or not (is_sinks or fault.blames == "gone"):
+            self._tell_of(result)
+        return result
+
+    def _blame(self, fault: DeliveryError) -> None:
+        """Leave the whole sink alone for a while, or for good."""
+        self._round += 1
+        self._limit = 1
+        self._failing.clear()
+        self._ready.clear()
+        self._become(sink_after_failure(self._known_state, fault, self._clock.now()))
+
+    def _become(self, state: SinkState) -> None:
+        before, self._state, self._is_unsaved = self._known_state, state, True
+        self._again_s = self._clock.monotonic() + pause_left(state, self._clock.now()).total_seconds()
+        self._tell(before, state)
+
+    @property
+    def _known_state(self) -> SinkState:
+        assert self._state is not None  # noqa: S101 - nothing is given to a sink before its state was read
         return self._state
 
-    async def _record(self, state: SinkState, batch: _Batch) -> bool:
-        """Write what became of a batch, and how the sink stands now."""
-        now = self._clock.now()
-        fault = batch.sink_fault
-        if fault is not None:
-            self._in_flight = 1
-            standing = sink_after_failure(state, fault, now)
-        else:
-            self._in_flight = min(2 * (self._in_flight or 1), IN_FLIGHT)
-            standing = sink_after_success(state) if batch.accepted else state
-        results = [after_success(delivery, now) for delivery in batch.accepted] + [
-            after_failure(
-                delivery,
-                error,
-                now,
-                give_up=self._give_up,
-                sink_again_at=standing.next_at if error.blames == "sink" else None,
-            )
-            for delivery, error in batch.failed
-        ]
-        await self._store.record_deliveries(results)
-        if standing != state:
-            await self._store.save_sink_state(standing)
-            self._state, self._read_at = standing, now
-            self._tell(state, standing)
-        refused = {delivery.alert_id for delivery, error in batch.failed if error.blames == "alert"}
-        for result in results:
-            if result.state == "dead" or result.alert_id in refused:
-                self._tell_of(result)
-        return fault is None
+    def _room(self) -> int:
+        """How many more alerts the sink may be given now."""
+        if self._finishing or self._is_left_alone():
+            return 0
+        limit, begun = min(self._limit, self._sink.at_once), len(self._under_way)
+        if begun < limit or limit < IN_FLIGHT:
+            return limit - begun
+        now_s = self._clock.monotonic()
+        slow = sum(now_s - begun_s >= SLOW_S for begun_s in self._under_way.values())
+        return min(limit - (begun - slow), MOST_IN_FLIGHT - begun)
 
-    async def _deliver_patiently(self) -> bool:
-        try:
-            return await self.deliver_batch()
-        except StoreError as exc:
-            # Nothing is lost: what was accepted but not recorded is given again, under the same id.
-            values = {"sink": self.name, "error": str(exc)}
-            self._telemetry.emit(Happening("delivery.unrecorded", "error", values))
-            return False
+    async def _read_due(self) -> bool:
+        """Read what is due and not under way; what was answered is recorded first, so that its pages go on."""
+        if self._answered:
+            await self._record()
+        limit = BATCH if self._limit == IN_FLIGHT else self._limit
+        under_way = [*self._under_way, *self._answered]
+        due = await self._store.due_deliveries(self.name, self._clock.now(), limit=limit, under_way=under_way)
+        self._ready.extend(due)
+        return bool(due)
+
+    def _is_left_alone(self) -> bool:
+        state = self._known_state
+        if state.disabled or state.next_at is None:
+            return state.disabled
+        # By both clocks: the one may be set back, the other stops while the machine is suspended.
+        return self._clock.monotonic() < self._again_s and self._clock.now() < state.next_at
+
+    def _is_record_due(self) -> bool:
+        if self._is_unsaved:
+            return True
+        waited_s = self._clock.monotonic() - self._answered_s
+        return bool(self._answered) and (
+            not self._ready or len(self._answered) >= BATCH or waited_s >= RECORD_S or self._finishing
+        )
+
+    async def _record(self) -> None:
+        """Write what became of tries, and how the sink is now."""
+        if self._answered:
+            results = dict(self._answered)
+            await self._store.record_deliveries(list(results.values()))
+            for position in results:
+                del self._answered[position]
+            self._answered_s = self._clock.monotonic()
+        if self._is_unsaved and (state := self._state) is not None:
+            await self._store.save_sink_state(state)
+            self._is_unsaved = self._state is not state
+            self._read_s = self._clock.monotonic()
 
     async def _tick(self) -> None:
         while True:
-            await self._clock.sleep(POLL_S)
+            await self._clock.sleep(RECORD_S if self._under_way or self._answered else POLL_S)
             self._changed.set()
+
+    def _tell_unrecorded(self, error: Exception) -> None:
+        # Nothing is lost: what was accepted is recorded later; else it is given again, under the same id.
+        values = {"sink": self.name, "error": str(error) or type(error).__name__}
+        self._telemetry.emit(Happening("delivery.unrecorded", "error", values))
 
     def _tell(self, before: SinkState, after: SinkState) -> None:
         if after.disabled:
@@ -193,39 +349,6 @@ class SinkLoop:
         else:
             values["next_at"] = _time(result.next_at)
             self._telemetry.emit(Happening("alert.refused", "warning", values))
-
-
-class _Batch:
-    """Alerts of different pages on their way to one sink; after a fault of the sink no further one is begun."""
-
-    def __init__(self, sink: Sink, clock: Clock, due: Sequence[DueDelivery]) -> None:
-        self._sink, self._clock, self._due = sink, clock, due
-        self.accepted: list[DueDelivery] = []
-        self.failed: list[tuple[DueDelivery, DeliveryError]] = []
-        self.sink_fault: DeliveryError | None = None
-
-    async def deliver(self, in_flight: int) -> None:
-        """Give the sink each alert, so many at once."""
-        waiting = iter(self._due)
-        async with asyncio.TaskGroup() as group:
-            for number in range(min(in_flight, len(self._due))):
-                group.create_task(self._work(waiting), name=f"deliver-{self._sink.name}-{number}")
-
-    async def _work(self, waiting: Iterator[DueDelivery]) -> None:
-        for delivery in waiting:
-            if self.sink_fault is not None:
-                return
-            try:
-                await self._sink.deliver(delivery.event)
-            except DeliveryError as exc:
-                self._note(delivery, exc)
-            else:
-                self.accepted.append(delivery)
-
-    def _note(self, delivery: DueDelivery, error: DeliveryError) -> None:
-        self.failed.append((delivery, error))
-        if error.blames == "gone" or (error.blames == "sink" and self.sink_fault is None):
-            self.sink_fault = error
 
 
 def _time(at: int | None) -> str | None:

@@ -62,7 +62,10 @@ class RuleRow(Struct, frozen=True):
 
 
 class DueDelivery(Struct, frozen=True):
-    """An alert that a sink is to be given now: the oldest of its page that this sink has not accepted."""
+    """An alert that a sink is to be given now: the oldest of its page that this sink has not accepted.
+
+    tried_us  microseconds of waiting between its tries so far; see DeliveryResult
+    """
 
     alert_id: str
     sink: str
@@ -72,12 +75,17 @@ class DueDelivery(Struct, frozen=True):
     first_try_at: Instant | None
     created_at: Instant
     event: JsonObject
+    last_try_at: Instant | None = None
+    next_at: Instant = 0
+    tried_us: int = 0
 
 
 class DeliveryResult(Struct, frozen=True, gc=False):
     """What became of one try.
 
-    state    "accepted", "waiting" (again at next_at) or "dead"
+    state     "accepted", "waiting" (again at next_at) or "dead"
+    tried_us  microseconds of waiting between its tries, each pause as long as it was meant to be at most: what counts
+              towards giving it up
     """
 
     alert_id: str
@@ -86,10 +94,14 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     at: Instant
     next_at: Instant | None = None
     error: str | None = None
+    tried_us: int = 0
 
 
 class SinkState(Struct, frozen=True):
-    """How a sink stands: backed off until when, or disabled, and why."""
+    """Whether a sink is backed off, and until when, or disabled, and why.
+
+    failed_at  when it failed last
+    """
 
     name: str
     failures: int = 0
@@ -99,6 +111,7 @@ class SinkState(Struct, frozen=True):
     waiting: int = 0
     dead: int = 0
     accepted: int = 0
+    failed_at: Instant | None = None
 
 
 def unread_sinks(settings: Settings) -> dict[str, str]:

@@ -133,9 +133,13 @@ class Renderer(Protocol):
 
 
 class Sink(Protocol):
-    """One downstream system that takes alerts."""
+    """One downstream system that takes alerts.
+
+    at_once  how many alerts it takes at once, at least 1
+    """
 
     name: str
+    at_once: int
 
     async def deliver(self, event: JsonObject) -> None:
         """Give it the event; returning means that it was accepted. Raises DeliveryError."""

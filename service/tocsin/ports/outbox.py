@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tocsin.model import (
         AlertDraft,
@@ -92,14 +92,22 @@ class AlertStore(Protocol):
     async def open_outage(self) -> Instant | None:
         """When the outage that has not ended was told of; None if there is none."""
 
-    async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
-        """What this sink is to be given now: at most the oldest of each page, in order of position."""
+    async def due_deliveries(
+        self, sink: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+    ) -> list[DueDelivery]:
+        """What this sink is to be given now: at most the oldest of each page, those due for longest first.
+
+        under_way  positions to leave out; the younger alerts of their pages are left out, too
+        """
 
     async def next_delivery_at(self, sink: str) -> Instant | None:
         """When this sink has something due; None if nothing waits."""
 
     async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
-        """Write what became of tries."""
+        """Write what became of tries; where an alert is accepted or dead, the next one of its page is due."""
+
+    async def resume_deliveries(self, sink: str, now: Instant) -> None:
+        """After the clock was set back: what waits for this sink waits no longer than it was to wait before."""
 
     async def sink_state(self, sink: str) -> SinkState:
         """How this sink stands."""

@@ -47,6 +47,7 @@ class FileSink:
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
+        self.at_once = 1
         self._path = path
         self._file: int | None = None
         self._turn = asyncio.Lock()

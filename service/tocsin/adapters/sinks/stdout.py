@@ -38,6 +38,7 @@ class StdoutSink:
 
     def __init__(self, name: str, timeout_s: float, file: int = STDOUT) -> None:
         self.name = name
+        self.at_once = 1
         self._timeout_s, self._file = timeout_s, file
         self._rest = b""
         self._turn = asyncio.Lock()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 MAX_ANSWER_BYTES = 64 * 2**10
+_AT_ONCE = 64
 _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
 _GONE = 410
@@ -56,6 +57,7 @@ class WebhookSink:
 
     def __init__(self, name: str, url: URL, key: bytes, settings: SinkSettings, context: SinkContext) -> None:
         self.name = name
+        self.at_once = _AT_ONCE
         self._url, self._key, self._clock = url, key, context.clock
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session

@@ -15,7 +15,7 @@ from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tocsin.model import AlertDraft, Instant
     from tocsin.ports.keeping import OnStep
@@ -39,17 +39,19 @@ class AlertRole(SteppingRole):
         row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
         return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None
 
-    async def due_deliveries(self, sink: str, now: Instant, *, limit: int) -> list[DueDelivery]:
-        """What this sink is to be given now: at most the oldest of each page, in order of position."""
-        place = {"sink": sink, "now": now, "limit": limit}
+    async def due_deliveries(
+        self, sink: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+    ) -> list[DueDelivery]:
+        """What this sink is to be given now: at most the oldest of each page, those due for longest first."""
+        place = {"sink": sink, "now": now, "limit": limit, "under_way": ids(under_way)}
         rows = await self._read(lambda db: db.execute(SQL["due_deliveries"], place).fetchall())
         falsified = [DeliveryResult(row[0], sink, "dead", now, now, _FALSIFIED) for row in rows if not row[-1]]
         if falsified:
             # Neither sent, nor in the way of the page's next ones.
             await self.record_deliveries(falsified)
         return [
-            DueDelivery(alert_id, name, page_id, position, tries, first_try_at, created_at, read_object(event))
-            for alert_id, name, page_id, position, tries, first_try_at, created_at, event, as_written in rows
+            DueDelivery(id_, name, page, position, tries, first, created, read_object(event), last, next_at, tried)
+            for id_, name, page, position, tries, first, created, event, last, next_at, tried, as_written in rows
             if as_written
         ]
 
@@ -68,20 +70,25 @@ class AlertRole(SteppingRole):
                 "state": result.state,
                 "at": result.at,
                 "next_at": result.next_at,
+                "tried_us": result.tried_us,
                 "error": result.error,
             }
             for result in results
         ]
         await self._write(lambda db: db.executemany(SQL["record"], rows))
 
+    async def resume_deliveries(self, sink: str, now: Instant) -> None:
+        """After the clock was set back: what waits for this sink waits no longer than it was to wait before."""
+        await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"sink": sink, "now": now}))
+
     async def sink_state(self, sink: str) -> SinkState:
         """How this sink stands."""
 
         def read(db: sqlite3.Connection) -> SinkState:
             row = db.execute(SQL["sink"], {"name": sink}).fetchone()
-            failures, next_at, disabled, error = row or (0, None, 0, None)
+            failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
             counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": sink}).fetchall())
-            return SinkState(sink, failures, next_at, bool(disabled), error, **counts)
+            return SinkState(sink, failures, next_at, bool(disabled), error, **counts, failed_at=failed_at)
 
         return await self._read(read)
 
@@ -93,6 +100,7 @@ class AlertRole(SteppingRole):
             "next_at": state.next_at,
             "disabled": state.disabled,
             "error": state.error,
+            "failed_at": state.failed_at,
         }
         await self._write(lambda db: db.execute(SQL["save_sink"], row))
 

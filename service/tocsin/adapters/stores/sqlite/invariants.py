@@ -37,6 +37,7 @@ SENTENCES = {
     "positions_without_gaps": "alert at position {0}: there is none at {1} before it",
     "deliveries_of_alerts": "alert {0}: its delivery to {1} belongs to another alert",
     "deliveries_in_order": "alert {0}: {1} was given it before an older one of the same page",
+    "deliveries_first": "alert {0}: whether {1} may be given it before the others of its page is noted wrongly",
     "questions_of_pages": "page {0}: its question {1} is not open",
     "questions_without_pages": "question {0}: open, and about no page",
     "one_open_question": "host {0}: two open questions about {1}",

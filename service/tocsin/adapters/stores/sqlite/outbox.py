@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sqlite.codec import read_names, to_json
 from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.events import kind_of
+from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,11 +52,17 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
     db.executemany(
         SQL["insert_delivery"],
         [
-            {"sink": sink, "position": position, "alert": draft.id, "page": draft.page_id, "at": draft.at}
+            {"sink": sink, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
             for position, draft in placed
             for sink in read_names(names)
         ],
     )
+
+
+def _order_of(draft: AlertDraft) -> int | None:
+    """Name the alerts among which this one keeps its place: those of its page, or of our own connection."""
+    # No page has the number 0.
+    return 0 if draft.type in {OUTAGE_BEGAN, OUTAGE_ENDED} else draft.page_id
 
 
 def group_of(data: JsonObject) -> str | None:

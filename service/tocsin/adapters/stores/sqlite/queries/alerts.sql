@@ -8,50 +8,59 @@ update store set position = position + :count returning position, sinks;
 insert into alerts (id, position, page_id, type, created_at, event, digest)
 values (:id, :position, :page, :type, :at, :event, row_digest(:id, :position, :page, :type, :at, :event));
 
+-- One that may be tried at once: nothing older of its page waits. Alerts of no page wait for no other.
 -- name: insert_delivery
-insert into deliveries (sink, position, alert_id, page_id, next_at) values (:sink, :position, :alert, :page, :at);
+insert into deliveries (sink, position, alert_id, page_id, next_at, is_first)
+values (:sink, :position, :alert, :page, :at, not exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = :sink and e.page_id = :page and e.state = 'waiting'
+));
 
 -- name: set_sinks
 update store set sinks = :names where sinks <> :names;
-
--- Nothing of a page before what is older of it; alerts of no page wait for nobody.
--- name: oldest_of_its_page
-not exists (
-  select 1 from deliveries e indexed by deliveries_of_page
-  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
-)
 
 -- As bytes: a fault can leave what is no text.
 -- name: digest_of_alert
 row_digest(cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob))
 
+-- Of each page the oldest alone, those that are due for longest first. What is under way is left out.
 -- name: due_deliveries
-select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at,
-  cast(a.event as blob), a.digest is null or a.digest = {digest_of_alert}
-from deliveries d indexed by deliveries_by_state join alerts a on a.id = d.alert_id
-where d.sink = :sink and d.state = 'waiting' and d.next_at <= :now and {oldest_of_its_page}
-order by d.position limit :limit;
+select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at, cast(a.event as blob),
+  d.last_try_at, d.next_at, d.tried_us, a.digest is null or a.digest = {digest_of_alert}
+from deliveries d indexed by deliveries_ready join alerts a on a.id = d.alert_id
+where d.sink = :sink and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
+  and d.position not in (select value from json_each(:under_way))
+order by d.next_at, d.position limit :limit;
 
 -- name: next_delivery_at
-select d.next_at from deliveries d indexed by deliveries_due
-where d.sink = :sink and d.state = 'waiting' and {oldest_of_its_page}
-order by d.next_at limit 1;
+select next_at from deliveries indexed by deliveries_ready
+where sink = :sink and state = 'waiting' and is_first = 1
+order by next_at limit 1;
 
 -- name: record
 update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce(first_try_at, :at), last_try_at = :at,
-  next_at = coalesce(:next_at, next_at), error = :error
+  next_at = coalesce(:next_at, next_at), tried_us = :tried_us, error = :error
 where alert_id = :alert and sink = :sink;
 
+-- The clock was set back after these were tried, or written: they wait as long as they were to wait then.
+-- name: resume_deliveries
+update deliveries indexed by deliveries_ready set
+  next_at = :now + iif(tries > 0, max(next_at - last_try_at, 0), 0),
+  last_try_at = min(last_try_at, :now)
+where sink = :sink and state = 'waiting' and is_first = 1 and next_at > :now
+  and iif(tries > 0, last_try_at, next_at) > :now;
+
 -- name: sink
-select failures, next_at, disabled, error from sinks where name = :name;
+select failures, next_at, disabled, error, failed_at from sinks where name = :name;
 
 -- name: count_deliveries
 select state, count(*) from deliveries indexed by deliveries_by_state where sink = :name group by state;
 
 -- name: save_sink
-insert into sinks (name, failures, next_at, disabled, error) values (:name, :failures, :next_at, :disabled, :error)
+insert into sinks (name, failures, next_at, disabled, error, failed_at)
+values (:name, :failures, :next_at, :disabled, :error, :failed_at)
 on conflict (name) do update set failures = excluded.failures, next_at = excluded.next_at,
-  disabled = excluded.disabled, error = excluded.error;
+  disabled = excluded.disabled, error = excluded.error, failed_at = excluded.failed_at;
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, a.event ->> '$.subject'), a.created_at, a.event,
@@ -80,7 +89,7 @@ order by a.position desc limit :limit;
 {alert_row} where a.position > :position order by a.position limit :limit;
 
 -- name: replay_alert
-update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
 where alert_id = :id and (:sink is null or sink = :sink);
 
 -- All sinks that anything was to be delivered to, whether they are configured still or not: one look for each.
@@ -101,13 +110,15 @@ select position from deliveries indexed by deliveries_by_state
 where sink = :sink and state = 'dead' and position > :after order by position limit :limit;
 
 -- name: replay_these
-update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, error = null
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
 where sink = :sink and position in (select value from json_each(:positions)) and state = 'dead';
 
--- An alert written before the sink was configured has no delivery yet.
+-- An alert written before the sink was configured has no delivery yet. Its replay, which follows, finds its place.
 -- name: deliver_too
-insert or ignore into deliveries (sink, position, alert_id, page_id, next_at)
-select :sink, position, id, page_id, :now from alerts where id = :id;
+insert or ignore into deliveries (sink, position, alert_id, page_id, next_at, is_first, state)
+select :sink, position, id, iif(type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1'), 0, page_id), :now,
+  page_id is null, 'dead'
+from alerts where id = :id;
 
 -- The last word on our own connection: an outage that began, or one that ended.
 -- name: last_of_outages

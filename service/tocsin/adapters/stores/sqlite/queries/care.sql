@@ -89,7 +89,7 @@ where not exists (select 1 from alerts b where b.position = a.position - 1)
 
 -- name: deliveries_of_alerts
 select d.alert_id, d.sink from deliveries d left join alerts a on a.id = d.alert_id
-where a.id is null or a.position <> d.position or a.page_id is not d.page_id;
+where a.id is null or a.position <> d.position or a.page_id is not nullif(d.page_id, 0);
 
 -- What waits since before a younger one was accepted should have gone first; a replay waits since it was asked for.
 -- name: deliveries_in_order
@@ -98,6 +98,13 @@ where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists 
   select 1 from deliveries e indexed by deliveries_of_page
   where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
     and e.next_at < d.last_try_at
+);
+
+-- name: deliveries_first
+select d.alert_id, d.sink from deliveries d
+where d.state = 'waiting' and d.is_first <> not exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
 );
 
 -- name: questions_of_pages
