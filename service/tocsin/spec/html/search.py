@@ -2,7 +2,7 @@
 
 It compares 16 to 64 bytes at a time with whatever instructions the processor has, which it finds out itself; where
 there are none it goes byte by byte. Python's own searches take 10 to 20 times as long on a page, since the letters that
-they look for first are everywhere in it.
+they look for first are everywhere in it: reading a page's meta elements takes four times as long with them.
 """
 
 from __future__ import annotations
