@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.contract.desk import DAY, HOUR, NOW, A, B
-from tocsin.model import CheckOutcome, CheckReport
+from tocsin.engine.policies import Policies
+from tocsin.errors import SettingsError
+from tocsin.model import CheckOutcome, CheckReport, PageFilter
+from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -21,6 +26,73 @@ async def put(desk: Desk, url: str, settings: JsonObject) -> None:
     await desk.store.edit_pages(
         [page.id], desk.now, settings=settings, unset=(), paused=None, group=None, text=None, clear_text=False
     )
+
+
+def write(desk: Desk, statement: str, text: str) -> None:
+    """Write settings as somebody does by hand, beside the engine."""
+    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db, db:
+        db.execute("update store set revision = revision + 1")
+        assert db.execute(statement, (text,)).rowcount == 1
+
+
+BY_HAND = ["every = 1h", "{'every': '1h'}", "[1]", '"6h"', "null", "{"]
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+async def test_settings_written_by_hand_that_are_no_object_hold_their_own_page_alone(desk: Desk, text: str) -> None:
+    await desk.watch(A, B)
+    write(desk, f"update pages set settings = ? where url = '{A}'", text)  # noqa: S608 - ours
+
+    tasks = {url: await desk.task(url) for url in (A, B)}
+    await desk.store.commit(desk.claim, [desk.result(tasks[B])])
+
+    with pytest.raises(SettingsError, match=r"settings of the page: no JSON object: .*watch set .* --unset unreadable"):
+        Policies(PageSettings()).of(tasks[A])
+    assert Policies(PageSettings()).of(tasks[B]) == PageSettings()
+    assert {page.url for page in await desk.store.pages(PageFilter())} == {A, B}
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+@pytest.mark.parametrize("statement", ["update groups set settings = ? where id = 1", "update store set settings = ?"])
+async def test_settings_of_a_group_or_of_all_that_are_no_object_are_told_for_their_pages(
+    desk: Desk, statement: str, text: str
+) -> None:
+    await desk.watch(A)
+    write(desk, statement, text)
+    policies = Policies(PageSettings())
+    await policies.load(desk.store)
+
+    with pytest.raises(SettingsError, match=r"no JSON object: .*watch set --(all|group main) --unset unreadable"):
+        policies.of(await desk.task(A))
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+async def test_a_launch_and_a_look_at_modes_and_intervals_go_on_beside_settings_that_are_no_object(
+    desk: Desk, text: str
+) -> None:
+    await desk.watch(A, B)
+    tasks = [await desk.task(url) for url in (A, B)]
+    desk.now = NOW - 2 * DAY
+    await desk.store.commit(desk.claim, [desk.result(task, next_at=NOW - DAY) for task in tasks])
+    desk.now = NOW
+    write(desk, f"update pages set settings = ? where url = '{A}'", text)  # noqa: S608 - ours
+
+    moved = await desk.store.spread_overdue(desk.claim, NOW, at_launch=timedelta(hours=1), cron="")
+    await find_off(desk)
+    await desk.store.wake_off(NOW, mode="on")
+
+    assert moved == 2
+
+
+async def test_settings_that_are_no_object_are_mended_by_the_command_that_is_told(desk: Desk) -> None:
+    await desk.watch(A)
+    write(desk, "update pages set settings = ?", "every = 1h")
+    page = await desk.page(A)
+    assert page.settings == {"unreadable": "every = 1h"}
+
+    await desk.edit(page.id, settings={"every": "6h"}, unset=("unreadable",))
+
+    assert (await desk.page(A)).settings == {"every": "6h"}
 
 
 async def find_off(desk: Desk) -> None:

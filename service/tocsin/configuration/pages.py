@@ -14,6 +14,7 @@ from tocsin.configuration.parsing import complaint
 from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError
+from tocsin.model import UNREADABLE
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
@@ -191,6 +192,9 @@ def _read(level: str, given: JsonObject) -> tuple[dict[str, Any], list[Refused]]
     read, refused = {}, []
     source = f"store, settings of {level}" if level == LEVELS[-1] else f"store, settings of the {level}"
     for key, value in given.items():
+        if key == UNREADABLE:
+            refused.append(Refused(level, key, f"{source}: no JSON object: {value!r}"))
+            continue
         path = ("pages", key)
         try:
             read[key] = to_setting(path, value, written=False)

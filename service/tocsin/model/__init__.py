@@ -41,6 +41,7 @@ from tocsin.model.checks import (
 from tocsin.model.common import (
     REFUSED_SETTINGS,
     SHARDS,
+    UNREADABLE,
     Attempt,
     CheckOutcome,
     FailureKind,
@@ -70,6 +71,7 @@ __all__ = [
     "NO_ITEMS",
     "REFUSED_SETTINGS",
     "SHARDS",
+    "UNREADABLE",
     "ActivityRow",
     "AlertDraft",
     "AlertQuery",

@@ -53,6 +53,9 @@ class FailureKind(StrEnum):
     CRASHED = "crashed"
 
 
+UNREADABLE = "unreadable"
+"""The key under which settings in the store are given that are no JSON object; there is no setting of this name."""
+
 REFUSED_SETTINGS = "settings"
 """In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, read_object
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_settings
 from tocsin.adapters.stores.sqlite.cursors import Cursors
 from tocsin.adapters.stores.sqlite.lists import SQL, list_of
 from tocsin.adapters.stores.sqlite.pages import SQL as PAGES
@@ -73,7 +73,7 @@ class BrowseRole(Role):
     async def group_rows(self) -> list[GroupRow]:
         """All groups, by name, with how many pages each has."""
         rows = await self._view(lambda db: db.execute(SQL["group_rows"]).fetchall())
-        return [GroupRow(name, pages, read_object(settings), revision) for name, pages, settings, revision in rows]
+        return [GroupRow(name, pages, read_settings(settings), revision) for name, pages, settings, revision in rows]
 
     async def revision_for_all(self) -> int:
         """A number that grows with each edit of what is set for all pages."""

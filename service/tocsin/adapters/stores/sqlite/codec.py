@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
+from tocsin.model import UNREADABLE, Attempt, CheckReport, Instruction, JsonObject
 
 _encode = msgspec.json.Encoder().encode
 _SHOWN = 60
@@ -36,6 +36,19 @@ def read_object(text: str) -> JsonObject:
             f"the store holds {text[:_SHOWN]!r} where a JSON object must be ({exc}); if it was written by hand, mend "
             "it, else restore a backup"
         ) from exc
+
+
+def read_settings(text: str | None) -> JsonObject:
+    """Read settings of a page, a group or all pages; what is no JSON object is given under the key UNREADABLE.
+
+    No setting has that name, so that it holds only the pages that it is set for, with a mend that works.
+    """
+    if not text:
+        return {}
+    try:
+        return _read_object(text)
+    except msgspec.DecodeError:
+        return {UNREADABLE: text[:_SHOWN]}
 
 
 def to_json(value: Any) -> str:

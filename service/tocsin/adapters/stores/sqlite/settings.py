@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from tocsin.adapters.stores.sqlite.codec import read_object, to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.codec import read_settings, to_json, to_json_or_null
 from tocsin.adapters.stores.sqlite.pages import SQL, count_pages, groups_of
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
@@ -55,7 +55,7 @@ class Edit(Struct, frozen=True):
 
     def merged(self, settings: str | None) -> JsonObject:
         """Give these settings with the edit's in their place."""
-        before = read_object(settings) if settings else {}
+        before = read_settings(settings)
         return {key: value for key, value in {**before, **self.settings}.items() if key not in self.unset}
 
     def window(self, pages: int) -> int:
@@ -139,7 +139,7 @@ def _follow(
     """
     changed = []
     for page_id, settings, next_at, why in rows:
-        own = read_object(settings).keys() if of_group and settings else ()
+        own = read_settings(settings).keys() if of_group and settings else ()
         if edit.sets_mode(own) and edit.settings.get("mode") == OFF:
             if not of_group and (next_at is not None or why == OFF):
                 changed.append({"id": page_id, "next_at": None, "next_why": OFF})

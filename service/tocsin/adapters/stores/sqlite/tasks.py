@@ -8,8 +8,8 @@ from tocsin.adapters.stores.sqlite.codec import (
     read_attempts,
     read_fields,
     read_instruction,
-    read_object,
     read_pair,
+    read_settings,
 )
 from tocsin.adapters.stores.sqlite.knowledge import beside_of
 from tocsin.adapters.stores.sqlite.packing import unpack_digest
@@ -91,7 +91,7 @@ def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
         host,
         url,
         group_id,
-        read_object(settings) if settings else None,
+        read_settings(settings) if settings else None,
         state,
         None if etag is None and last_modified is None else Validators(etag, last_modified, hop or url),
         last_set_at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair, read_settings
 from tocsin.adapters.stores.sqlite.items import changes_by_state
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
@@ -143,7 +143,7 @@ class WatchRole(SteppingRole):
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Groups with their number of pages and settings."""
         rows = await self._read(lambda db: db.execute(SQL["groups"]).fetchall())
-        return [(name, pages, read_object(settings)) for name, pages, settings in rows]
+        return [(name, pages, read_settings(settings)) for name, pages, settings in rows]
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
         """States of a page, newest first, with the latest changes of its items. Raises NotWatched."""
@@ -198,7 +198,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
         group=group,
         paused=bool(paused),
         text=text,
-        settings=read_object(settings) if settings else {},
+        settings=read_settings(settings),
         next_at=next_at,
         next_why=unpack_why(next_why),
         last_checked_at=checked_at,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite import claims
-from tocsin.adapters.stores.sqlite.codec import read_ids, read_object, read_report, to_json
+from tocsin.adapters.stores.sqlite.codec import read_ids, read_object, read_report, read_settings, to_json
 from tocsin.adapters.stores.sqlite.launch import LaunchRole
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
@@ -160,7 +160,7 @@ class WorkRole(LaunchRole):
         def read(db: sqlite3.Connection) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
             (of_all,) = db.execute(SQL["settings_of_all"]).fetchone()
             groups = db.execute(SQL["settings_of_groups"])
-            return read_object(of_all), {row[0]: (row[1], read_object(row[2])) for row in groups}
+            return read_settings(of_all), {row[0]: (row[1], read_settings(row[2])) for row in groups}
 
         return await self._read(read)
 

@@ -1,10 +1,14 @@
 -- Hosts with many pages, and how often these are wanted.
 
+-- What is no JSON, as only another program writes it, says nothing here.
+-- name: own
+iif(json_valid(settings), settings, null)
+
 -- A piece of the list at a time: what pages set of their own is nowhere but in their rows.
 -- name: own_schedules
-select distinct settings ->> '$.every', settings ->> '$.cron' from pages
+select distinct {own} ->> '$.every', {own} ->> '$.cron' from pages
 where id > :after and id <= :last and settings is not null
-  and (settings ->> '$.every' is not null or settings ->> '$.cron' is not null);
+  and ({own} ->> '$.every' is not null or {own} ->> '$.cron' is not null);
 
 -- Counted in the schedule index alone.
 -- name: crowds
@@ -17,6 +21,6 @@ from (
 order by c.host_id;
 
 -- name: schedules_of
-select group_id, settings ->> '$.every', settings ->> '$.cron', settings ->> '$.mode', count(*)
+select group_id, {own} ->> '$.every', {own} ->> '$.cron', {own} ->> '$.mode', count(*)
 from pages indexed by pages_due where host_id = :host and next_at is not null and paused = 0
 group by 1, 2, 3, 4;

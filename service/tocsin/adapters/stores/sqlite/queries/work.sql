@@ -168,17 +168,27 @@ select id from groups;
 -- name: settings_of_groups
 select id, name, settings from groups;
 
+-- What is no JSON, as only another program writes it, says nothing here: it holds those whom it is set for.
+-- name: of_page
+iif(json_valid(p.settings), p.settings, null)
+
+-- name: of_group
+iif(json_valid(g.settings), g.settings, null)
+
+-- name: of_all
+iif(json_valid(t.settings), t.settings, null)
+
 -- Of an interval and a cron expression the nearer one is in force, as in `resolve_page`.
 -- name: cron
 coalesce(
-  p.settings ->> '$.cron', iif(p.settings ->> '$.every' is null, null, ''),
-  g.settings ->> '$.cron', iif(g.settings ->> '$.every' is null, null, ''),
-  t.settings ->> '$.cron', iif(t.settings ->> '$.every' is null, null, ''),
+  {of_page} ->> '$.cron', iif({of_page} ->> '$.every' is null, null, ''),
+  {of_group} ->> '$.cron', iif({of_group} ->> '$.every' is null, null, ''),
+  {of_all} ->> '$.cron', iif({of_all} ->> '$.every' is null, null, ''),
   :cron
 )
 
 -- name: at_launch
-coalesce(span_us(coalesce(p.settings ->> '$.at_launch', g.settings ->> '$.at_launch', t.settings ->> '$.at_launch')),
+coalesce(span_us(coalesce({of_page} ->> '$.at_launch', {of_group} ->> '$.at_launch', {of_all} ->> '$.at_launch')),
   :at_launch)
 
 -- Where one look for overdue pages ends, which goes through so many pages, found or not; and how many of them wait for
@@ -218,7 +228,7 @@ returning host_id, next_at;
 
 -- The nearest who sets the mode; at last the configuration.
 -- name: mode
-coalesce(p.settings ->> '$.mode', g.settings ->> '$.mode', t.settings ->> '$.mode', :mode)
+coalesce({of_page} ->> '$.mode', {of_group} ->> '$.mode', {of_all} ->> '$.mode', :mode)
 
 -- name: modes
 select p.id, {mode} from pages p join groups g on g.id = p.group_id cross join store t
