@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from tests.server.rig import BASE, Rig
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import httpx
+    from fastapi.dependencies.models import Dependant
 
     from tocsin.server.app import Application
 
@@ -137,3 +139,40 @@ async def test_dots_in_a_static_path_read_no_file(rig: Rig) -> None:
             answer = await anonymous.get(f"{BASE}{path}")
             assert answer.status_code in {401, 404}, path
             assert "import" not in answer.text
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, -(2**63) - 1, 10**30])
+async def test_no_number_in_a_request_is_too_large_to_be_refused(rig: Rig, number: int) -> None:
+    token, broken, asked_for = await rig.token(Scope.ADMIN), [], 0
+    async with rig.asking(token) as asked:
+        for entry in entries(rig.app):
+            if entry.path == "/events":  # it would be followed
+                continue
+            path = re.sub(r"\{[^}]*\}", str(number), entry.path)
+            query, form = names_in(rig.app, entry)
+            data = dict.fromkeys(form, str(number)) if entry.method == "POST" and form else None
+            for params in [{}, *({name: str(number)} for name in query)]:
+                answer = await asked.request(entry.method, path, params=params, data=data)
+                asked_for += 1
+                if answer.status_code >= 500:
+                    broken.append((entry.method, path, params, answer.status_code))
+
+    assert asked_for > 100
+    assert not broken, str(broken)
+
+
+def names_in(app: Application, entry: Entry) -> tuple[list[str], list[str]]:
+    """Name what a route reads of the query and of a form."""
+    for route in iter_route_contexts(app.routes):
+        dependant = getattr(route, "dependant", None)
+        if dependant is not None and str(route.path) == entry.path and entry.method in (route.methods or ()):
+            each = list(with_inner(dependant))
+            body = [] if entry.path.startswith("/api/") else [field.alias for one in each for field in one.body_params]
+            return [field.alias for one in each for field in one.query_params], body
+    return [], []
+
+
+def with_inner(dependant: Dependant) -> Iterator[Dependant]:
+    yield dependant
+    for inner in dependant.dependencies:
+        yield from with_inner(inner)

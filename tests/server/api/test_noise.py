@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tests.server.api.talk import Api
 
 A = "https://a.example/"
+LARGEST = 2**63 - 1
 
 
 async def test_what_changes_all_the_time_is_shown_and_can_be_heard_again(api: Api, tmp_path: Path) -> None:
@@ -36,6 +37,22 @@ async def test_what_changes_all_the_time_is_shown_and_can_be_heard_again(api: Ap
     assert (heard["heard"], heard["noise"][0]["heard"]) == (["7"], True)
     assert muted["heard"] == []
     assert (await api.audited())[:2] == ["page.hear", "page.hear"]
+
+
+async def test_a_key_of_19_digits_is_shown_and_can_be_heard(api: Api, tmp_path: Path) -> None:
+    claim = await api.store.claim(ALL, NOW, LEASE, "engine")
+    assert claim is not None
+    desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
+    await desk.watch(A)
+    await desk.check(A, known=Known("readers 1", {}, noise=(Noise(LARGEST, "visitors", 3, since=NOW, at=NOW),)))
+
+    shown = await api.get("/pages/1/signals")
+    await api.do("POST", "/pages/1/noise", {"keys": [str(LARGEST)], "heard": True})
+    beyond = await api.call("POST", "/pages/1/noise", {"keys": [str(LARGEST + 1)], "heard": True})
+
+    assert [each["key"] for each in shown["noise"]] == [str(LARGEST)]
+    assert (await api.get("/pages/1/signals"))["heard"] == [str(LARGEST)]
+    assert beyond.status_code == 422
 
 
 async def test_a_page_of_which_nothing_is_known_has_no_signals(api: Api) -> None:

@@ -11,7 +11,7 @@ from tocsin.adapters.stores.sqlite.codec import read_attempts, read_instruction,
 from tocsin.adapters.stores.sqlite.copies import copies_of, copies_of_question
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.questions import SQL
-from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
+from tocsin.adapters.stores.sqlite.role import bounded, ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.errors import UsageError
@@ -74,12 +74,12 @@ class AttentionRole(SteppingRole):
 
     async def question(self, question_id: int) -> QuestionRow | None:
         """One question."""
-        found = await self._read(lambda db: _questions(db, SQL["one_question"], {"question": question_id}))
+        found = await self._read(lambda db: _questions(db, SQL["one_question"], {"question": bounded(question_id)}))
         return found[0] if found else None
 
     async def question_pages(self, question_id: int, *, limit: int = 1000) -> list[str]:
         """The URLs of its pages, at most so many."""
-        place = {"question": question_id, "limit": limit}
+        place = {"question": bounded(question_id), "limit": limit}
         return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
 
     async def copies_of(self, url: str) -> list[KnownCopy]:
@@ -90,7 +90,7 @@ class AttentionRole(SteppingRole):
         """Copies of all its pages: those of the page that stands for all first, of each the newest first."""
 
         def read(db: sqlite3.Connection) -> list[KnownCopy]:
-            row = db.execute(SQL["one_question"], {"question": question_id}).fetchone()
+            row = db.execute(SQL["one_question"], {"question": bounded(question_id)}).fetchone()
             if row is None:
                 return []
             first = _to_question(db, row).first_page_id
@@ -130,7 +130,7 @@ class AttentionRole(SteppingRole):
 
         The rule goes with the last of its pages, so that whoever was interrupted can go on.
         """
-        (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": rule_id}).fetchone())
+        (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": bounded(rule_id)}).fetchone())
         window, is_lifted = window_us(size), False
 
         def lift(db: sqlite3.Connection, *, limit: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sqlite.codec import read_names, read_object, to_json_or_null
 from tocsin.adapters.stores.sqlite.outbox import publish
 from tocsin.adapters.stores.sqlite.renders import want_render
-from tocsin.adapters.stores.sqlite.role import ids
+from tocsin.adapters.stores.sqlite.role import bounded, ids
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.adapters.stores.sqlite.storms import SQL
 from tocsin.errors import UsageError
@@ -52,7 +52,7 @@ class StormRole(SteppingRole):
 
     async def storm(self, storm_id: int) -> StormRow | None:
         """One storm."""
-        return next(iter(await self._storms("one_storm", {"storm": storm_id})), None)
+        return next(iter(await self._storms("one_storm", {"storm": bounded(storm_id)})), None)
 
     async def storm_verdicts(self, storm_id: int, *, after: tuple[int, int], limit: int) -> list[StormVerdict]:
         """Its verdicts, in order of page and id, after this (page, id)."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from tocsin.server.api.schemas.common import Id, Model, Time
 
-Key = Annotated[str, Field(pattern=r"^-?[0-9]{1,18}$", examples=["123456789"])]
+_LARGEST: Final = 2**63 - 1
+
+
+def _in_range(key: str) -> str:
+    if not -_LARGEST <= int(key) <= _LARGEST:
+        raise ValueError("no key has more than 64 bits")
+    return key
+
+
+Key = Annotated[str, Field(pattern=r"^-?[0-9]{1,19}$", examples=["123456789"]), AfterValidator(_in_range)]
+"""A digest of 63 bits, as a string: numbers of JSON are exact up to 53 bits only."""
 
 
 class Noise(Model):
