@@ -118,14 +118,6 @@ async def test_bytes_that_are_no_such_text_are_refused(api: Api, body: bytes) ->
     assert await api.urls() == []
 
 
-async def test_of_two_keys_alike_the_last_one_counts_and_is_judged(api: Api) -> None:
-    body = b'{"url": "https://a.example/", "url": "ftp://b.example/"}'
-
-    answer = await api.asked.post("/api/v1/pages", content=body, headers={"content-type": "application/json"})
-
-    assert answer.status_code == 422
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -199,3 +191,21 @@ async def test_of_two_ways_to_say_which_pages_one_is_given(api: Api) -> None:
         problem = await api.refused("POST", "/pages/bulk", {"pages": pages, "action": "delete"})
         assert problem["status"] == 422
         assert "either `ids`" in problem["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("key", ["", "3f0f8a6e-key"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"url": "https://a.example/", "check": true, "check": false}',
+        b'{"url": "https://a.example/", "settings": {"tries": 1, "tries": 2}}',
+    ],
+)
+async def test_a_body_with_a_key_twice_is_refused_by_its_name(api: Api, body: bytes, key: str) -> None:
+    headers = {"content-type": "application/json"} | ({"idempotency-key": key} if key else {})
+
+    answer = await api.call("POST", "/pages", body, headers=headers)
+
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:tocsin:problem:key-twice")
+    assert ("'check'" in answer.json()["detail"]) != ("'tries'" in answer.json()["detail"])
+    assert await api.urls() == []

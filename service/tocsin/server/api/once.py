@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import msgspec
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -54,10 +57,44 @@ class OnceRoute(APIRoute):
                 # Before anything is read, or kept, of a request that nothing will come of.
                 raise not_allowed(caller, wanted)
             if key is None or caller is None:
-                return await handle(request)
+                return await _handled(request, handle)
             return await _once(request, key, caller, handle)
 
         return once
+
+
+class StrictRequest(Request):
+    """A request whose JSON says each key once: with the last of two, one of them would be ignored without a word."""
+
+    async def json(self) -> Any:
+        """Read the body. Raises Problem where an object has a key twice."""
+        return json.loads(await self.body(), object_pairs_hook=_object_of)
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise Problem(
+            422,
+            "key-twice",
+            "A key is there twice",
+            f"{twice[:100]!r} is there more than once in one object of the body",
+            mend="leave all but one of them out",
+        )
+    return found
+
+
+async def _handled(request: Request, handle: Handle) -> Response:
+    """Hand a request to its route; raises what its reading of the body raised."""
+    strict = StrictRequest(request.scope, request.receive, request._send)  # noqa: SLF001 - Starlette has no other way to hand it on
+    try:
+        return await handle(strict)
+    except HTTPException as exc:
+        # The framework says of any error of its reading of a body only that there was one.
+        if isinstance(exc.__cause__, Problem):
+            raise exc.__cause__ from None
+        raise
 
 
 async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> Response:
@@ -81,7 +118,7 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
             return _again(known, fingerprint)
         answer: StoredAnswer | None = None
         try:
-            response = await handle(Request(request.scope, _replay(file), request._send))  # noqa: SLF001 - Starlette has no other way to hand it on
+            response = await _handled(Request(request.scope, _replay(file), request._send), handle)  # noqa: SLF001 - as above
             answer = _kept(response, fingerprint, parts)
         finally:
             await parts.store.finish_once(name, answer)
