@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.fakes import settle
 from tests.server.serving import PATIENCE_S
 from tocsin.model import Scope
 from tocsin.server.access.caller import Caller
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from tests.server.rig import Rig
+    from tocsin.server.jobs import Job
     from tocsin.server.parts import Parts
 
 ME = Caller("me", Scope.ADMIN)
@@ -114,3 +116,25 @@ async def test_a_stop_ends_a_table_that_is_counted(rig: Rig) -> None:
             await asking
 
     assert file.closed
+
+
+async def first_step(job: Job) -> None:
+    while not job.row.done:
+        await settle(1)
+
+
+async def test_a_cancelled_import_says_how_many_pages_it_added(rig: Rig) -> None:
+    parts: Parts = rig.app.state.parts
+    file = io.BufferedReader(Endless(page))
+    async with asyncio.timeout(2 * PATIENCE_S), threads(), running_jobs(parts) as jobs:
+        job = await start_import(parts, Act(jobs, ME), ListToTake(file))
+        await first_step(job)
+        await jobs.cancel(job.row.id)
+
+    row, added = await parts.store.job(job.row.id), await parts.store.last_page_id()
+    audited = (await parts.store.audit(limit=1)).rows[0]
+    assert row is not None
+    assert row.result is not None
+    assert (row.state, row.done, row.result["added"]) == ("cancelled", added, added)
+    assert added > 0
+    assert (audited.what, audited.detail["added"]) == ("pages.import", added)

@@ -39,8 +39,18 @@ class WatchList(Protocol):
     Whoever cancels it leaves the steps done that `on_step` was told of; the same call once more goes on.
     """
 
-    async def add_pages(self, pages: Sequence[NewPage], now: Instant, *, on_step: OnStep = unheard) -> list[int | None]:
-        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
+    async def add_pages(
+        self,
+        pages: Sequence[NewPage],
+        now: Instant,
+        *,
+        on_step: OnStep = unheard,
+        ids: list[int | None] | None = None,
+    ) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
+
+        ids  is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        """
 
     async def page(self, url: str) -> PageRow | None:
         """One page."""

@@ -76,18 +76,16 @@ async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
                 lines.clear()
                 tally = Tally()
                 reader = Reader(listed.name, listed.kind, group, tally=tally, say=say)
-                await _take(parts, reader.pages(listed.file), tally, progress)
-                await audit(parts, act.caller, "pages.import", added=tally.added, known=tally.known)
+                try:
+                    await _take(parts, reader.pages(listed.file), tally, progress)
+                finally:
+                    # However it ends: what was added by then stays on the list.
+                    progress.result = _result(tally, lines, taken=True)
+                    await audit(parts, act.caller, "pages.import", added=tally.added, known=tally.known)
         finally:
             listed.file.close()
         progress.total = progress.done
-        return {
-            "taken": taken,
-            "added": tally.added,
-            "known": tally.known,
-            "refused": tally.refused,
-            "lines": lines,
-        }
+        return _result(tally, lines, taken=taken)
 
     with closed_on_error(listed.file):
         group = check_group(listed.group)
@@ -124,25 +122,40 @@ def closed_on_error(file: IO[bytes]) -> Iterator[None]:
         stack.pop_all()
 
 
+def _result(tally: Tally, lines: list[str], *, taken: bool) -> JsonObject:
+    return {
+        "taken": taken,
+        "added": tally.added,
+        "known": tally.known,
+        "refused": tally.refused,
+        "lines": lines,
+    }
+
+
 def _count(reader: Reader, file: IO[bytes]) -> int:
     return sum(1 for _ in reader.pages(file))
 
 
 async def _take(parts: Parts, pages: Iterator[NewPage], tally: Tally, progress: Progress) -> None:
+    ids: list[int | None] = []
+
+    def on_step(number: int) -> None:
+        step, ids[:] = ids[:number], ids[number:]
+        added = sum(page_id is not None for page_id in step)
+        tally.added += added
+        tally.known += number - added
+        progress.advance(number)
+
     batch = await asyncio.to_thread(_next, pages)
     while batch:
         # The next ones are read while these are written.
         try:
             async with asyncio.TaskGroup() as group:
                 reading = group.create_task(asyncio.to_thread(_next, pages), name="next pages of a list")
-                ids = await parts.store.add_pages(batch, parts.clock.now())
+                await parts.store.add_pages(batch, parts.clock.now(), on_step=on_step, ids=ids)
         except ExceptionGroup as exc:
             raise exc.exceptions[0] from None
         batch = reading.result()
-        added = sum(page_id is not None for page_id in ids)
-        tally.added += added
-        tally.known += len(ids) - added
-        progress.advance(len(ids))
 
 
 def _next(pages: Iterator[NewPage]) -> list[NewPage]:

@@ -37,12 +37,14 @@ _CANCELLED: Final = "it was cancelled; what was done until then stays done"
 class Progress:
     """How far a job is; it is told of each step.
 
-    done   things that it is through with
-    total  of so many, as far as it is known
+    done    things that it is through with
+    total   of so many, as far as it is known
+    result  what the job's row says was done where it is cancelled
     """
 
     def __init__(self, total: int | None = None) -> None:
         self.done, self.total = 0, total
+        self.result: JsonObject | None = None
 
     def advance(self, number: int) -> None:
         """Take note of a step that was about so many."""
@@ -106,10 +108,10 @@ class Job:
             if not self.is_cancelled:
                 # The service ends; its next life marks the row.
                 raise
-            self._end(parts, "cancelled", error=_CANCELLED)
+            self._end(parts, "cancelled", result=self._progress.result, error=_CANCELLED)
         except TocsinError as exc:
             self._failure = exc
-            self._end(parts, "failed", error=str(exc))
+            self._end(parts, "failed", result=self._progress.result, error=str(exc))
         except Exception as exc:  # noqa: BLE001 - a fault of ours in one job must not end the service
             told = {"job": self._row.id, "kind": self._row.kind, "error": f"{type(exc).__name__}: {exc}"}
             parts.telemetry.emit(Happening("job.crashed", "error", told))

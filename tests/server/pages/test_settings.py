@@ -96,6 +96,14 @@ async def test_a_token_is_shown_once_and_its_digest_kept(visitor: Visitor) -> No
     assert "token.add" in audit.text
 
 
+async def test_the_audit_log_shows_values_as_users_write_them(visitor: Visitor) -> None:
+    await visitor.done("/settings/mode", mode="off")
+
+    shown = tree(await visitor.get("/settings/audit")).xpath("string(//tbody/tr[1])")
+    assert 'mode = "off"' in shown
+    assert "{'" not in shown
+
+
 async def test_a_refused_token_keeps_what_was_typed(visitor: Visitor) -> None:
     answer = await visitor.post("/settings/access/tokens", name="x" * 90, scope="write", expires="yesterday")
 

@@ -96,6 +96,7 @@ def _environment() -> Environment:
         span=words.span,
         count=words.count,
         size=words.size,
+        setting=words.setting,
         short=words.short,
         url=words.url,
         linked=words.linked,

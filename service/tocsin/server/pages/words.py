@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -233,6 +235,24 @@ def size(number: float) -> str:
             return f"{int(left):,} byte{'' if left == 1 else 's'}" if unit == "bytes" else f"{left:.1f} {unit}"
         left /= _KIB
     raise AssertionError("the last unit holds any number")  # pragma: no cover - the loop ends with it
+
+
+def setting(value: object) -> str:
+    """Write a value as users write it in a file: `mode = "on"`, `["a", "b"]`, `true`; a text alone stays as it is."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {_literal(own)}" for name, own in value.items())
+    return value if isinstance(value, str) else _literal(value)
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + setting(value) + " }" if value else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    if value is None:
+        return "none"
+    # A string of JSON with its letters as they are is one of TOML.
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def local_path(text: str | None, otherwise: str = "/") -> str:

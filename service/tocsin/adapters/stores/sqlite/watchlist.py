@@ -28,12 +28,25 @@ if TYPE_CHECKING:
 class WatchRole(SteppingRole):
     """Implements ports.WatchList."""
 
-    async def add_pages(self, pages: Sequence[NewPage], now: Instant, *, on_step: OnStep = unheard) -> list[int | None]:
-        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter."""
+    async def add_pages(
+        self,
+        pages: Sequence[NewPage],
+        now: Instant,
+        *,
+        on_step: OnStep = unheard,
+        ids: list[int | None] | None = None,
+    ) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
+
+        ids  is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        """
         added: list[int | None] = []
 
         def insert(db: sqlite3.Connection, step: Sequence[NewPage]) -> int:
-            added.extend(insert_pages(db, step, now, of=len(pages) - len(added)))
+            inserted = insert_pages(db, step, now, of=len(pages) - len(added))
+            added.extend(inserted)
+            if ids is not None:
+                ids.extend(inserted)
             return len(step)
 
         pace = self._paces["add"]
