@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tocsin.errors import BadUrl
 from tocsin.spec.html.urls import host_and_origin, resolve, shard_of, watch_url, without_user_info
 
+NO_PUNYCODE = "encodes no letters (it is no Punycode); write the host as its site does"
+
 
 @pytest.mark.parametrize(
     ("text", "url", "host", "origin"),
@@ -22,6 +24,9 @@ from tocsin.spec.html.urls import host_and_origin, resolve, shard_of, watch_url,
             "xn--bcher-kva.example",
             "https://xn--bcher-kva.example",
         ),
+        ("http://a.xn--p1ai/", "http://a.xn--p1ai/", "a.xn--p1ai", "http://a.xn--p1ai"),
+        ("http://axn--.example/", "http://axn--.example/", "axn--.example", "http://axn--.example"),
+        ("http://a.example/b\0c", "http://a.example/b%00c", "a.example", "http://a.example"),
         ("https:example.org/../a", "https://example.org/a", "example.org", "https://example.org"),
     ],
 )
@@ -90,6 +95,17 @@ def test_T23_without_its_user_info_a_url_names_the_same_page(url: str, asked: st
         (
             "http://me:pw@a b/",
             "http://***@a b/: not a URL; write the scheme and the host, such as https://example.org/a",
+        ),
+        ("http://xn--/", f"http://xn--/: xn-- in its host {NO_PUNYCODE}"),
+        ("http://a.XN--.example/", f"http://a.XN--.example/: xn-- in its host {NO_PUNYCODE}"),
+        ("http://xn--a-/", f"http://xn--a-/: xn--a- in its host {NO_PUNYCODE}"),
+        (
+            "http://a.example/b\0",
+            "http://a.example/b\ufffd: a control character (U+0000) at its beginning or end; leave it out",
+        ),
+        (
+            " \x1fhttp://a.example/b",
+            "\ufffdhttp://a.example/b: a control character (U+001F) at its beginning or end; leave it out",
         ),
         ("x\x1b[31m", "x\ufffd[31m: not a URL; write the scheme and the host, such as https://example.org/a"),
         ("http://a/\ud800", "http://a/\ufffd: not a URL; write the scheme and the host, such as https://example.org/a"),

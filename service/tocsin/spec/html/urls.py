@@ -18,7 +18,10 @@ _SCHEMES = ("http:", "https:")
 # host:port without a scheme parses as a URL whose scheme is the host.
 _HOST_AND_PORT = re.compile(r"[^/?#:]+:[0-9]+(?:[/?#].*)?")
 _DOTTED = re.compile(r"(?:[^/?#:@\s]+\.)+[^/?#:@\s]+(?:[:/?#].*)?|localhost(?:[:/?#].*)?")
-_CONTROLS = "".join(map(chr, range(0x21)))
+_SPACE = "\t\n\x0b\f\r "
+_FIRST_PRINTABLE = "\x20"
+_ENCODED = "xn--"
+_LONGEST_LABEL = 63  # letters: no name in DNS has a longer one
 # Up to the last @, and over what ends a host: a password that was typed with one of these in it is hidden whole.
 _USER_INFO = re.compile(r"(?<=//)[^/\s]*@")
 # In a URL only what stands before its own path: a path or a query may hold an @, too.
@@ -50,15 +53,24 @@ def watch_url(text: str) -> WatchedUrl:
 
     Raises BadUrl, whose text says what is wrong, where, and the mend.
     """
-    given = text.strip(_CONTROLS)
+    given = text.strip(_SPACE)
     if not given:
         raise BadUrl("the URL is empty; write one such as https://example.org/")
     # Also a bound on what is shown: a text of any length can be given.
     if len(text) > LONGEST_URL_BYTES:
         raise BadUrl(f"{_shown(given)}: longer than {LONGEST_URL_BYTES} bytes; give a shorter URL")
+    if dropped := [letter for letter in (given[0], given[-1]) if letter < _FIRST_PRINTABLE]:
+        # The standard drops them; what was meant there, nobody knows.
+        where = f"a control character (U+{ord(dropped[0]):04X}) at its beginning or end"
+        raise BadUrl(f"{_shown(given)}: {where}; leave it out")
     parsed = _parse(given)
     if parsed.protocol not in _SCHEMES:
         raise BadUrl(_unsupported(given, parsed.protocol))
+    if (label := _undecodable(parsed.hostname)) is not None:
+        raise BadUrl(
+            f"{_shown(given)}: {_shown(label)} in its host encodes no letters (it is no Punycode); "
+            "write the host as its site does"
+        )
     user, password = parsed.username, parsed.password
     parsed.username = parsed.password = ""
     url = _without_fragment(parsed.href)
@@ -130,6 +142,24 @@ def _parse(given: str) -> URL:
             mend = "write the scheme and the host, such as https://example.org/a"
         what = "no scheme" if mend.startswith("write https:") else "not a URL"
         raise BadUrl(f"{_shown(given)}: {what}; {mend}") from exc
+
+
+def _undecodable(host: str) -> str | None:
+    """Find the part of a host that pretends to encode letters beyond ASCII, and does not; None if there is none.
+
+    The parser takes such a host since today's standard looks into no host that is ASCII, but no such name can exist.
+    Source  Unicode IDNA (UTS 46), processing, step 4: a label that begins with `xn--`; RFC 3492
+    """
+    for label in host.split(".") if _ENCODED in host else ():
+        if not label.startswith(_ENCODED) or len(label) > _LONGEST_LABEL:
+            continue
+        try:
+            letters = label.removeprefix(_ENCODED).encode().decode("punycode")
+        except ValueError:
+            return label
+        if letters.isascii():
+            return label
+    return None
 
 
 def _unsupported(given: str, protocol: str) -> str:
