@@ -77,7 +77,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store,
             GuardedSessions(network, user_agent="bench") as sessions,
         ):
-            section = SinkSettings(type="webhook", url=url, secret="a secret of the benchmark")  # noqa: S106 - of nobody
+            section = SinkSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - of nobody
             sink = open_sink(SINK, section, SinkContext(session=sessions.open, clock=clock))
             await store.set_sinks([SINK])
             await add(store, count, hot=0)

@@ -14,13 +14,12 @@ answer() {
     exit 0
 }
 
-# The value of a secret as hexadecimal digits: behind "whsec_" stands base64, anything else is the key itself.
+# The value of a secret as hexadecimal digits: it is base64, with or without "whsec_" before it.
 key() {
     secret=$(head -n 1 "$RECEIVER_SECRET_FILE" | tr -d '\r\n')
-    case $secret in
-        whsec_*) printf '%s' "${secret#whsec_}" | openssl base64 -d -A ;;
-        *) printf '%s' "$secret" ;;
-    esac | od -An -v -tx1 | tr -d ' \n'
+    secret=${secret#whsec_}
+    while [ $((${#secret} % 4)) -ne 0 ]; do secret="$secret="; done
+    printf '%s' "$secret" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n'
 }
 
 hash() { openssl dgst -sha256 -binary | od -An -v -tx1 | tr -d ' \n'; }

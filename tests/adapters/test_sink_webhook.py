@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
+from base64 import b64encode
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
-from standardwebhooks.webhooks import Webhook
+from hypothesis import given
+from hypothesis import strategies as st
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from tests.fakes import ManualClock
 from tests.origin import RawOrigin, port_of_nobody
@@ -18,7 +22,7 @@ from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import doubts_of, new_secret, read_secrets, sign
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.settings import NetworkSettings, SinkSettings
@@ -81,18 +85,57 @@ async def test_a_webhook_is_a_cloudevent_in_structured_mode_whose_message_id_is_
     assert delivered.headers["webhook-timestamp"] == "1795262400"
 
 
-def test_a_secret_that_is_not_base64_of_the_standard_is_the_key_itself() -> None:
-    assert read_secret("a secret, plainly") == b"a secret, plainly"
+async def test_while_a_secret_is_replaced_a_receiver_may_have_either() -> None:
+    new, old = new_secret(), SECRET
+    async with (
+        WebhookReceiver() as receiver,
+        webhook(receiver.url, secret=f"{new}\n{old}\n", clock=SystemClock()) as sink,
+    ):
+        await sink.deliver(EVENT)
+
+    (delivered,) = receiver.got
+    assert len(delivered.headers["webhook-signature"].split(" ")) == 2
+    for secret in (new, old):
+        assert Webhook(secret).verify(delivered.body, dict(delivered.headers)) == EVENT
+    with pytest.raises(WebhookVerificationError):
+        Webhook(new_secret()).verify(delivered.body, dict(delivered.headers))
 
 
-@pytest.mark.parametrize("secret", ["whsec_", "whsec_***", "whsec_A"])
-def test_a_secret_that_names_the_standard_and_is_not_base64_is_refused(secret: str) -> None:
-    with pytest.raises(ValueError, match="whsec_"):
-        read_secret(secret)
+@given(st.binary(min_size=1, max_size=64), st.booleans(), st.booleans())
+def test_a_secret_means_what_libraries_of_receivers_read(key: bytes, is_named: bool, is_padded: bool) -> None:  # noqa: FBT001 - made by hypothesis
+    text = b64encode(key).decode()
+    secret = f"{'whsec_' if is_named else ''}{text if is_padded else text.rstrip('=')}"
+
+    headers = sign(read_secrets(secret), "id", time.time_ns() // 1000, b"{}")
+
+    assert Webhook(secret).verify(b"{}", headers) == {}
+
+
+def test_the_characters_of_a_secret_are_the_key_where_it_says_so() -> None:
+    assert read_secrets("raw:a secret, plainly") == (b"a secret, plainly",)
+
+
+@pytest.mark.parametrize("secret", ["whsec_", "whsec_***", "whsec_A", "a secret, plainly", "été", "raw:", "", "\n"])
+def test_a_secret_that_can_mean_nothing_is_refused_with_the_mend(secret: str) -> None:
+    with pytest.raises(ValueError, match="`tocsin sink secret NAME` makes one") as caught:
+        read_secrets(secret)
+
+    assert "plainly" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("secret", "words"),
+    [(SECRET, []), (SECRET.removeprefix("whsec_"), ["no whsec_"]), ("raw:short", ["shorter than 24 bytes"])],
+)
+def test_what_a_receiver_may_think_of_a_secret_is_told(secret: str, words: list[str]) -> None:
+    doubts = doubts_of(secret)
+
+    assert len(doubts) == len(words)
+    assert all(word in doubt for word, doubt in zip(words, doubts, strict=True))
 
 
 def test_the_same_message_at_another_time_has_another_signature() -> None:
-    first, second = (sign(b"key", "id", seconds * 1_000_000, b"{}") for seconds in (1, 2))
+    first, second = (sign([b"key"], "id", seconds * 1_000_000, b"{}") for seconds in (1, 2))
 
     assert first["webhook-signature"] != second["webhook-signature"]
 

@@ -25,26 +25,26 @@ URL = "https://example.org/hook"
     [
         (SinkSettings(type="webhok"), r"sinks\.ops\.type: .*'webhok'; did you mean 'webhook'\?"),
         (SinkSettings(type="pigeon"), r"sinks\.ops\.type: .*use one of: webhook, file, stdout"),
-        (SinkSettings(type="webhook", secret="x"), r"sinks\.ops\.url: .*needs the URL"),
-        (SinkSettings(type="webhook", url="ftp://a/", secret="x"), r"sinks\.ops\.url: .*not an absolute http"),
-        (SinkSettings(type="webhook", url="/hook", secret="x"), r"sinks\.ops\.url: .*not an absolute http"),
-        (SinkSettings(type="webhook", url="http://[::1/", secret="x"), r"sinks\.ops\.url: .*not a URL"),
+        (SinkSettings(type="webhook", secret="raw:x"), r"sinks\.ops\.url: .*needs the URL"),
+        (SinkSettings(type="webhook", url="ftp://a/", secret="raw:x"), r"sinks\.ops\.url: .*not an absolute http"),
+        (SinkSettings(type="webhook", url="/hook", secret="raw:x"), r"sinks\.ops\.url: .*not an absolute http"),
+        (SinkSettings(type="webhook", url="http://[::1/", secret="raw:x"), r"sinks\.ops\.url: .*not a URL"),
         (SinkSettings(type="webhook", url=URL), r"sinks\.ops\.secret: .*secret_file"),
         (SinkSettings(type="webhook", url=URL, secret="whsec_!"), r"sinks\.ops\.secret: .*not base64"),
         (
-            SinkSettings(type="webhook", url=URL, secret="x", headers={"Webhook-Id": "1"}),
+            SinkSettings(type="webhook", url=URL, secret="raw:x", headers={"Webhook-Id": "1"}),
             r"sinks\.ops\.headers: Webhook-Id .*leave it out",
         ),
         (
-            SinkSettings(type="webhook", url="https://me:x@a/", secret="x", headers={"authorization": "Bearer x"}),
+            SinkSettings(type="webhook", url="https://me:x@a/", secret="raw:x", headers={"authorization": "Bearer x"}),
             r"sinks\.ops\.headers: authorization .*leave one of them out",
         ),
         (
-            SinkSettings(type="webhook", url=URL, secret="x", headers={"X-Key": "a\r\nX-Other: b"}),
+            SinkSettings(type="webhook", url=URL, secret="raw:x", headers={"X-Key": "a\r\nX-Other: b"}),
             r"sinks\.ops\.headers: 'X-Key' .*control characters; mend it",
         ),
         (
-            SinkSettings(type="webhook", url=URL, secret="x", headers={"X Key": "a"}),
+            SinkSettings(type="webhook", url=URL, secret="raw:x", headers={"X Key": "a"}),
             r"sinks\.ops\.headers: 'X Key' is no header",
         ),
         (SinkSettings(type="file"), r"sinks\.ops\.path: .*needs the path"),
@@ -74,6 +74,6 @@ def test_nothing_is_opened_when_a_sink_is_built(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["http://[::1/s3cr3t", "ftp://example.org/s3cr3t", "/s3cr3t"])
 def test_a_URL_that_is_refused_is_not_repeated(url: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        open_sink("ops", SinkSettings(type="webhook", url=url, secret="x"), CONTEXT)
+        open_sink("ops", SinkSettings(type="webhook", url=url, secret="raw:x"), CONTEXT)
 
     assert "s3cr3t" not in str(caught.value)

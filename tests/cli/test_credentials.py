@@ -23,7 +23,7 @@ path = "alerts.jsonl"
 [sinks.ops]
 type = "webhook"
 url = "http://ann:h00k@127.0.0.1:1/h00k?key=h00k"
-secret = "h00k-is-long-enough-to-sign-with"
+secret = "raw:h00k-is-long-enough-to-sign-with"
 """
 EVIL = "\x1b[31m\x07"
 LINES: tuple[tuple[str, ...], ...] = (

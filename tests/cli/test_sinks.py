@@ -7,6 +7,7 @@ import pytest
 
 from tests.origin import Origin, Page
 from tests.receivers import Answer, WebhookReceiver
+from tocsin.adapters.sinks.signing import read_secrets
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
@@ -128,3 +129,57 @@ def test_pages_that_need_a_file_that_is_not_there_are_told_by_the_doctor_and_not
 
     assert (state.status, "pages.auth_file" in state.err) == (2, True)
     assert any("Pages that inherit pages.auth are not checked" in each["finding"] for each in doctor.records)
+
+
+def test_a_secret_is_made_for_the_file_that_the_configuration_names(installation: Installation) -> None:
+    installation.configure(README)
+
+    (made,) = installation.call("sink", "secret", "ops").records
+
+    file = installation.folder / "ops.secret"
+    assert (made["sink"], made["file"]) == ("ops", str(file))
+    assert file.read_text() == made["secret"] + "\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert len(read_secrets(made["secret"])[0]) == 32
+    assert not [each for each in installation.call("doctor").records if "ops.secret" in each.get("finding", "")]
+
+
+def test_a_secret_is_replaced_only_where_it_is_asked_for_and_both_sign_then(installation: Installation) -> None:
+    installation.configure(README)
+    installation.write("ops.secret", SECRET + "\n")
+
+    refused = installation.call("sink", "secret", "ops")
+    (made,) = installation.call("sink", "secret", "ops", "--replace").records
+
+    assert (refused.status, "--replace" in refused.err) == (2, True)
+    text = (installation.folder / "ops.secret").read_text()
+    assert text == f"{made['secret']}\n{SECRET}\n"
+    assert len(read_secrets(text)) == 2
+
+
+def test_a_secret_of_a_sink_without_a_file_is_only_printed(installation: Installation) -> None:
+    (made,) = installation.call("sink", "secret", "new").records
+
+    assert (made["file"], made["secret"].startswith("whsec_")) == (None, True)
+    assert not (installation.folder / "new.secret").exists()
+
+
+def test_a_secret_that_cannot_be_written_says_why_and_the_mend(installation: Installation) -> None:
+    installation.configure(README.replace("ops.secret", "nowhere/ops.secret"))
+
+    answer = installation.call("sink", "secret", "ops")
+
+    assert (answer.status, "sinks.ops.secret_file" in answer.err) == (2, True)
+
+
+async def test_a_test_says_what_a_receiver_may_think_of_the_secret(installation: Installation) -> None:
+    async with WebhookReceiver(Answer(401)) as receiver:
+        installation.configure(f'[sinks.ops]\ntype = "webhook"\nurl = "{receiver.url}"\nsecret = "c2hvcnQ="\n')
+        tried = await asyncio.to_thread(installation.call, "sink", "test", "ops")
+        doctor = await asyncio.to_thread(installation.call, "doctor", "--no-settings")
+
+    assert tried.status != 0
+    for words in ("has no whsec_", "shorter than 24 bytes", "another secret than sinks.ops.secret"):
+        assert words in tried.err
+    found = [record for record in doctor.records if "Sink ops: the secret" in record["finding"]]
+    assert [(record["wrong"], bool(record["mend"])) for record in found] == [(False, True)] * 2

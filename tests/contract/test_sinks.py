@@ -43,7 +43,7 @@ class Trial(Protocol):
 
 class WebhookTrial:
     def __init__(self, receiver: WebhookReceiver) -> None:
-        settings = SinkSettings(type="webhook", url=receiver.url, secret="a secret")
+        settings = SinkSettings(type="webhook", url=receiver.url, secret="raw:a secret")
         self.sink: Sink = open_sink("ops", settings, SinkContext(aiohttp.ClientSession, ManualClock()))
         self._receiver = receiver
 

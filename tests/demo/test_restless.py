@@ -16,7 +16,7 @@ def said(site: DemoSite) -> list[tuple[int, bool]]:
 
 
 async def test_at_most_one_page_changes_at_a_time_and_then_there_is_rest() -> None:
-    site = DemoSite(secret="s")
+    site = DemoSite(secret="raw:s")
     restless, before = Restless(site, SeededChance()), said(site)
 
     restless.act(NOW)
@@ -28,7 +28,7 @@ async def test_at_most_one_page_changes_at_a_time_and_then_there_is_rest() -> No
 
 
 async def test_in_the_long_run_pages_change_fail_come_back_and_stay_small() -> None:
-    site = DemoSite(secret="s")
+    site = DemoSite(secret="raw:s")
     restless, before = Restless(site, SeededChance()), said(site)
     shop = {site.pages["/shop"].failing}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import pytest
 
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.demo.site import DemoSite
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ async def test_held_answers_wait_for_the_release_and_conditional_ones_do_not(
 async def test_the_receiver_takes_what_is_signed_once_it_is_to_take_anything(
     site: DemoSite, client: aiohttp.ClientSession
 ) -> None:
-    headers = sign(read_secret(SECRET), "one", 1_800_000_000_000_000, EVENT)
+    headers = sign(read_secrets(SECRET), "one", 1_800_000_000_000_000, EVENT)
 
     assert [await post(client, site, headers) for _ in range(2)] == [503, 503]
     site.take_alerts()
@@ -99,7 +99,7 @@ async def test_the_receiver_takes_what_is_signed_once_it_is_to_take_anything(
 async def test_the_receiver_refuses_what_is_not_signed_with_its_secret(
     site: DemoSite, client: aiohttp.ClientSession, change: dict[str, str]
 ) -> None:
-    headers = sign(read_secret(SECRET), "one", 1_800_000_000_000_000, EVENT)
+    headers = sign(read_secrets(SECRET), "one", 1_800_000_000_000_000, EVENT)
     site.take_alerts()
 
     assert await post(client, site, headers | change) == 401

@@ -18,7 +18,7 @@ from tests.house.sources import ROOT
 from tests.receivers import EVENT
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.settings import SinkSettings
@@ -106,7 +106,7 @@ async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> No
         await sink.close()
 
 
-@pytest.mark.parametrize("secret", [SECRET, "any text at all"])
+@pytest.mark.parametrize("secret", [SECRET, SECRET.removeprefix("whsec_"), "bm8gcGFkZGluZw"])
 async def test_alerts_are_received_and_each_is_worked_on_once(
     receiver: Callable[..., AbstractAsyncContextManager[Any]], tmp_path: Path, secret: str
 ) -> None:
@@ -121,7 +121,7 @@ async def test_what_is_signed_with_another_secret_is_refused(
 ) -> None:
     async with receiver(tmp_path, SECRET) as (url, worked_on):
         with pytest.raises(DeliveryError, match="401"):
-            await deliver(url, EVENT, secret="another")
+            await deliver(url, EVENT, secret="YW5vdGhlcg==")
 
         assert worked_on() == []
 
@@ -132,7 +132,7 @@ async def test_what_was_changed_or_is_old_is_refused(
 ) -> None:
     body = json.dumps(EVENT).encode()
     at = SystemClock().now() - (3_600_000_000 if changed == "late" else 0)
-    headers = sign(read_secret(SECRET), EVENT["id"], at, body)
+    headers = sign(read_secrets(SECRET), EVENT["id"], at, body)
     if changed == "unsigned":
         del headers["webhook-signature"]
     if changed == "id":

@@ -13,7 +13,7 @@ import pytest
 from tests.alert_examples import examples, show
 from tests.receivers import EVENT
 from tocsin import events
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.engine.backoff import LAST_STEP, STEPS
 
 if TYPE_CHECKING:
@@ -46,17 +46,17 @@ def test_every_type_of_event_has_one_example() -> None:
     assert len(code("json")) == len(types)
 
 
-@pytest.mark.parametrize("secret", [SECRET, "any text at all"])
+@pytest.mark.parametrize("secret", [SECRET, SECRET.removeprefix("whsec_"), "bm8gcGFkZGluZw"])
 def test_the_signature_is_checked_as_shown(secret: str) -> None:
     scope: dict[str, Any] = {}
     exec(code("python")[0], scope)  # noqa: S102 - the lines that receivers are to copy
     verify: Callable[[str, dict[str, str], bytes], bool] = scope["verify"]
-    headers = sign(read_secret(secret), EVENT["id"], time.time_ns() // 1000, b"{}")
-    late = sign(read_secret(secret), EVENT["id"], 1_000_000, b"{}")
+    headers = sign(read_secrets(secret), EVENT["id"], time.time_ns() // 1000, b"{}")
+    late = sign(read_secrets(secret), EVENT["id"], 1_000_000, b"{}")
 
     assert verify(secret, headers, b"{}")
     assert not verify(secret, headers, b"{ }")
-    assert not verify("another", headers, b"{}")
+    assert not verify("YW5vdGhlcg==", headers, b"{}")
     assert not verify(secret, late, b"{}")
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pathlib
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.configuration.layers import PREFIX, Given, from_environ, from_tree, is_ours
 from tocsin.configuration.parsing import Layer, parse
 from tocsin.configuration.secrets import read_secret
-from tocsin.configuration.tree import ROOT, walk
+from tocsin.configuration.tree import ROOT, dotted, walk
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 FILE_NAME: Final = "tocsin.toml"
 VARIABLE: Final = "TOCSIN_CONFIG"
@@ -30,12 +30,14 @@ class Loaded:
     origins  where each value came from, by dotted key: a file, a variable, an option, or "default"
     file     the file that was read, or None
     doubts   what looks like a slip but is none of our business to refuse, a sentence each
+    files    those that hold secrets, by the dotted key of the secret
     """
 
     settings: Settings
     origins: dict[str, str]
     file: pathlib.Path | None
     doubts: tuple[str, ...] = ()
+    files: Mapping[str, pathlib.Path] = field(default_factory=dict)
 
 
 def load(
@@ -67,7 +69,17 @@ def load(
         return read_secret(cwd / name, key=key, source=source)
 
     parsed = parse(layers, read_secret=secret)
-    return Loaded(parsed.settings, parsed.origins, file, _doubts(environ))
+    return Loaded(parsed.settings, parsed.origins, file, _doubts(environ), _secret_files(layers, cwd))
+
+
+def _secret_files(layers: Iterable[Layer], cwd: pathlib.Path) -> dict[str, pathlib.Path]:
+    found: dict[str, pathlib.Path] = {}
+    for layer in layers:
+        for given in layer.given:
+            found.pop(dotted(given.path), None)
+            if given.by_file and isinstance(given.value, str):
+                found[dotted(given.path)] = cwd / (layer.folder or "") / given.value
+    return found
 
 
 def _override(key: str, text: str, option: str) -> Given:

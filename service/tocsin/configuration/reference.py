@@ -62,7 +62,8 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "type": "webhook, file or stdout; must be given",
         "url": "where a webhook goes; a secret, since it often has one in it",
         "path": "of a file: one alert a line",
-        "secret": "signs what a webhook is sent; without one nothing is signed",
+        "secret": "signs what a webhook is sent: base64, with or without whsec_ before it, or raw: and the key itself; "
+        "two while one is replaced, a line each; a webhook needs one",
         "headers": "sent with each delivery",
         "timeout": "for one delivery",
     },

@@ -131,7 +131,7 @@ _EXAMPLES: Final[dict[str, str]] = {
 #[sinks.ops]
 #type = "webhook"             # webhook | file | stdout
 #url = "https://example.org/hook"
-#secret_file = "ops.secret"   # signs what is sent; or secret = "whsec_…"
+#secret_file = "ops.secret"   # signs what is sent; `tocsin sink secret ops` makes it; or secret = "whsec_…"
 #headers = { "X-Team" = "web" }
 #timeout = "15s"              # for one delivery
 

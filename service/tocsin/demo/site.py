@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
 
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.demo.pages import first_pages
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class DemoSite:
     def __init__(self, *, secret: str, hosts: tuple[str, str, str] = HOSTS) -> None:
         self.pages = {page.path: page for page in first_pages(datetime.now(UTC))}
         self.received: list[dict[str, Any]] = []
-        self._key = read_secret(secret)
+        self._keys = read_secrets(secret)
         self._takes_alerts = False
         self._let_through = asyncio.Event()
         self._let_through.set()
@@ -124,6 +124,6 @@ class DemoSite:
     def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
         with suppress(KeyError, ValueError):
             sent_at = int(headers["webhook-timestamp"]) * 1_000_000
-            expected = sign(self._key, headers["webhook-id"], sent_at, body)["webhook-signature"]
+            expected = sign(self._keys, headers["webhook-id"], sent_at, body)["webhook-signature"]
             return hmac.compare_digest(expected, headers["webhook-signature"])
         return False

@@ -10,7 +10,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from tocsin.adapters.sinks.signing import read_secret, sign
+from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.engine.retry import parse_retry_after
 from tocsin.errors import DeliveryError, SettingsError
 
@@ -36,16 +36,16 @@ def open_webhook_sink(name: str, settings: SinkSettings, context: SinkContext) -
     url = _read_url(name, settings.url)
     if not settings.secret:
         raise SettingsError(
-            f"sinks.{name}.secret: a webhook signs what it sends; set secret or secret_file, "
-            f"for example to what `openssl rand -base64 32` prints, and give it to the receiver"
+            f"sinks.{name}.secret: a webhook signs what it sends; set secret or secret_file to what "
+            f"`tocsin sink secret {name}` prints, and give it to the receiver"
         )
     try:
-        key = read_secret(settings.secret)
+        keys = read_secrets(settings.secret)
     except ValueError as exc:
-        raise SettingsError(f"sinks.{name}.secret: {exc}; copy it anew from the receiver") from exc
+        raise SettingsError(f"sinks.{name}.secret: {str(exc).replace('NAME', name)}") from exc
     for header, value in settings.headers.items():
         _check_header(name, header, value, url)
-    return WebhookSink(name, url, key, settings, context)
+    return WebhookSink(name, url, keys, settings, context)
 
 
 class WebhookSink:
@@ -55,10 +55,12 @@ class WebhookSink:
     Source  Standard Webhooks; CloudEvents 1.0, HTTP protocol binding and webhook specification.
     """
 
-    def __init__(self, name: str, url: URL, key: bytes, settings: SinkSettings, context: SinkContext) -> None:
+    def __init__(
+        self, name: str, url: URL, keys: tuple[bytes, ...], settings: SinkSettings, context: SinkContext
+    ) -> None:
         self.name = name
         self.at_once = _AT_ONCE
-        self._url, self._key, self._clock = url, key, context.clock
+        self._url, self._keys, self._clock = url, keys, context.clock
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session
         self._session: aiohttp.ClientSession | None = None
@@ -70,7 +72,9 @@ class WebhookSink:
         "alert" for every other answer that is not 2xx.
         """
         body = msgspec.json.encode(event)
-        headers = self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._key, event["id"], self._clock.now(), body)
+        headers = (
+            self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event["id"], self._clock.now(), body)
+        )
         if self._session is None:
             self._session = self._open_session()
         try:

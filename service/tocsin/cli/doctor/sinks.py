@@ -11,6 +11,7 @@ from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import SINKS, open_sink
+from tocsin.adapters.sinks.signing import doubts_of
 from tocsin.adapters.system import SystemClock
 from tocsin.cli.doctor.finding import Finding
 from tocsin.configuration import mask
@@ -54,7 +55,9 @@ def _opened(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Fin
         # Some of these words quote the URL, which is a secret.
         what, _, mend = (str(exc).replace(sink.url, shown) if sink.url else str(exc)).partition("; ")
         return [Finding(f"Sink {name} cannot be opened: {what}", mend or f"Mend it under [sinks.{name}].")]
-    return []
+    doubts = doubts_of(sink.secret) if sink.type == "webhook" else []
+    parts = (doubt.partition("; ") for doubt in doubts)
+    return [Finding(f"Sink {name}: {what}", mend, is_wrong=False) for what, _, mend in parts]
 
 
 async def _reach(host: str, port: int, policy: AddressPolicy) -> str | None:

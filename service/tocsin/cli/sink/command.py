@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +12,7 @@ from tocsin.cli.session import configuration, with_store
 from tocsin.cli.sink.refusals import Refusals, find_refusals
 from tocsin.cli.times import json_time, show_time
 from tocsin.configuration import mask
+from tocsin.errors import DeliveryError
 from tocsin.model import as_configured
 from tocsin.settings import why_unread
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from tocsin.model import SinkState
     from tocsin.ports import Store
     from tocsin.settings import SinkSettings
+
+
+_UNSIGNED: Final = frozenset({"answered 401", "answered 403"})
 
 
 @click.group("sink", epilog="Example: tocsin sink test ops")
@@ -55,10 +59,50 @@ def test(ctx: click.Context, name: str) -> None:
     """Send a sink a test alert; one that was disabled and takes it is enabled again."""
     from tocsin.app import execute, test_sink  # noqa: PLC0415 - listing needs no network stack
 
-    execute(test_sink(configuration(ctx).settings, name))
+    settings = configuration(ctx).settings
+    for doubt in _doubts_of(settings.sinks.get(name)):
+        output.note(f"Sink {name}: {doubt}.")
+    try:
+        execute(test_sink(settings, name))
+    except DeliveryError as exc:
+        if exc.detail in _UNSIGNED:
+            output.note(
+                f"A receiver that checks signatures answers so where it has another secret than sinks.{name}.secret, "
+                "or where its clock or ours is wrong."
+            )
+        raise
     output.emit(
         {"sink": name, "accepted": True}, lambda: output.say(f"Sink {name} accepted a test alert.", style="green")
     )
+
+
+@command.command("secret", epilog="Example: tocsin sink secret ops")
+@click.argument("name", metavar="NAME")
+@click.option("--replace", is_flag=True, help="Put the new secret before the one in force; both sign.")
+@output.json_option
+@click.pass_context
+def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
+    """Make a secret for a webhook, and print it for the receiver.
+
+    Where the configuration names a secret_file for this sink, it is written there, for this user alone. A running
+    service takes it up at SIGHUP.
+    """
+    from tocsin.cli.sink.secret import make_secret  # noqa: PLC0415 - listing needs no signing
+
+    loaded = configuration(ctx)
+    file = loaded.files.get(f"sinks.{name}.secret")
+    made = make_secret(name, file, replace=replace)
+
+    def show() -> None:
+        output.say(made)
+        if file is not None:
+            output.note(f"It is in {file}. A service that runs takes it up at SIGHUP. Give it to the receiver, too.")
+            if replace:
+                output.note("Both secrets sign. Take the second line out when the receiver has the new one.")
+        else:
+            output.note(f"Write it into a file, and name that in the configuration: secret_file under [sinks.{name}].")
+
+    output.emit({"sink": name, "secret": made, "file": str(file) if file is not None else None}, show)
 
 
 def to_record(state: SinkState, settings: SinkSettings, refusals: Refusals | None) -> dict[str, Any]:
@@ -80,6 +124,19 @@ def to_record(state: SinkState, settings: SinkSettings, refusals: Refusals | Non
 def address_of(name: str, settings: SinkSettings) -> str | None:
     """Say where a sink leads, as it may be shown."""
     return mask(("sinks", name, "url"), settings.url) or settings.path or None
+
+
+def _doubts_of(settings: SinkSettings | None) -> list[str]:
+    """Say what a receiver may think of a secret that can be used."""
+    from tocsin.adapters.sinks.signing import doubts_of  # noqa: PLC0415 - listing needs no signing
+
+    if settings is None or settings.type != "webhook" or why_unread(settings.secret):
+        return []
+    try:
+        return doubts_of(settings.secret)
+    except ValueError:
+        # What cannot be used is refused where the sink is opened.
+        return []
 
 
 async def _states(store: Store, sinks: Mapping[str, SinkSettings]) -> tuple[list[SinkState], dict[str, Refusals]]:
