@@ -19,6 +19,7 @@ TocsinError
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
+├── Shortage                 this machine gave us no more files, memory, ports or buffers: nothing else is to blame
 ├── LeftAlone                a page's host is to be left alone for a while
 ├── DeliveryError            a sink did not take an alert
 ├── ProcessError             a process of ours cannot be started, or does not stay alive
@@ -27,8 +28,9 @@ TocsinError
 
 from __future__ import annotations
 
+import errno
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -165,6 +167,51 @@ class FetchRefused(FetchError):
     """The answer is complete and is not the page, or we may not ask; another try will not help."""
 
 
+class Shortage(TocsinError):
+    """This machine gave us no more of something for now: no page, host or sink is to blame, and no try is spent.
+
+    what  "files", "memory", "ports" or "buffers"
+    """
+
+    def __init__(self, what: str, detail: str) -> None:
+        super().__init__(f"this machine is short of {what}: {detail}; {_MENDS_OF_SHORTAGES[what]}")
+        self.what, self.detail = what, detail
+
+
+_SHORTAGES: Final = {
+    errno.EMFILE: ("files", "this process may open no more"),
+    errno.ENFILE: ("files", "all processes together may open no more"),
+    errno.ENOMEM: ("memory", "none is left"),
+    errno.ENOBUFS: ("buffers", "the network has none left"),
+    errno.EADDRNOTAVAIL: ("ports", "no port of this machine is free for the connection"),
+}
+_MENDS_OF_SHORTAGES: Final = {
+    "files": "raise the limit of open files (ulimit -n, LimitNOFILE= of a systemd unit, --ulimit nofile of a "
+    "container; fs.file-max for all processes), or lower fetch.in_flight",
+    "memory": "give the service more memory, or lower fetch.in_flight",
+    "ports": "widen net.ipv4.ip_local_port_range, or lower fetch.in_flight",
+    "buffers": "raise net.ipv4.tcp_mem, or lower fetch.in_flight",
+}
+_LONGEST_CHAIN: Final = 8
+
+
+def shortage_of(error: BaseException | None, *, ports: bool = False) -> Shortage | None:
+    """Read an error, or what caused it, as a shortage of this machine; None where it is another fault.
+
+    ports  EADDRNOTAVAIL is one, too: not so where IPv6 was dialled, as a machine without IPv6 says the same
+    """
+    for _ in range(_LONGEST_CHAIN):
+        if error is None or isinstance(error, Shortage):
+            return error
+        if isinstance(error, MemoryError):
+            return Shortage("memory", "none is left")
+        if isinstance(error, OSError) and error.errno in _SHORTAGES:
+            is_other = error.errno == errno.EADDRNOTAVAIL and not ports
+            return None if is_other else Shortage(*_SHORTAGES[error.errno])
+        error = error.__cause__ or error.__context__
+    return None
+
+
 class LeftAlone(TocsinError):
     """A page's host is to be left alone for a while, since it asked for that, or others are before us.
 
@@ -179,7 +226,8 @@ class LeftAlone(TocsinError):
 class DeliveryError(TocsinError):
     """A sink did not take an alert.
 
-    blames       "sink" backs the whole sink off, "alert" this alert alone, "gone" disables the sink
+    blames       "sink" backs the whole sink off, "alert" this alert alone, "gone" disables the sink; "ours" is a
+                 shortage of this machine (see `Shortage`), for which neither is to blame
     retry_after  how long the receiver asks us to wait, not yet clamped
     """
 

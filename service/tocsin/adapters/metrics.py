@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _S: Final = 1_000_000
 _RENDERINGS: Final = ("given", "failed")
-_DELIVERIES: Final = ("accepted", "refused", "failed", "gone")
+_DELIVERIES: Final = ("accepted", "refused", "failed", "gone", "ours")
 _PROBLEMS: Final = ("warning", "error")
 _ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx", "none")
 
@@ -113,6 +113,10 @@ def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
     )
     yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", live.crowded_hosts)
     yield _gauge("tocsin_outage", "1 while our own connection is taken to be down.", live.outage_since is not None)
+    yield _gauge(
+        "tocsin_shortage", "1 while this machine is short of files, memory or ports.", live.shortage is not None
+    )
+    yield _counter("tocsin_shortages", "Checks, renderings and deliveries that such a shortage put off.", live.put_off)
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     yield _gauge("tocsin_fetchers", "Fetcher processes.", len(live.fetchers))
     yield _gauge("tocsin_fetchers_ready", "Fetcher processes that take pages.", ready)

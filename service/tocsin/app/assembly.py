@@ -14,7 +14,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
-from tocsin.app.fetching import Checking, put_together
+from tocsin.app.fetching import Checking, most_in_flight, put_together
 from tocsin.engine.activity import Activity
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
@@ -35,6 +35,7 @@ from tocsin.engine.renders import RenderQueue
 from tocsin.engine.rounds import Rounds
 from tocsin.engine.runner import Loops, Runner
 from tocsin.engine.scheduler import Scheduler
+from tocsin.engine.shortage import ShortageWatch
 from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
@@ -110,10 +111,11 @@ class Assembly:
     ) -> None:
         self.counts = Counts()
         self._settings, self._store, self._fetcher = settings, store, fetcher
-        self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts))
+        self._clock, self._chance = SystemClock(), SystemChance()
+        self.shortage = ShortageWatch(self._clock, FanOut((telemetry, self.counts)))
+        self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts, self.shortage))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._starter, self._demo_port = starter or LocalStarter(), demo_port
-        self._clock, self._chance = SystemClock(), SystemChance()
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
@@ -121,7 +123,7 @@ class Assembly:
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
-        counted = [CountedSink(sink, self.counts) for sink in sinks]
+        counted = [CountedSink(sink, self.counts, self.shortage.met) for sink in sinks]
         self.bell = Bell()
         self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)
 
@@ -195,6 +197,7 @@ class Assembly:
             request_id=self._request_id,
             # Asked of a queue that is made only later, and of this very scheduler.
             is_rendered=self._is_rendered,
+            is_short=lambda: self.shortage.is_pausing,
         )
 
     @cached_property
@@ -310,6 +313,7 @@ class Assembly:
         if any(result.alerts or result.recovery for result in results):
             self._announced()
         self.counts.committed(results)
+        self.shortage.committed(results)
         self._on_committed(results)
 
     def _announced(self) -> None:
@@ -367,6 +371,8 @@ async def assemble(
             starter=starter,
             demo_port=demo_port,
         )
+        if request_id is None:
+            _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
         clock = SystemClock()
         for host, until in (await store.host_gates(clock.now())).items():
             # What a host asked for outlives the process that it was told, also as one-shot checks.
@@ -374,6 +380,26 @@ async def assemble(
         if engine.fetchers is not None:
             await stack.enter_async_context(engine.fetchers.running())
         yield engine
+
+
+def files_are_few(fetch: FetchSettings, fetchers: int) -> str | None:
+    """Say what is wrong where a process may open too few files for `fetch.in_flight`; None where they are enough."""
+    processes = max(fetchers, 1)
+    wanted = -(-fetch.in_flight // processes)
+    most = most_in_flight(wanted)
+    if most == wanted:
+        return None
+    bounded = f"{most * processes:,} requests are made at once, not {fetch.in_flight:,} (fetch.in_flight)"
+    return f"open files are limited, so {bounded}"
+
+
+FEW_FILES_MEND = "raise the limit: ulimit -n, LimitNOFILE= of a systemd unit, --ulimit nofile of a container"
+
+
+def _tell_of_few_files(fetch: FetchSettings, fetchers: int, telemetry: Telemetry) -> None:
+    few = files_are_few(fetch, fetchers)
+    if few is not None:
+        telemetry.emit(Happening("files.few", "warning", {"error": few, "mend": FEW_FILES_MEND}))
 
 
 async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:

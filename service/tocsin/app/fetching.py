@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import resource
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -14,7 +17,9 @@ from tocsin.engine.robots import RobotsCache
 from tocsin.engine.tries import Tries
 from tocsin.engine.visit import Visitor
 from tocsin.model import KEEPS_ALL
+from tocsin.spec.html.decoding import load_decoders
 from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.infrastructure.urls import load_encoders
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,6 +35,35 @@ if TYPE_CHECKING:
     from tocsin.model import Keeps
     from tocsin.ports import Chance, Clock, Fetcher, HopRequest, HopResponse, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings
+
+
+_OWN_FILES: Final = 32
+"""What a process has open beside connections: its store, logs, pipes, sockets of its own, modules being loaded."""
+
+
+def most_in_flight(wanted: int, files: int | None = None) -> int:
+    """Say how many requests this process may have under way: as many as are wanted, if it may open a file for each.
+
+    files  it may open so many; None: what the system says
+    A quarter is for idle connections (see `lean.pool`), an eighth for those who ask us.
+    """
+    if files is None:
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if files == resource.RLIM_INFINITY:
+        return wanted
+    return max(1, min(wanted, files - files // 4 - files // 8 - _OWN_FILES))
+
+
+def load_ahead(time_zone: str) -> None:
+    """Load what a page may need and lies in files: by then, this process may be short of files.
+
+    Not loaded are the client for pages that have a proxy, and the writers of formats: few need them.
+    """
+    for module in ("concurrent.futures.thread", "encodings.idna", "encodings.punycode", "tocsin.spec.links.copies"):
+        import_module(module)
+    load_decoders()
+    load_encoders()
+    ZoneInfo(time_zone)
 
 
 class Checking(Struct, frozen=True):
@@ -76,7 +110,8 @@ def put_together(
         return await receiver.hop(request, fetcher.shared())
 
     robots = RobotsCache(get_robots, robots_store, clock, total_s=fetch.deadlines.total.total_seconds())
-    in_flight = InFlight(fetch.in_flight)
+    load_ahead(instance.time_zone)
+    in_flight = InFlight(most_in_flight(fetch.in_flight))
     receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
     tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)

@@ -26,7 +26,7 @@ from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
 from tocsin.errors import SettingsError, StoreLocked
-from tocsin.model import REFUSED_SETTINGS, SinkState
+from tocsin.model import REFUSED_SETTINGS, SHORTAGE, SinkState
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class CheckSummary(Struct, frozen=True):
     not_modified  pages that their servers did not send again, and
     saved_bytes   how many bytes that spared
     held          pages that were not asked for, since settings of theirs cannot be used
+    shortage      what this machine was short of, and the mend, and
+    put_off       how many pages were put off by that
     """
 
     outcomes: dict[str, int]
@@ -69,6 +71,8 @@ class CheckSummary(Struct, frozen=True):
     not_modified: int = 0
     saved_bytes: int = 0
     held: int = 0
+    shortage: str | None = None
+    put_off: int = 0
 
 
 async def check(
@@ -141,7 +145,8 @@ class _Tally:
     def __init__(self, on_report: Callable[[CheckReport], None], on_progress: Callable[[int, int], None]) -> None:
         self._on_report, self._on_progress = on_report, on_progress
         self._outcomes: Counter[str] = Counter()
-        self._silent = self._not_modified = self._saved_bytes = self._held = 0
+        self._silent = self._not_modified = self._saved_bytes = self._held = self._put_off = 0
+        self._shortage: str | None = None
         self.position = 0
         self.pages = 0
 
@@ -153,13 +158,23 @@ class _Tally:
         self._not_modified += report.not_modified
         self._saved_bytes += report.saved_bytes
         self._held += report.error is not None and report.error[0] == REFUSED_SETTINGS
+        if report.error is not None and report.error[0] == SHORTAGE:
+            self._put_off += 1
+            self._shortage = report.error[1]
         self._on_report(report)
         self._on_progress(self._outcomes.total(), self.pages)
 
     def summary(self, *, outage: bool) -> CheckSummary:
         """How it went."""
         return CheckSummary(
-            dict(self._outcomes), self._silent, outage, self._not_modified, self._saved_bytes, self._held
+            dict(self._outcomes),
+            self._silent,
+            outage,
+            self._not_modified,
+            self._saved_bytes,
+            self._held,
+            self._shortage,
+            self._put_off,
         )
 
 

@@ -76,6 +76,8 @@ class RunningService:
             renders_resume_at=render.resume_at,
             rendering=len(engine.renders.busy),
             outage_since=engine.outage.began_at,
+            shortage=engine.shortage.error or None,
+            put_off=engine.shortage.put_off,
             crowded=tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst),
             crowded_hosts=told.hosts,
             late_s=engine.scheduler.late_s(),

@@ -11,7 +11,7 @@ from tocsin.engine.hints import fresh_for
 from tocsin.engine.judge import Occasion, assess_received, judge
 from tocsin.engine.learning import Learnt, learn
 from tocsin.engine.pacing import pace_of, with_pace
-from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import PageState
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.engine.assess import Assessment
     from tocsin.engine.judge import Judged
     from tocsin.engine.receive import Disallowed, Received
-    from tocsin.errors import FetchError
+    from tocsin.errors import FetchError, Shortage
     from tocsin.model import (
         AlertDraft,
         Instant,
@@ -133,6 +133,14 @@ class Conclusion:
         return self._result(
             report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
         )
+
+    def short(self, attempts: Sequence[Attempt], shortage: Shortage, not_before: Instant) -> CheckResult:
+        """This machine was short of something: the page keeps its tries, and is due again soon."""
+        report = CheckReport(
+            self._task.url, CheckOutcome.DEFERRED, next_try=not_before, error=(SHORTAGE, str(shortage))
+        )
+        next_at = (not_before, f"held: this machine is short of {shortage.what}")
+        return self._result(report, next_at, held_attempts=tuple(attempts), keeps_rule=True)
 
     def unreachable(
         self, attempts: Sequence[Attempt], error: FetchError, *, gate_at: Instant | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceback import extract_tb
 from typing import TYPE_CHECKING
 
-from tocsin.errors import FetchRefused, TocsinError
+from tocsin.errors import FetchRefused, TocsinError, shortage_of
 from tocsin.events import Happening
 from tocsin.model import FailureKind
 
@@ -19,7 +19,8 @@ def contained(page_id: int | None, url: str, telemetry: Telemetry) -> Containmen
     """Turn an error that nobody foresaw into FetchRefused (crashed) of this page, and log where it came from.
 
     page_id  None for what is asked for pages of others
-    What Tocsin raises on purpose, and cancellation, pass through.
+    What Tocsin raises on purpose, and cancellation, pass through. Where this machine is short of files or memory, that
+    is a `Shortage`, and the page is not to blame.
     """
     return Containment(page_id, url, telemetry)
 
@@ -40,6 +41,8 @@ class Containment:
     ) -> None:
         if exc is None or isinstance(exc, TocsinError) or not isinstance(exc, Exception):
             return
+        if (shortage := shortage_of(exc)) is not None:
+            raise shortage from exc
         # A page that trips a parser would otherwise end the service, at every start anew.
         what = f"{type(exc).__name__}: {exc}"
         frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(trace)[-3:]]

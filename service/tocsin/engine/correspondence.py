@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, StoreError, TocsinError
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage, StoreError, TocsinError
 from tocsin.ports.messages import Ask, Failed
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tocsin.ports.messages import Answer, FailureWay, Question, Reply
 
-CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, StoreError)
+CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, Shortage, StoreError)
 """The errors that an answer can be."""
 
 
@@ -53,7 +53,7 @@ class Correspondence:
             answered.set_result(reply.answer)
 
 
-def failed_of(error: TocsinError, *, final: bool = False) -> Failed:
+def failed_of(error: TocsinError, *, final: bool = False) -> Failed:  # noqa: PLR0911 - one for each error
     """Write an error of `CROSSING` as a message."""
     match error:
         case FetchError():
@@ -68,11 +68,13 @@ def failed_of(error: TocsinError, *, final: bool = False) -> Failed:
             return Failed("withdrawn", detail=str(error))
         case SettingsError():
             return Failed("settings", detail=str(error))
+        case Shortage():
+            return Failed("short", detail=error.detail, kind=error.what)
         case _:
             return Failed("store", detail=str(error))
 
 
-def error_of(failed: Failed) -> TocsinError:
+def error_of(failed: Failed) -> TocsinError:  # noqa: PLR0911 - one for each error
     """Read an error that was written as a message."""
     match failed.way:
         case "failed" | "refused":
@@ -87,5 +89,7 @@ def error_of(failed: Failed) -> TocsinError:
             return Withdrawn(failed.detail)
         case "settings":
             return SettingsError(failed.detail)
+        case "short":
+            return Shortage(failed.kind, failed.detail)
         case "store":
             return StoreError(failed.detail)

@@ -45,7 +45,7 @@ class Counts:
     Implements `ports.Telemetry`, as some of it is known from happenings alone.
     outcomes    checks that were written, by outcome
     renderings  by what became of them: given, failed
-    deliveries  by sink and result: accepted, refused (that alert), failed (the sink), gone
+    deliveries  by sink and result: accepted, refused (that alert), failed (the sink), gone, ours (a shortage)
     problems    happenings that are warnings or errors, by level
     answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
     streams     readers of /events now
@@ -85,10 +85,14 @@ class Counts:
 
 
 class CountedSink:
-    """A sink whose answers are counted; implements `ports.Sink`."""
+    """A sink whose answers are counted; implements `ports.Sink`.
 
-    def __init__(self, sink: Sink, counts: Counts) -> None:
+    on_shortage  is told of what this machine was short of when the sink was to be given something
+    """
+
+    def __init__(self, sink: Sink, counts: Counts, on_shortage: Callable[[str], None] = lambda _error: None) -> None:
         self.name, self.at_once, self._sink, self._counts = sink.name, sink.at_once, sink, counts
+        self._on_shortage = on_shortage
 
     async def deliver(self, event: JsonObject) -> None:
         """Give it the event."""
@@ -96,6 +100,8 @@ class CountedSink:
             await self._sink.deliver(event)
         except DeliveryError as exc:
             self._counts.deliveries[self.name, _RESULTS.get(exc.blames, "failed")] += 1
+            if exc.blames == "ours":
+                self._on_shortage(exc.detail)
             raise
         self._counts.deliveries[self.name, "accepted"] += 1
 
@@ -104,7 +110,7 @@ class CountedSink:
         await self._sink.close()
 
 
-_RESULTS: Final = {"sink": "failed", "alert": "refused", "gone": "gone"}
+_RESULTS: Final = {"sink": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
 
 
 def _answered(counts: Counts, values: dict[str, Any]) -> None:

@@ -12,7 +12,8 @@ from tocsin.engine.outage import OURS
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.render_queue import RenderGate, RenderOrder
 from tocsin.engine.retry import Postponed, pause_s
-from tocsin.errors import FetchError, SettingsError, StaleClaim, StoreError
+from tocsin.engine.shortage import MET
+from tocsin.errors import FetchError, SettingsError, Shortage, StaleClaim, StoreError
 from tocsin.events import Happening
 from tocsin.model import Attempt
 from tocsin.spec.topper.policy import Mode
@@ -36,6 +37,7 @@ POLL_S = 1.0
 _MOST_ENDED = 10_000
 _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
+_SHORTAGE_PAUSE_S = 15.0
 _HELD_PAUSE_S = 600.0
 """When a page whose settings cannot be used is looked at again: its user may have mended them."""
 
@@ -212,9 +214,13 @@ class RenderQueue:
             # The host is to be left alone, or its line is long: no set was made, so none is spent (T58).
             await self._pause(job, claim, job.task.attempts, max(exc.not_before - self._clock.now(), 0) / 1_000_000)
             return
-        except Withdrawn:
+        except (Withdrawn, Shortage) as exc:
             # Whoever removed or paused the page took it out of the queue, too; it only gives its slot back.
-            await self._pause(job, claim, job.task.attempts, POLL_S)
+            pause_for_s = POLL_S
+            if isinstance(exc, Shortage):
+                pause_for_s = _SHORTAGE_PAUSE_S
+                self._telemetry.emit(Happening(MET, "debug", {"error": str(exc)}))
+            await self._pause(job, claim, job.task.attempts, pause_for_s)
             return
         except FetchError as exc:
             if exc.kind in OURS and (self._outage.is_outage() or self._outage.in_doubt):

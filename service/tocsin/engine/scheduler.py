@@ -43,6 +43,7 @@ class Scheduler:
     request_id   only the pages that this request wants; `run` then ends by itself when they are done
     is_rendered  says whether the render queue has a page in hand, or had since this monotonic time: it waits, so that
                  both know its latest state
+    is_short     says whether this machine is short of files or memory: nothing further is begun then
     """
 
     def __init__(
@@ -59,12 +60,13 @@ class Scheduler:
         *,
         request_id: int | None = None,
         is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
+        is_short: Callable[[], bool] = lambda: False,
     ) -> None:
         self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = 4 * settings.in_flight
-        self._request_id, self._is_rendered = request_id, is_rendered
+        self._request_id, self._is_rendered, self._is_short = request_id, is_rendered, is_short
         self._probing = Probing(
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
         )
@@ -242,6 +244,8 @@ class Scheduler:
         if self._outage.is_outage() and self._request_id is None:
             await self._put_off_requested()
             return
+        if self._is_short():
+            return
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
         fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
         looked_at = 0
@@ -375,7 +379,8 @@ class Scheduler:
         """Sleep until something is written, something is due, or it is time to look for what others wrote."""
         due = self._next_due()
         wait_s = POLL_S
-        if due is not None and not self._outage.is_outage() and len(self._visited) < self._most_pages:
+        is_held_up = self._outage.is_outage() or self._is_short()
+        if due is not None and not is_held_up and len(self._visited) < self._most_pages:
             wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
         if stopping.is_set():
             return

@@ -20,7 +20,7 @@ from tocsin.engine.policies import asked_as
 from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Withdrawn
 from tocsin.engine.retry import Postponed
 from tocsin.engine.signals import must_be_read
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage
 from tocsin.events import Happening
 from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind
 from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings, PageSettings
 
 OUTAGE_PAUSE_US = 60_000_000
+SHORTAGE_PAUSE_US = 15_000_000
 
 
 class Peers(Protocol):
@@ -135,6 +136,8 @@ class Visitor:
             result = conclude.disallowed(exc, gate_at=self._held_until(task.host))
         except Postponed as exc:
             result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
+        except Shortage as exc:
+            result = conclude.short(attempts, exc, self._clock.now() + SHORTAGE_PAUSE_US)
         except FetchError as exc:
             result = conclude.unreachable(attempts, exc, gate_at=self._held_until(task.host))
             if exc.kind in OURS:

@@ -41,6 +41,7 @@ from tocsin.model.checks import (
 from tocsin.model.common import (
     REFUSED_SETTINGS,
     SHARDS,
+    SHORTAGE,
     UNREADABLE,
     Attempt,
     CheckOutcome,
@@ -71,6 +72,7 @@ __all__ = [
     "NO_ITEMS",
     "REFUSED_SETTINGS",
     "SHARDS",
+    "SHORTAGE",
     "UNREADABLE",
     "ActivityRow",
     "AlertDraft",

@@ -56,6 +56,9 @@ class FailureKind(StrEnum):
 UNREADABLE = "unreadable"
 """The key under which settings in the store are given that are no JSON object; there is no setting of this name."""
 
+SHORTAGE = "shortage"
+"""In the place of a `FailureKind`, of a page that was not received or read: this machine is short of something."""
+
 REFUSED_SETTINGS = "settings"
 """In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
 

@@ -43,6 +43,8 @@ class LiveState(Struct, frozen=True):
     renders_limit, renders_resume_at  as they are in force
     rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
+    shortage        what this machine is short of, and the mend; None while it is short of nothing
+    put_off         checks, renderings and deliveries that shortages have put off since the start
     has_lease       it holds the right to check; without it, it waits for another engine's to end
     unwritten_s, unwritten_why  for how long what waits to be written could not be, and the reason with its mend
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
@@ -68,3 +70,5 @@ class LiveState(Struct, frozen=True):
     late_s: float = 0.0
     figures: StoreFigures | None = None
     unread_sinks: tuple[str, ...] = ()
+    shortage: str | None = None
+    put_off: int = 0

@@ -27,7 +27,9 @@ from tocsin.settings import (  # noqa: TC001 - see above
     PageSettings,
 )
 
-FailureWay: TypeAlias = Literal["failed", "refused", "disallowed", "postponed", "withdrawn", "settings", "store"]
+FailureWay: TypeAlias = Literal[
+    "failed", "refused", "disallowed", "postponed", "withdrawn", "settings", "short", "store"
+]
 
 
 class SetSoFar(Struct, frozen=True, tag=True):

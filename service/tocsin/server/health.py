@@ -46,6 +46,9 @@ async def readyz(parts: Given) -> JSONResponse:
         "engine": "ok" if is_held and live.has_lease else "waits for its lease",
         "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
     }
+    if live.shortage is not None:
+        # It checks less, or nothing, but by itself it goes on; what it is short of, and the mend, is in the log.
+        found["machine"] = "short of files, memory or ports"
     sinks = parts.service.settings().sinks
     if unread := len(unread_sinks(parts.service.settings())):
         # Pages are checked all the same, and their alerts wait; which sinks, and why, is in the log.

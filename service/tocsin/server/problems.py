@@ -19,6 +19,7 @@ from tocsin.errors import (
     LeftAlone,
     NotAllowed,
     NotWatched,
+    Shortage,
     StaleClaim,
     StoreError,
     StoreLocked,
@@ -41,6 +42,7 @@ _KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
     (NotWatched, 404, "not-watched", "/api/v1/pages lists the pages that are watched"),
     (StoreLocked, 503, "store-busy", "try again in a moment; /readyz says what is missing"),
     (StaleClaim, 409, "conflict", "look at it as it is now, and ask again"),
+    (Shortage, 503, "shortage", "try again in a moment; the log says what the machine is short of, and the mend"),
     (StoreError, 503, "store", "try again in a moment; /readyz says what is missing"),
     (DeliveryError, 502, "delivery", "see that the sink is set as its receiver wants it, and try it again"),
 )

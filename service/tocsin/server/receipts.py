@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched
+from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched, Shortage
 from tocsin.model import FailureKind
 from tocsin.server.problems import Problem, problem_of
 from tocsin.server.shelf import Shelf
@@ -165,7 +165,7 @@ class Receipts:
 
         finding  of its checks
         on_made  is told when a request was made, and why it did not bring the page, if it did not
-        Raises NotReceived, and NotWatched.
+        Raises NotReceived, NotWatched, and Shortage.
         """
         while (under_way := self._under_way.get(page_id)) is not None:
             page, last = await asyncio.shield(under_way), self._tried.get(page_id)
@@ -185,7 +185,7 @@ class Receipts:
         try:
             page = await self._ask(page_id, finding, on_made)
             shared.set_result(page)
-        except (NotReceived, NotWatched) as exc:
+        except (NotReceived, NotWatched, Shortage) as exc:
             shared.set_exception(exc)
             raise
         finally:
@@ -213,7 +213,7 @@ class Receipts:
         try:
             # What is made of a page is read of its bytes.
             page = msgspec.structs.replace(await self._receive(page_id), items=None)
-        except NotWatched:
+        except (NotWatched, Shortage):
             del self._tried[page_id]
             raise
         except (FetchError, LeftAlone, NotAllowed) as exc:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import aiodns
 
+from tocsin.errors import Shortage, shortage_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -48,7 +50,7 @@ class NameCache:
         self._asking: dict[str, asyncio.Future[pycares.AddrInfoResult]] = {}
 
     async def addresses(self, host: str) -> tuple[str, ...]:
-        """Give the addresses of a host name; raises NameNotResolved with the name in its text."""
+        """Give the addresses of a host name; raises NameNotResolved with the name in its text, or Shortage."""
         # The hosts file knows no final dots; elsewhere a final dot keeps search domains out, and stays.
         host = host.removesuffix(".") if host.endswith("localhost.") else host
         known = self._known(host)
@@ -82,6 +84,8 @@ class NameCache:
             # The question belongs to all who wait for it: one who gives up does not take it away from the others.
             return _addresses(await asyncio.shield(asking))
         except aiodns.error.DNSError as exc:
+            if (shortage := _short_of_files()) is not None:
+                raise shortage from exc
             return _failure(host, exc)
 
     def _learn(self, host: str, asked: asyncio.Future[pycares.AddrInfoResult]) -> None:
@@ -94,7 +98,7 @@ class NameCache:
             answer = asked.result()
             ttl_s = min((node.ttl for node in answer.nodes), default=0)
             self._keep(host, _addresses(answer), min(max(ttl_s, SHORTEST_KEPT_S), LONGEST_KEPT_S))
-        elif isinstance(error, aiodns.error.DNSError) and error.args[0] in _FINAL:
+        elif isinstance(error, aiodns.error.DNSError) and error.args[0] in _FINAL and _short_of_files() is None:
             # A server that failed or was silent is asked again by the next try, which would be none otherwise.
             self._keep(host, _failure(host, error), FAILURE_KEPT_S)
 
@@ -122,6 +126,15 @@ def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
             left[is_v6] -= 1
             kept[address] = None
     return tuple(kept)
+
+
+def _short_of_files() -> Shortage | None:
+    """Say whether this process can open no socket, nor the hosts file: c-ares then answers as if no server did."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
+    except OSError as exc:
+        return shortage_of(exc)
+    return None
 
 
 def _failure(host: str, error: aiodns.error.DNSError) -> NameNotResolved:

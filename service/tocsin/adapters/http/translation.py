@@ -12,7 +12,7 @@ from tocsin.adapters.http.lean.answer import Broken
 from tocsin.adapters.http.lean.dialling import Unreached
 from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.wording import one_line
-from tocsin.errors import FetchError, FetchFailed, FetchRefused
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
@@ -37,17 +37,22 @@ EXPECTED: tuple[type[Exception], ...] = (
     Broken,
     Unreached,
     OSError,
+    MemoryError,
     ValueError,
 )
 """What can go wrong with a request."""
 
 
-def translate(url: str, exc: Exception, more: Readings = ()) -> FetchError:
+def translate(url: str, exc: Exception, more: Readings = ()) -> FetchError | Shortage:
     """Give what went wrong as FetchFailed or FetchRefused of this URL; the frames that it came through are let go.
+
+    It is a Shortage where this machine gave us no file, memory or buffer: the URL is not to blame.
 
     more  how errors are read that are none of ours
     """
     _forget_frames(exc)
+    if (shortage := shortage_of(exc)) is not None:
+        return shortage
     for kind, read in (*_READINGS, *more):
         if isinstance(exc, kind):
             return read(url, exc)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.errors import DeliveryError, SettingsError
+from tocsin.errors import DeliveryError, SettingsError, shortage_of
 
 if TYPE_CHECKING:
     from tocsin.adapters.sinks.context import SinkContext
@@ -53,12 +53,17 @@ class FileSink:
         self._turn = asyncio.Lock()
 
     async def deliver(self, event: JsonObject) -> None:
-        """Append the event and wait for the disk; raises DeliveryError (of the sink) if the file cannot be written."""
+        """Append the event and wait for the disk; raises DeliveryError if the file cannot be written.
+
+        It blames the sink, or is "ours" where this process may open no more files.
+        """
         line = msgspec.json.encode(event) + b"\n"
         async with self._turn:
             try:
                 await asyncio.to_thread(self._append, line)
             except OSError as exc:
+                if (shortage := shortage_of(exc)) is not None:
+                    raise DeliveryError(self.name, "ours", str(shortage)) from exc
                 raise DeliveryError(self.name, "sink", f"{self._path}: {exc.strerror or exc}") from exc
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from yarl import URL
 
 from tocsin.adapters.sinks.signing import read_secrets, sign
 from tocsin.engine.retry import parse_retry_after
-from tocsin.errors import DeliveryError, SettingsError
+from tocsin.errors import DeliveryError, SettingsError, shortage_of
 
 if TYPE_CHECKING:
     from tocsin.adapters.sinks.context import SinkContext
@@ -69,7 +69,7 @@ class WebhookSink:
         """Give the receiver the event, within the sink's timeout.
 
         Raises DeliveryError: "sink" for 408, 425, 429, 5xx and what happens to the connection, "gone" for 410,
-        "alert" for every other answer that is not 2xx.
+        "alert" for every other answer that is not 2xx, "ours" where this machine has no file, port or memory for it.
         """
         body = msgspec.json.encode(event)
         headers = (
@@ -86,10 +86,14 @@ class WebhookSink:
         except TimeoutError as exc:
             raise DeliveryError(self.name, "sink", f"no answer within {self._timeout_s:g} s") from exc
         except aiohttp.ClientConnectorError as exc:
+            if (shortage := shortage_of(exc.os_error, ports=True)) is not None:
+                raise DeliveryError(self.name, "ours", str(shortage)) from exc
             raise DeliveryError(self.name, "sink", f"no connection: {exc.os_error}") from exc
         except aiohttp.ClientResponseError as exc:
             raise DeliveryError(self.name, "sink", "not an answer of HTTP") from exc
-        except (aiohttp.ClientError, OSError) as exc:
+        except (aiohttp.ClientError, OSError, MemoryError) as exc:
+            if (shortage := shortage_of(exc)) is not None:
+                raise DeliveryError(self.name, "ours", str(shortage)) from exc
             raise DeliveryError(self.name, "sink", _name_of(exc)) from exc
         self._judge(response)
 
@@ -116,7 +120,7 @@ class WebhookSink:
         raise DeliveryError(self.name, "alert", said)
 
 
-def _name_of(exc: aiohttp.ClientError | OSError) -> str:
+def _name_of(exc: aiohttp.ClientError | OSError | MemoryError) -> str:
     """Name an error without the words that it brings: the URL may be among them, and with it a secret."""
     said = exc.strerror if isinstance(exc, OSError) else None
     return f"{type(exc).__name__}: {said}" if said else type(exc).__name__

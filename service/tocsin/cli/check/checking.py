@@ -98,12 +98,14 @@ def conclude(summary: CheckSummary) -> int:
         output.note(
             "No host could be reached: our own connection is probably down. No question is asked about the pages."
         )
+    if summary.shortage is not None:
+        output.note(f"{count(summary.put_off, 'page')} put off: {summary.shortage}")
     if summary.held:
         output.note(f"{count(summary.held, 'page')} held: settings of theirs cannot be used; see: tocsin doctor")
     unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)
     if unreachable:
         output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
-    return output.NEEDS_USER if unreachable or summary.held else output.DONE
+    return output.NEEDS_USER if unreachable or summary.held or summary.put_off else output.DONE
 
 
 def to_record(report: CheckReport) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
+from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.dealing import fetchers_of
+from tocsin.app.executing import open_files_as_allowed
 from tocsin.cli.asking import count
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
 from tocsin.cli.doctor.finding import Finding
@@ -81,6 +83,10 @@ def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
     fetchers = fetchers_of(loaded.settings)
     by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
     yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
+    open_files_as_allowed()
+    few = files_are_few(loaded.settings.fetch, fetchers)
+    if few is not None:
+        yield Finding(f"{few[:1].upper()}{few[1:]}.", f"For the service, {FEW_FILES_MEND}.", is_wrong=False)
 
 
 async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:

@@ -39,6 +39,7 @@ CAUSES: Final = {
     "blocked-address": "it lies at an address that may not be dialled",
     "crashed": "reading it ended the process",
     "settings": "its settings cannot be used",
+    "shortage": "this machine was short of files, memory or ports",
 }
 """Why a page could not be received, by the kind of failure."""
 _FEWEST: Final = 8

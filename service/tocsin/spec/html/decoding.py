@@ -46,3 +46,11 @@ def decode(body: bytes, encoding: str) -> str:
     if encoding in _UNICODE:
         return body.decode(encoding, "replace")
     return _decode(body, encoding if encoding_for(encoding) == encoding else "windows-1252")
+
+
+def load_decoders() -> None:
+    """Load the decoders of all encodings, which are modules in files: later, this process may be short of files."""
+    for name in frozenset(webencodings.LABELS.values()):
+        found = encoding_for(name)
+        if found is not None and found not in _UNICODE:
+            decode(b"\x81\x40", found)

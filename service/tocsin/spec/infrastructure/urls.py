@@ -36,6 +36,12 @@ def output_encoding(label: str) -> str:
     return "utf-8" if found is None or found in UNICODE or found == "replacement" else found
 
 
+def load_encoders() -> None:
+    """Load the encoders of all encodings, which are modules in files: later, this process may be short of files."""
+    for name in frozenset(webencodings.LABELS.values()):
+        encode("\u4e00", name, lambda _letter: "?")
+
+
 def encode(text: str, label: str, replace: Callable[[str], str]) -> bytes:
     """Encode a text without lone surrogates; never raises.
 

@@ -15,6 +15,7 @@ from tocsin.adapters.http.lean.sealed import Sealed, SessionKey
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved, refusal
 from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.wording import one_line
+from tocsin.errors import shortage_of
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Dialler:
         except AddressRefused:
             raise
         except (OSError, RuntimeError) as exc:
+            if (shortage := shortage_of(exc, ports=all(each[0] == socket.AF_INET for each in targets))) is not None:
+                raise shortage from exc
             raise Unreached(FailureKind.CONNECT, _said(exc)) from exc
         pool.standing.add(connection)
         if sealed is not None:

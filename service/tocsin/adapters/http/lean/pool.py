@@ -9,6 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.http import limits
+from tocsin.errors import Shortage
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import Watch
@@ -63,8 +64,14 @@ class LeanPool:
         return None
 
     async def dial(self, origin: Origin, watch: Watch) -> Connection:
-        """Make a new connection; raises Unreached or AddressRefused."""
-        return await self._dialler.dial(origin, self, watch, self.loop)
+        """Make a new connection; raises Unreached, AddressRefused or Shortage."""
+        try:
+            return await self._dialler.dial(origin, self, watch, self.loop)
+        except Shortage:
+            # What lies idle has what is missing: files, ports or memory.
+            for connection in tuple(self._idle):
+                connection.close()
+            raise
 
     def keep(self, connection: Connection) -> None:
         """Keep a connection that lies idle now; the ones that lay so longest make room for it."""

@@ -14,7 +14,7 @@ from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.translation import EXPECTED, broken, translate
 from tocsin.adapters.http.wording import one_line
-from tocsin.errors import FetchError, FetchFailed, FetchRefused
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, shortage_of
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ def translated(url: str) -> Iterator[None]:
     try:
         yield
     except _EXPECTED as exc:
+        if (
+            isinstance(exc, aiohttp.ClientConnectorError)
+            and (short := shortage_of(exc.os_error, ports=True)) is not None
+        ):
+            raise short from exc
         raise translate(url, exc, _READINGS) from exc
 
 

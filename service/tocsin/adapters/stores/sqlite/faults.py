@@ -29,12 +29,17 @@ _MENDS = (
     ),
     (("SQLITE_FULL",), "the disk is full; free some space, nothing that was committed is lost"),
     (("SQLITE_IOERR",), "the disk cannot be read or written; see the system's log, and whether it is full"),
-    (("SQLITE_CANTOPEN",), "it cannot be opened; does the folder exist, and may this user write there?"),
+    (
+        ("SQLITE_CANTOPEN",),
+        "it cannot be opened; does the folder exist, may this user write there, and this process open more files?",
+    ),
     (("SQLITE_NOMEM",), "there is not enough memory; free some and try again"),
 )
 _SYSTEM_MENDS = {
     errno.ENOSPC: "free some space, nothing that was committed is lost",
     errno.EDQUOT: "free some of this user's space, nothing that was committed is lost",
+    errno.EMFILE: "raise the limit of open files of this process: ulimit -n, or LimitNOFILE= of a systemd unit",
+    errno.ENFILE: "raise the limit of open files of the machine: fs.file-max",
     errno.EROFS: "name a file that can be written in store.url, or with --store",
 }
 _FAULT = "the program and this database do not agree; `tocsin store check` shows more, please report it"
