@@ -142,6 +142,39 @@ def check_web_address(text: str) -> str | None:
     return None if not text or _is_address(text, ("http", "https")) else 'an address such as "https://example.org/"'
 
 
+_OWN_PATHS = """
+activity api changes demo events feed.atom groups healthz jobs login logout look metrics pages questions readyz
+settings static
+"""
+OWN_PATHS: Final = frozenset(_OWN_PATHS.split())
+"""What the service's own paths begin with. A prefix that began with one could not be told from a path."""
+_PREFIX = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
+_LONGEST_PREFIX = 200
+
+
+def path_prefix(path: str) -> str | None:
+    """Read the path below which a proxy offers the service: "/tocsin", empty for none; None for one that cannot be."""
+    prefix = path.rstrip("/") if path.startswith("/") and not path.startswith("//") else path
+    if not prefix:
+        return ""
+    if len(prefix) > _LONGEST_PREFIX or not _PREFIX.fullmatch(prefix) or prefix.split("/")[1] in OWN_PATHS:
+        return None
+    return prefix
+
+
+def check_public_url(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor an address below which the service can be."""
+    if (expected := check_web_address(text)) is not None:
+        return expected
+    path = urlsplit(text).path
+    if path_prefix(path) is not None:
+        return None
+    return (
+        'an address whose path, if it has one, is like "/tocsin" (letters, digits, - . _ ~) and does not begin with'
+        " the name of one of the service's own paths"
+    )
+
+
 def check_proxy(text: str) -> str | None:
     """Say what is allowed if `text` is neither empty nor the address of a proxy that we can use."""
     if text.lower().startswith("socks"):
@@ -232,7 +265,7 @@ TEXTS: Final[dict[str, Check]] = {
     "sinks.*.secret": check_secret,
     "http.listen": check_listen,
     "http.tokens": check_tokens,
-    "http.public_url": check_web_address,
+    "http.public_url": check_public_url,
     "http.trusted_proxies": check_network,
 }
 """What a text (or each text of a list) must be."""

@@ -115,9 +115,10 @@ async def serve(sockets: Sequence[socket.socket], front: Front, stopping: asynci
 
 async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
     del receive
-    is_alive = scope["path"] == "/healthz"
+    # A proxy may have left its prefix on, which is known later only.
+    is_alive = scope["path"].endswith("/healthz")
     is_person = any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
-    is_program = scope["path"].startswith("/api/")
+    is_program = "/api/" in scope["path"]
     body, kind = _STARTING, b"application/json"
     if is_alive:
         body = b'{"status":"alive"}'

@@ -18,7 +18,7 @@ from tocsin.model import Scope
 from tocsin.server.access.caller import Caller, Via
 from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.forms import SAFE, refuse_odd_charset
-from tocsin.server.access.origins import Sender, is_cross_site, is_own_name, is_secure
+from tocsin.server.access.origins import SENDER, Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, unknown
 from tocsin.server.access.throttle import Throttle
 from tocsin.server.connections import CONNECTION, network_of
@@ -37,9 +37,17 @@ PUBLIC = frozenset({"/healthz", "/readyz", "/login"})
 PUBLIC_BELOW = "/static/"
 COOKIE = "tocsin"
 SECURE_COOKIE = "__Host-tocsin"
-SENDER = "tocsin.sender"
+SECURE_COOKIE_BELOW = "__Secure-tocsin"
 _SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "password"})
-_FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_FORWARDING = (
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-prefix",
+    "x-forwarded-proto",
+    "x-real-ip",
+)
 """What proxies say, whether they are trusted or not."""
 
 
@@ -186,8 +194,13 @@ def who_is(sender: Sender) -> str:
 
 
 def cookie_name(sender: Sender, settings: HttpSettings) -> str:
-    """Name the session's cookie: over HTTPS one that no other site, and no neighbour in the domain, can have set."""
-    return SECURE_COOKIE if is_secure(sender, settings) else COOKIE
+    """Name the session's cookie: over HTTPS one that no other site, and no neighbour in the domain, can have set.
+
+    Below a path, browsers take no `__Host-`; there the cookie goes to that path alone, and other paths do not see it.
+    """
+    if not is_secure(sender, settings):
+        return COOKIE
+    return SECURE_COOKIE_BELOW if sender.prefix else SECURE_COOKIE
 
 
 def session_cookie(request: Request, settings: HttpSettings) -> str | None:

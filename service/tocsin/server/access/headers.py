@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 
 from tocsin.events import Happening
 from tocsin.server.access.forms import SAFE
-from tocsin.server.access.guard import SENDER, is_public
-from tocsin.server.access.origins import sender_of
+from tocsin.server.access.guard import is_public
+from tocsin.server.access.origins import SENDER, Sender, sender_of
 from tocsin.server.access.requests import HEADER, begin_request
+from tocsin.server.problems import Problem, answer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.datastructures import State
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,8 +41,15 @@ _ENDLESS = frozenset({"/events"})
 _A_YEAR = "max-age=31536000"
 
 
+_COOKIE_FOR_ALL = re.compile(rb"; *path=/(?=;|$)", re.IGNORECASE)
+
+
 class Envelope:
-    """ASGI middleware, the outermost: request ids, security headers, HEAD where there is GET, and a line in the log."""
+    """ASGI middleware, the outermost: request ids, security headers, HEAD where there is GET, and a line in the log.
+
+    Where a proxy offers the service below a path, that is taken off here if the proxy left it on, and put before
+    redirects and the paths of cookies: nothing within knows of it but what writes links (`pages/rendering.py`).
+    """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self._app, self._state = app, state
@@ -54,7 +66,7 @@ class Envelope:
         sender = sender_of(scope, headers, parts.service.settings().http)
         request_id = begin_request(headers, parts.chance.ulid(parts.clock.now()), believed=sender.believed)
         state = {**scope.get("state", {}), "request_id": request_id}
-        scope = {**scope, SENDER: sender, "state": state}
+        scope = {**scope, SENDER: sender, "state": state, **_without(sender.prefix or "", scope)}
         is_private = not is_public(scope["path"])
         has_head = scope["path"] not in _ENDLESS
         if method == "HEAD" and has_head:
@@ -64,20 +76,20 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if sender.prefix:
+                    message["headers"] = _below(sender.prefix, message.get("headers", []))
                 said = MutableHeaders(scope=message)
                 said[HEADER] = request_id
                 if has_head and (allowed := said.get("allow", "")).startswith("GET"):
                     said["allow"] = allowed.replace("GET", "GET, HEAD", 1)
-                for name, value in _ALWAYS.items():
-                    said.setdefault(name, value)
-                if is_private:
-                    said.setdefault("cache-control", "no-store")
-                if sender.origin is not None and sender.origin.scheme == "https":
-                    said.setdefault("strict-transport-security", _A_YEAR)
+                _dress(said, sender, is_private=is_private)
             await send(message)
 
         try:
-            await self._app(scope, receive, dress)
+            if sender.prefix is None:
+                await (await answer(Request(scope), _bad_prefix()))(scope, receive, dress)
+            else:
+                await self._app(scope, receive, dress)
         finally:
             values = {
                 "method": method,
@@ -88,3 +100,49 @@ class Envelope:
             }
             is_change = method not in SAFE
             parts.telemetry.emit(Happening("http.answered", "info" if is_change else "debug", values))
+
+
+def _dress(said: MutableHeaders, sender: Sender, *, is_private: bool) -> None:
+    """Add what every answer says to browsers."""
+    for name, value in _ALWAYS.items():
+        said.setdefault(name, value)
+    if is_private:
+        said.setdefault("cache-control", "no-store")
+    if sender.origin is not None and sender.origin.scheme == "https":
+        said.setdefault("strict-transport-security", _A_YEAR)
+
+
+def _without(prefix: str, scope: Scope) -> dict[str, Any]:
+    """Take the prefix off a request's path, if it is there."""
+    path, found = scope["path"], {}
+    if prefix and (path == prefix or path.startswith(f"{prefix}/")):
+        found["path"] = path.removeprefix(prefix) or "/"
+        found["raw_path"] = scope.get("raw_path", path.encode()).removeprefix(prefix.encode()) or b"/"
+    if found.get("path", path) == "/api/openapi.json":
+        # The framework names it as the server in the description of the API.
+        found["root_path"] = prefix
+    return found
+
+
+def _below(prefix: str, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Put the prefix before a redirect to a path of ours, and before the path of a cookie."""
+    put = []
+    for name, value in headers:
+        match name.lower():
+            case b"location" if value.startswith(b"/") and not value.startswith((b"//", prefix.encode() + b"/")):
+                put.append((name, prefix.encode() + value))
+            case b"set-cookie":
+                put.append((name, _COOKIE_FOR_ALL.sub(b"; Path=" + prefix.encode(), value)))
+            case _:
+                put.append((name, value))
+    return put
+
+
+def _bad_prefix() -> Problem:
+    return Problem(
+        400,
+        "bad-prefix",
+        "X-Forwarded-Prefix cannot be used",
+        "it is no path like /tocsin, or begins with the name of one of the service's own paths",
+        mend="have the proxy send one such path, or set http.public_url with it",
+    )

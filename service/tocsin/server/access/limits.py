@@ -13,7 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 
 from tocsin.server.access.caller import Caller
 from tocsin.server.access.forms import SAFE
-from tocsin.server.access.guard import SENDER, who_is
+from tocsin.server.access.guard import who_is
+from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import CALLER
 from tocsin.server.problems import Problem, answer
 

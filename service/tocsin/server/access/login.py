@@ -10,7 +10,15 @@ from starlette.responses import RedirectResponse, Response
 from tocsin.server.access.auditing import audit
 from tocsin.server.access.caller import Via
 from tocsin.server.access.credentials import digest_of, new_secret
-from tocsin.server.access.guard import COOKIE, SECURE_COOKIE, SENDER, Doorkeeper, cookie_name, session_cookie
+from tocsin.server.access.guard import (
+    COOKIE,
+    SECURE_COOKIE,
+    SECURE_COOKIE_BELOW,
+    Doorkeeper,
+    cookie_name,
+    session_cookie,
+)
+from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import Reading
 from tocsin.server.pages.rendering import plain_page
 from tocsin.server.pages.words import local_path
@@ -64,7 +72,7 @@ async def login(
         secret,
         max_age=round(length.total_seconds()),
         path="/",
-        secure=name == SECURE_COOKIE,
+        secure=name != COOKIE,
         httponly=True,
         samesite="lax",
     )
@@ -77,8 +85,8 @@ async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
     if (secret := session_cookie(request, parts.service.settings().http)) is not None:
         await parts.store.close_session(digest_of(secret))
     response = RedirectResponse("/login", 303)
-    for name in (COOKIE, SECURE_COOKIE):
-        response.delete_cookie(name, path="/", secure=name == SECURE_COOKIE, httponly=True, samesite="lax")
+    for name in (COOKIE, SECURE_COOKIE, SECURE_COOKIE_BELOW):
+        response.delete_cookie(name, path="/", secure=name != COOKIE, httponly=True, samesite="lax")
     return response
 
 

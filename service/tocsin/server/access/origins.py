@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from tocsin.configuration.limits import path_prefix
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+SENDER = "tocsin.sender"
+"""Where a request's scope has its sender."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -40,11 +44,13 @@ class Sender(Struct, frozen=True):
     address   of the client, or of the last proxy that is not trusted
     believed  a trusted proxy stands between
     origin    by which it came here, None where Host makes no sense
+    prefix    the path below which the browser sees the service, "/tocsin", empty for none; None: a proxy sent a bad one
     """
 
     address: Address | None
     believed: bool
     origin: Origin | None
+    prefix: str | None = ""
 
     @property
     def is_local(self) -> bool:
@@ -58,7 +64,12 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
     address = parse_address(client[0]) if client else None
     trusted = networks_of(settings.trusted_proxies)
     scheme, believed = str(scope.get("scheme", "http")), False
-    if address is not None and _is_in(address, trusted) and ("x-forwarded-for" in headers):
+    prefix = path_prefix(urlsplit(settings.public_url).path)
+    is_proxy = address is not None and _is_in(address, trusted)
+    if is_proxy and not settings.public_url:
+        # What the operator wrote counts more than a header, which a proxy may pass on as it came.
+        prefix = path_prefix(headers.get("x-forwarded-prefix", ""))
+    if is_proxy and "x-forwarded-for" in headers:
         believed = True
         # The last name was written by whoever spoke with our proxy; before it, anybody may have written anything.
         for said in reversed(headers["x-forwarded-for"].split(",")):
@@ -70,7 +81,7 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
                 break
         said_scheme = headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
         scheme = said_scheme if said_scheme in _PORTS else scheme
-    return Sender(address, believed, parse_origin(f"{scheme}://{headers.get('host', '')}"))
+    return Sender(address, believed, parse_origin(f"{scheme}://{headers.get('host', '')}"), prefix)
 
 
 def parse_address(text: str) -> Address | None:
@@ -155,7 +166,7 @@ def base_url(request: Request, settings: HttpSettings) -> str:
         return settings.public_url.rstrip("/")
     sender = sender_of(request.scope, request.headers, settings)
     if sender.origin is not None and (is_own_name(sender.origin, settings) or _is_address(sender.origin.host)):
-        return str(sender.origin)
+        return f"{sender.origin}{sender.prefix or ''}"
     server = request.scope.get("server") or ("localhost", None)
     return str(Origin(sender.origin.scheme if sender.origin else "http", server[0], server[1]))
 

@@ -8,6 +8,7 @@ variable is an error, and no template is made of what somebody wrote.
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from msgspec import Struct
 
 from tocsin.model import AlertQuery, PageQuery, Scope, Tally, View
 from tocsin.server.access.caller import Caller
+from tocsin.server.access.origins import SENDER, Sender
 from tocsin.server.access.rights import CALLER
 from tocsin.server.pages import words
 from tocsin.server.pages.notices import find
@@ -109,6 +111,8 @@ def _environment() -> Environment:
 
 
 _ENVIRONMENT: Final = _environment()
+_OWN_PATH: Final = re.compile(r"""(?<=\s)(href|src|action|formaction)="(?=/(?!/))""")
+"""Texts of pages have no quotation mark of their own: each is escaped."""
 
 
 async def warm() -> None:
@@ -162,7 +166,12 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
         "here": words.local_path(f"{path}?{request.url.query}" if request.url.query else path),
     }
     headers = {"cache-control": "no-store"}
-    return HTMLResponse(render(template, **(given | context)), status_code=status, headers=headers)
+    text = render(template, **(given | context))
+    sender = request.scope.get(SENDER)
+    if isinstance(sender, Sender) and sender.prefix:
+        # Once for all links, forms, scripts and style sheets, so that no template can forget it.
+        text = _OWN_PATH.sub(rf'\1="{sender.prefix}', text)
+    return HTMLResponse(text, status_code=status, headers=headers)
 
 
 async def read_frame(parts: Parts) -> Frame:

@@ -16,7 +16,8 @@ from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.server.access import Reading
 from tocsin.server.access.caller import Caller
-from tocsin.server.access.guard import SENDER, who_is
+from tocsin.server.access.guard import who_is
+from tocsin.server.access.origins import SENDER
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem, answer
 from tocsin.server.streams.blocks import HEARTBEAT, block, numbered, opening

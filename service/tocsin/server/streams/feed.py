@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from tocsin.model import AlertQuery
 from tocsin.server.access import Reading
+from tocsin.server.access.origins import SENDER
 from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given, Parts
@@ -78,22 +79,27 @@ async def published(request: Request, parts: Given) -> Published:
 
 
 class Asked(Struct, frozen=True):
-    """What a reader knows already, and where it goes on."""
+    """What a reader knows already, and where it goes on.
+
+    prefix  the path below which it sees the service
+    """
 
     cursor: str | None
     if_none_match: str | None
     if_modified_since: str | None
     published: Published
+    prefix: str
 
 
 async def asked(
+    request: Request,
     remembered: Annotated[Published, Depends(published)],
     cursor: str | None = None,
     if_none_match: Annotated[str | None, Header()] = None,
     if_modified_since: Annotated[str | None, Header()] = None,
 ) -> Asked:
     """Read what comes with each request for a feed."""
-    return Asked(cursor, if_none_match, if_modified_since, remembered)
+    return Asked(cursor, if_none_match, if_modified_since, remembered, request.scope[SENDER].prefix)
 
 
 Knowing = Annotated[Asked, Depends(asked)]
@@ -133,33 +139,35 @@ async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
     """Answer with a feed, or that nothing is new."""
     public_url = parts.service.settings().http.public_url.rstrip("/")
     newest = next(iter((await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=1)).rows), None)
-    tag = _tag(subject, public_url, newest, known.cursor)
+    base = public_url or known.prefix
+    tag = _tag(subject, base, newest, known.cursor)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
     now_s = parts.clock.now() // _S
     changed_s = None
     if known.cursor is None:
-        changed_s = known.published.at(f"{subject.path} {public_url}", newest.id if newest else "", now_s)
+        changed_s = known.published.at(f"{subject.path} {base}", newest.id if newest else "", now_s)
         if changed_s < now_s:
             headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
     if is_known(known.if_none_match, known.if_modified_since, tag, changed_s):
         return Response(status_code=304, headers=headers)
     found = await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=ENTRIES)
-    return Response(_document(parts, subject, found, public_url), headers=headers, media_type=MEDIA_TYPE)
+    return Response(_document(parts, subject, found, base), headers=headers, media_type=MEDIA_TYPE)
 
 
-def _tag(subject: Subject, public_url: str, newest: AlertRow | None, cursor: str | None) -> str:
-    known = "\n".join((_VERSION, subject.path, subject.title, public_url, newest.id if newest else "", cursor or ""))
+def _tag(subject: Subject, base: str, newest: AlertRow | None, cursor: str | None) -> str:
+    known = "\n".join((_VERSION, subject.path, subject.title, base, newest.id if newest else "", cursor or ""))
     return f'W/"{blake2b(known.encode("utf-8", "replace"), digest_size=12).hexdigest()}"'
 
 
-def _document(parts: Parts, subject: Subject, found: Slice[AlertRow], public_url: str) -> bytes:
+def _document(parts: Parts, subject: Subject, found: Slice[AlertRow], base: str) -> bytes:
     settings, live = parts.service.settings(), parts.service.live()
+    public_url = settings.http.public_url.rstrip("/")
     links = []
     if public_url:
         links = [Link("self", public_url + subject.path), Link("alternate", public_url + subject.page, "text/html")]
     if found.next is not None:
         mark = "&" if "?" in subject.path else "?"
-        links.append(Link("next", f"{public_url}{subject.path}{mark}cursor={quote(found.next, safe='')}"))
+        links.append(Link("next", f"{base}{subject.path}{mark}cursor={quote(found.next, safe='')}"))
     name = settings.instance.name
     return write_feed(
         Feed(

@@ -1,6 +1,9 @@
 // Nothing depends on this file: it saves reloading a page, and ticking every box of a list.
 "use strict";
 
+// The service may be below a path of its host, which this file's own address has, too.
+const script = document.currentScript.src;
+
 const fresh = async () => {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
@@ -52,7 +55,7 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
       stream?.close();
       stream = null;
     } else if (!stream) {
-      stream = new EventSource("/events?live=only");
+      stream = new EventSource(new URL("../../events?live=only", script));
       // The first one says how things are; each later one, that they are otherwise.
       stream.addEventListener("live", (event) => {
         // What was just asked for may have happened before anybody listened.
