@@ -83,6 +83,7 @@ def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
     )
     _fill(answers, {code: counts.answers[code] for code in _ANSWERS})
     yield answers
+    yield _counter("tocsin_clock_steps_back", "How often the wall clock was set back.", counts.clock_steps_back)
     yield _gauge("tocsin_event_streams", "Readers of /events.", counts.streams)
 
 

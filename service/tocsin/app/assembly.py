@@ -21,6 +21,7 @@ from tocsin.engine.attention import Attention
 from tocsin.engine.awareness import Awareness
 from tocsin.engine.bell import Bell
 from tocsin.engine.checkers import Visits
+from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.counting import CountedSink, Counts
 from tocsin.engine.delivery import Delivery
@@ -145,6 +146,7 @@ class Assembly:
             pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
             rounds=self.rounds,
             activity=self.activity,
+            clock_watch=self.clock_watch,
         )
         return Runner(store, loops, clock, telemetry)
 
@@ -158,6 +160,22 @@ class Assembly:
         """What says which hosts are crowded."""
         settings, clock, zone = self._settings, self._clock, self._settings.instance.time_zone
         return Rounds(self._store, settings.pages, settings.hosts, clock, self._telemetry, time_zone=zone)
+
+    @cached_property
+    def clock_watch(self) -> ClockWatch:
+        """What notices that the clock was set, and mends what that put off."""
+        settings = self._settings
+        return ClockWatch(
+            self._store,
+            self._lease,
+            self.policies,
+            settings.hosts,
+            self._clock,
+            self._telemetry,
+            time_zone=settings.instance.time_zone,
+            on_back=self._delivery.clock_went_back,
+            on_spread=self.scheduler.on_spread,
+        )
 
     @cached_property
     def fetchers(self) -> Fetchers | None:

@@ -126,6 +126,7 @@ async def _reload(
             engine.fetchers.configure(new.hosts)
         engine.renders.configure(new.render)
         engine.rounds.configure(new.pages, new.hosts)
+        engine.clock_watch.configure(new.hosts)
         engine.scheduler.reconfigure()
         service.reload(new, read.origins)
         if declare is not None:

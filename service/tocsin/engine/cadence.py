@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST_SET_US: Final = 600_000_000
 _PLACES: Final = 4
 """Adaptive intervals are rounded to this many steps a doubling; their grid has this many points an interval."""
 _UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
@@ -57,7 +58,8 @@ def next_check(
     fresh, counted_s = None, 0
     if stored_at is not None and refresh_s:
         counted_s = min(refresh_s, int(pages.refresh_cap.total_seconds()))
-        fresh = stored_at + counted_s * 1_000_000
+        # A state is stored some seconds after its set began. Much later: the clock was ahead, and it counts from now.
+        fresh = (stored_at if stored_at - now < _LONGEST_SET_US else now) + counted_s * 1_000_000
     if too_soon and fresh is not None:
         return max(fresh, gap), f"the page's refresh of {counted_s} s was not over"
     if pages.cron:

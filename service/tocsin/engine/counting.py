@@ -59,7 +59,7 @@ class Counts:
         self.answers: Counter[str] = Counter()
         self.checks_took, self.commits_took = Spread(CHECK_MS), Spread(COMMIT_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
-        self.fetcher_restarts = self.store_failures = 0
+        self.fetcher_restarts = self.store_failures = self.clock_steps_back = 0
         self.streams = 0
 
     def committed(self, results: Sequence[CheckResult]) -> None:
@@ -137,6 +137,7 @@ def _one_more(name: str, by: int = 1) -> Callable[[Counts, dict[str, Any]], None
 
 
 _KNOWN: Final[dict[str, Callable[[Counts, dict[str, Any]], None]]] = {
+    "clock.stepped_back": _one_more("clock_steps_back"),
     "fetcher.replaced": _one_more("fetcher_restarts"),
     "http.answered": _answered,
     "page.rendered": _rendered("given"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.configuration.pages import Resolved
-    from tocsin.model import JsonObject, PageTask
+    from tocsin.model import JsonObject, PageSchedule, PageTask
     from tocsin.ports import WorkStore
     from tocsin.settings import PageSettings
 
@@ -94,11 +94,11 @@ class Policies:
             raise SettingsError(told(resolved.refused, url=task.url, group=task.group))
         return resolved.settings
 
-    def readable(self, task: PageTask) -> PageSettings:
+    def readable(self, task: PageTask | PageSchedule) -> PageSettings:
         """The settings of this page for whatever needs no request: what cannot be used is as at the next level."""
         return self._resolved(task).settings
 
-    def _resolved(self, task: PageTask) -> Resolved:
+    def _resolved(self, task: PageTask | PageSchedule) -> Resolved:
         group = self._groups.get(task.group_id, ("", {}))[1]
         if task.settings:
             return resolve_readable(self._base, self._for_all, group, task.settings)

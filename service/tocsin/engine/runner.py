@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tocsin.engine.activity import Activity
     from tocsin.engine.attention import Attention
+    from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.delivery import Delivery
     from tocsin.engine.hearsay import Hearsay
     from tocsin.engine.lease import Lease
@@ -61,6 +62,7 @@ class Loops(Struct, frozen=True):
     pruning: Pruning
     rounds: Rounds
     activity: Activity
+    clock_watch: ClockWatch
 
 
 class Runner:
@@ -92,6 +94,7 @@ class Runner:
                 group.create_task(loops.pruning.run(), name="pruning"),
                 group.create_task(loops.rounds.run(), name="rounds"),
                 group.create_task(loops.activity.run(), name="activity"),
+                group.create_task(loops.clock_watch.run(), name="clock-watch"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")

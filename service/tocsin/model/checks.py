@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
@@ -91,6 +93,32 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     suspected: bool = False
     beside: Beside | None = None
     due_at: Instant | None = None
+
+
+class PageSchedule(Struct, frozen=True, gc=False):
+    """When a page is due, with what says whether that is right.
+
+    settings    the page's own overrides, or None
+    group_id    whose overrides come next
+    checked_at  of its last check; before the first one, when it was added
+    next_why    why it is due then
+    """
+
+    page_id: int
+    group_id: int
+    settings: JsonObject | None
+    next_at: Instant
+    checked_at: Instant
+    next_why: str
+
+
+class Replanned(NamedTuple):
+    """Another due time for a page, unless it was changed meanwhile: it must be `before` still."""
+
+    page_id: int
+    before: Instant
+    at: Instant
+    why: str
 
 
 class NewState(Struct, frozen=True, gc=False):

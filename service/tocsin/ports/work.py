@@ -16,15 +16,20 @@ if TYPE_CHECKING:
         Instant,
         JsonObject,
         PageItems,
+        PageSchedule,
         PageTask,
         RenderCommit,
         RenderJob,
+        Replanned,
         WaitingPage,
     )
 
     OnSpread = Callable[[dict[int, Instant] | None], None]
     """Is told when which hosts are due by each step of what a launch spreads; None at its end, if all hosts may have
     become due earlier than they were said to be: what waited, and was not to be spread, keeps to a cron expression."""
+
+    Plan = Callable[[Sequence[PageSchedule]], list[Replanned]]
+    """Gives other due times to those of these pages that are due too late."""
 
 
 def untold(_due: dict[int, Instant] | None) -> None:
@@ -82,6 +87,28 @@ class WorkStore(Protocol):
 
         mode  the configuration's, in force where neither page nor group nor the store says one. To be called at each
               launch, and whenever the configuration was read again: results that come later are held against it, too
+        """
+
+    async def pull_in(
+        self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
+    ) -> int:
+        """Let `plan` judge each page that is due later than it can be if the clock was never ahead of now.
+
+        These are pages whose last check is to come, and pages that are due later than their `every` from now; but none
+        that the user has put off to a time of their own. Pages are moved a step at a time, while others are checked;
+        returns how many were moved.
+
+        every      the configuration's, in force where neither page nor group nor the store says one
+        on_spread  is told after each step, and at the end
+        """
+
+    async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
+        """After the clock was set back: let nothing wait longer than it was to wait before.
+
+        These are hosts and renderings that wait for the end of a pause, and questions and storms that gather.
+
+        back     by how much, as far as that is known
+        longest  the longest pause that a host can ask for
         """
 
     async def due_pages(

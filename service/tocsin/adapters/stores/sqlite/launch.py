@@ -1,4 +1,7 @@
-"""What a launch makes due: pages that are overdue, and pages that are off no longer; while others are checked."""
+"""What a launch, or a clock that was set, makes due, while other pages are checked.
+
+These are pages that are overdue, pages that were planned by a clock that was ahead, and pages that are off no longer.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite import claims
+from tocsin.adapters.stores.sqlite.codec import read_object
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sqlite.packing import unpack_why
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import HOUR_US, to_us, window_us
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
+from tocsin.model import PageSchedule
 from tocsin.ports.work import untold
 
 if TYPE_CHECKING:
@@ -20,8 +26,8 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sqlite.connection import Lane
     from tocsin.adapters.stores.sqlite.role import Options
-    from tocsin.model import Claim, Instant
-    from tocsin.ports.work import OnSpread
+    from tocsin.model import Claim, Instant, Replanned
+    from tocsin.ports.work import OnSpread, Plan
 
 SQL = queries("work")
 
@@ -80,6 +86,48 @@ class LaunchRole(SteppingRole):
 
         return await self._write(spread)
 
+    async def pull_in(
+        self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
+    ) -> int:
+        """Let `plan` judge each page that is due later than it can be if the clock was never ahead of now."""
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": 0}
+        place.update(every=to_us(every), until=0)
+        moved = 0
+        while await self._look("look_until", place):
+            found = await self._read(lambda db: db.execute(SQL["ahead_of_clock"], place).fetchall())
+            for start in range(0, len(found), STEP_ROWS):
+                replanned = plan([_to_schedule(row) for row in found[start : start + STEP_ROWS]])
+                if replanned:
+                    due = await self._replan(claim, replanned, now)
+                    moved += len(due)
+                    # Of each host the earliest is the last, and stays.
+                    on_spread(dict(sorted(due, key=itemgetter(1), reverse=True)))
+        if moved:
+            on_spread(None)
+        return moved
+
+    async def _replan(self, claim: Claim, pages: Sequence[Replanned], now: Instant) -> list[tuple[int, Instant]]:
+        def replan(db: sqlite3.Connection) -> list[tuple[int, Instant]]:
+            claims.require(db, claim)
+            places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)
+            # What was checked or edited meanwhile is not found.
+            return [row for place in places for row in db.execute(SQL["replan"], place)]
+
+        return await self._write(replan)
+
+    async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
+        """After the clock was set back: let nothing wait longer than it was to wait before."""
+        options = self._options
+
+        def pull_in(db: sqlite3.Connection) -> None:
+            place = {"now": now, "back": to_us(back), "longest": to_us(longest)}
+            db.execute(SQL["pull_in_gates"], place)
+            db.execute(SQL["pull_in_renders"], place)
+            db.execute(SQL["pull_in_questions"], {"now": now, "gather": to_us(options.gather)})
+            db.execute(SQL["pull_in_storms"], {"now": now, "gather": to_us(options.storms.gather)})
+
+        await self._write(pull_in)
+
     async def wake_off(self, now: Instant, *, mode: str) -> int:
         """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
         self._mode = mode
@@ -113,6 +161,12 @@ class LaunchRole(SteppingRole):
         place.update(after=place["until"], look=_LOOK_PAGES)
         place["until"], place["waiting"] = await self._read(lambda db: db.execute(SQL[query], place).fetchone())
         return place["until"] is not None
+
+
+def _to_schedule(row: Sequence[Any]) -> PageSchedule:
+    page_id, group_id, settings, next_at, checked_at, why = row
+    own = read_object(settings) if settings else None
+    return PageSchedule(page_id, group_id, own, next_at, checked_at, unpack_why(why) or "")
 
 
 def _size(db: sqlite3.Connection) -> int:

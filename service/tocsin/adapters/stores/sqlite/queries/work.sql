@@ -226,6 +226,41 @@ where id in (select value from json_each(:ids)) and next_at is not null
   and coalesce(last_checked_at, added_at) not between :now and :ahead
 returning host_id, next_at;
 
+-- Pages that may be due too late, since a clock that was ahead planned them: see `WorkStore.pull_in`.
+-- name: ahead_of_clock
+select p.id, p.group_id, p.settings, p.next_at, coalesce(p.last_checked_at, p.added_at), p.next_why from pages p
+join hosts h on h.id = p.host_id
+join groups g on g.id = p.group_id
+cross join store t
+where p.id > :after and p.id <= :until and h.shard between :first and :last
+  and p.paused = 0 and p.next_at > :now
+  and (
+    coalesce(p.last_checked_at, p.added_at) > :now
+    or p.next_at > :now + coalesce(
+      span_us(coalesce(p.settings ->> '$.every', g.settings ->> '$.every', t.settings ->> '$.every')), :every)
+  )
+  and p.rule ->> '$.at' is null
+order by p.id;
+
+-- A check that is to come counts as one of now, so that the next look finds nothing wrong with it.
+-- name: replan
+update pages set next_at = :at, next_why = :why, last_checked_at = min(last_checked_at, :now)
+where id = :id and next_at = :before
+returning host_id, next_at;
+
+-- name: pull_in_gates
+update hosts set gate_at = max(:now, min(gate_at - :back, :now + :longest)) where gate_at > :now;
+
+-- name: pull_in_renders
+update renders set not_before = max(:now, min(not_before - :back, :now + :longest)) where not_before > :now;
+
+-- name: pull_in_questions
+update questions set announce_at = :now + :gather
+where announced_at is null and closed_at is null and announce_at > :now + :gather;
+
+-- name: pull_in_storms
+update storms set announce_at = :now + :gather where announced_at is null and announce_at > :now + :gather;
+
 -- The nearest who sets the mode; at last the configuration.
 -- name: mode
 coalesce({of_page} ->> '$.mode', {of_group} ->> '$.mode', {of_all} ->> '$.mode', :mode)
