@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.desk import NOW, A, B, C
+from tests.contract.desk import NOW, A, B, C, new_page
 from tocsin.errors import StoreError
 from tocsin.model import Instruction
 
@@ -148,3 +150,33 @@ async def test_batches_that_end_early_leave_nothing_wanted(desk: Desk) -> None:
         await desk.store.request_check(batches(), NOW)
 
     assert await desk.due(at=NOW) == []
+
+
+async def test_pages_that_are_added_with_a_request_are_never_there_without_it(desk: Desk) -> None:
+    urls = [f"https://one.example/{number}" for number in range(3000)]
+    await desk.watch(urls[7])
+    request = await desk.store.open_request(desk.now)
+    seen: list[int] = []
+
+    def look(_: int) -> None:
+        with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
+            query = "select count(*), coalesce(sum(request_id is null), 0) from pages"
+            pages, without = db.execute(query).fetchone()
+        seen.append(pages)
+        # The one that was there before.
+        assert without == 1
+
+    ids = await desk.store.add_pages([new_page(url) for url in urls], desk.now, request=request, on_step=look)
+
+    assert ids.count(None) == 1
+    assert len(seen) > 1
+    assert await desk.store.request_progress(request) == (0, 2999)
+
+
+async def test_a_request_can_be_asked_for_more(desk: Desk) -> None:
+    (first, second) = await desk.watch(A, B)
+    request = await desk.store.request_check([first], desk.now)
+
+    assert await desk.store.request_check([second], desk.now, request=request) == request
+
+    assert await desk.store.request_progress(request) == (0, 2)

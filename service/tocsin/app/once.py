@@ -79,17 +79,18 @@ async def check(
     settings: Settings,
     *,
     page_ids: list[int] | None,
+    request_id: int | None = None,
     on_report: Callable[[CheckReport], None],
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> CheckSummary:
     """Check these pages once, now (all that are watched: None), and give the awareness that is due.
 
     Works itself where no engine holds the store; else leaves a request to that engine and follows its results.
+    request_id   a request in the store that wants these pages already
     on_report    is told of each page as it is written
     on_progress  (done, all)
     """
     tally = _Tally(on_report, on_progress)
-    request_id: int | None = None
     while True:
         try:
             async with open_store_for(settings, engine=True) as store:

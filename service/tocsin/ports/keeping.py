@@ -44,12 +44,14 @@ class WatchList(Protocol):
         pages: Sequence[NewPage],
         now: Instant,
         *,
+        request: int | None = None,
         on_step: OnStep = unheard,
         ids: list[int | None] | None = None,
     ) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
 
-        ids  is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        request  from `open_request`: wants the new pages from the start, so that no engine checks them twice
+        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
         """
 
     async def page(self, url: str) -> PageRow | None:

@@ -148,7 +148,12 @@ class WorkStore(Protocol):
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
         """What is set at run time: for all pages, and for each group (id to name and settings)."""
 
-    async def request_check(self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant) -> int:
+    async def open_request(self, now: Instant) -> int:
+        """Begin a request that wants no page yet; returns its id."""
+
+    async def request_check(
+        self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant, *, request: int | None = None
+    ) -> int:
         """Ask for these pages (all that are watched: None) to be checked now; returns the request's id.
 
         page_ids  or many by the batch, which are asked for as they come, so that nobody holds them all

@@ -133,10 +133,9 @@ async def add_pages(parts: Parts, act: Act, pages: Sequence[NewPage], *, check: 
     check  ask for them to be checked at once
     """
     now = parts.clock.now()
-    ids = await parts.store.add_pages(pages, now)
+    request = await parts.store.open_request(now) if check else None
+    ids = await parts.store.add_pages(pages, now, request=request)
     added = [page_id for page_id in ids if page_id is not None]
-    if added and check:
-        await parts.store.request_check(added, now)
     if added:
         await audit(parts, act.caller, "pages.add", pages=len(added), first=str(added[0]))
     return ids

@@ -46,11 +46,13 @@ def check_pages(
     page_ids: list[int] | None,
     *,
     on_report: Callable[[CheckReport], None],
+    request_id: int | None = None,
     total: int | None = None,
 ) -> int:
     """Check these pages now (all that are watched: None), with a progress bar; returns the exit status.
 
-    total  how many these are, where they are not named
+    request_id  a request in the store that wants them already
+    total       how many these are, where they are not named
     What was done is committed when the user interrupts it.
     """
     from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
@@ -61,7 +63,7 @@ def check_pages(
             advance(1)
             on_report(report)
 
-        summary = execute(check(settings, page_ids=page_ids, on_report=told))
+        summary = execute(check(settings, page_ids=page_ids, request_id=request_id, on_report=told))
     return conclude(summary)
 
 

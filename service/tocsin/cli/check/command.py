@@ -45,9 +45,9 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
                 output.note(f"{file}: there is no page in it; a list has a URL a line, or a column named url")
                 refused.append(file)
             watched += listed
-        ids = with_store(ctx, lambda store: _ids(store, watched), create=True)
+        ids, request = with_store(ctx, lambda store: _ask(store, watched), create=True)
         teller = Teller(len(ids))
-        status = check_pages(settings, ids, on_report=teller.tell) if ids else output.DONE
+        status = check_pages(settings, ids, request_id=request, on_report=teller.tell) if ids else output.DONE
     else:
         total, paused = with_store(ctx, _count, create=True)
         if paused:
@@ -94,20 +94,23 @@ async def _count(store: Store) -> tuple[int, int]:
     return await store.count_pages(PageFilter(paused=False)), await store.count_pages(PageFilter(paused=True))
 
 
-async def _ids(store: Store, watched: Iterable[WatchedUrl]) -> list[int]:
-    """Find the pages with these URLs; those that are not watched are added, and named."""
+async def _ask(store: Store, watched: Iterable[WatchedUrl]) -> tuple[list[int], int]:
+    """Ask for the pages with these URLs, in one request; those that are not watched are added, and named."""
     pages = list({found.url: found for found in watched}.values())
+    request = await store.open_request(now())
     ids: list[int] = []
     added: list[str] = []
     for start in range(0, len(pages), BATCH):
         some = pages[start : start + BATCH]
-        made = await store.add_pages([new_page(found) for found in some], now())
+        made = await store.add_pages([new_page(found) for found in some], now(), request=request)
         added += [found.url for found, page_id in zip(some, made, strict=True) if page_id is not None]
         ids += [page_id for page_id in made if page_id is not None]
         known = [found.url for found, page_id in zip(some, made, strict=True) if page_id is None]
-        ids += await _known(store, known)
+        before = await _known(store, known)
+        await store.request_check(before, now(), request=request)
+        ids += before
     _name_added(added)
-    return ids
+    return ids, request
 
 
 async def _known(store: Store, urls: Sequence[str]) -> list[int]:

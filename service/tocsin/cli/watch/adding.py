@@ -40,7 +40,7 @@ def add(
     group, text = check_group(group), check_words(text)
     watched = list({found.url: found for found in map(watch_url, urls)}.values())
     pages = [new_page(found, group=group, text=text, settings=settings) for found in watched]
-    ids = with_store(ctx, lambda store: _add(store, pages), create=True)
+    ids, request = with_store(ctx, lambda store: _add(store, pages, is_checked=not no_check), create=True)
     added = [page_id for page_id in ids if page_id is not None]
     for found, page_id in zip(watched, ids, strict=True):
         if page_id is None:
@@ -49,7 +49,10 @@ def add(
     status = output.DONE
     if added and not no_check:
         status = check_pages(
-            configuration(ctx).settings, added, on_report=lambda report: reports.update({report.url: report})
+            configuration(ctx).settings,
+            added,
+            request_id=request,
+            on_report=lambda report: reports.update({report.url: report}),
         )
     early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]
     if early:
@@ -59,8 +62,9 @@ def add(
     return status
 
 
-async def _add(store: Store, pages: Sequence[NewPage]) -> list[int | None]:
-    return await store.add_pages(pages, now())
+async def _add(store: Store, pages: Sequence[NewPage], *, is_checked: bool) -> tuple[list[int | None], int | None]:
+    request = await store.open_request(now()) if is_checked else None
+    return await store.add_pages(pages, now(), request=request), request
 
 
 async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:

@@ -9,6 +9,8 @@ from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_p
 from tocsin.adapters.stores.sqlite.items import changes_by_state
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
+from tocsin.adapters.stores.sqlite.requests import SQL as REQUESTS
+from tocsin.adapters.stores.sqlite.requests import want_pages
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.settings import Edit, edit_step, follow_step, merge_into
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
@@ -33,12 +35,14 @@ class WatchRole(SteppingRole):
         pages: Sequence[NewPage],
         now: Instant,
         *,
+        request: int | None = None,
         on_step: OnStep = unheard,
         ids: list[int | None] | None = None,
     ) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
 
-        ids  is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        request  wants the new pages from the start
+        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
         """
         added: list[int | None] = []
 
@@ -47,6 +51,8 @@ class WatchRole(SteppingRole):
             added.extend(inserted)
             if ids is not None:
                 ids.extend(inserted)
+            if request is not None:
+                _want_new(db, request, inserted)
             return len(step)
 
         pace = self._paces["add"]
@@ -178,6 +184,11 @@ class WatchRole(SteppingRole):
             ]
 
         return await self._read(read)
+
+
+def _want_new(db: sqlite3.Connection, request: int, inserted: Sequence[int | None]) -> None:
+    new = [page_id for page_id in inserted if page_id is not None]
+    want_pages(db, request, db.execute(REQUESTS["these_pages"], {"ids": ids(new)}).fetchall())
 
 
 def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:

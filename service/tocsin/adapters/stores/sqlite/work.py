@@ -166,9 +166,17 @@ class WorkRole(LaunchRole):
 
     # Requests ---------------------------------------------------------------------------------------------------
 
-    async def request_check(self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant) -> int:
-        """Ask for these pages (all that are not paused: None) to be checked now; returns the request's id."""
+    async def open_request(self, now: Instant) -> int:
+        """Begin a request that wants no page yet; returns its id."""
         request: int = await self._write(lambda db: db.execute(REQUESTS["insert"], {"now": now}).fetchone()[0])
+        return request
+
+    async def request_check(
+        self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant, *, request: int | None = None
+    ) -> int:
+        """Ask for these pages (all that are not paused: None) to be checked now; returns the request's id."""
+        if request is None:
+            request = await self.open_request(now)
         is_whole = False
         try:
             await self._want(request, page_ids)
