@@ -13,6 +13,7 @@ from tests.adapters.old_stores import make_store
 from tests.origin import Origin, Page
 from tocsin.adapters.stores.sqlite.migrations import migrations
 from tocsin.adapters.stores.sqlite.place import EngineLock
+from tocsin.spec.topper.table import RECORD_0
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,6 +61,19 @@ async def test_more_pages_are_added_to_an_older_store(installation: Installation
 
     assert (answer.status, answer.records[0]["added"]) == (0, True)
     assert version_of(installation.folder / "tocsin.db") == NEWEST
+
+
+def test_an_import_of_a_table_says_that_it_migrates_from_which_version_to_which_and_where_the_copy_is(
+    installation: Installation,
+) -> None:
+    make_store(installation.folder / "tocsin.db", OLD, "https://one.example/a")
+    table = installation.write("states.txt", f"{RECORD_0}\n")
+
+    answer = installation.call("table", "import", table)
+
+    kept = installation.folder / f"tocsin.db.before-{NEWEST}.v{OLD}"
+    assert f"the store is of version {OLD} and is brought to {NEWEST}; as it was it is kept as {kept}" in answer.err
+    assert version_of(kept) == OLD
 
 
 @pytest.mark.parametrize("command", ["watch list", "history https://one.example/a", "store prune --yes"])

@@ -110,3 +110,5 @@ async def test_the_service_of_today_runs_on_a_store_of_the_first_version(
     assert await service.stop() == 0
     kept = list(home.folder.glob(f"tocsin.db.before-{NEWEST}.v1"))
     assert len(kept) == 1
+    told = await home.hears("store.migrating")
+    assert (told["before"], told["after"], told["copy"]) == (1, NEWEST, str(kept[0]))

@@ -7,10 +7,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from tocsin.adapters.http.budget import room_for_bodies
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
-from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
@@ -60,8 +62,18 @@ TREE_BYTES = 64
 
 
 @asynccontextmanager
-async def open_store_for(settings: Settings, *, engine: bool, create: bool = True) -> AsyncIterator[Store]:
-    """Open the store that the settings name; raises StoreError."""
+async def open_store_for(
+    settings: Settings, *, engine: bool, create: bool = True, telemetry: Telemetry | None = None
+) -> AsyncIterator[Store]:
+    """Open the store that the settings name; raises StoreError.
+
+    telemetry  is told of a store that is brought up to date
+    """
+
+    def tell(migrating: Migrating) -> None:
+        if telemetry is not None:
+            telemetry.emit(Happening("store.migrating", "warning", to_builtins(migrating)))
+
     store = await open_store(
         settings.store.url,
         engine=engine,
@@ -69,6 +81,7 @@ async def open_store_for(settings: Settings, *, engine: bool, create: bool = Tru
         history=bool(settings.store.history),
         gather=settings.questions.gather,
         storms=settings.signals,
+        on_migrating=tell,
     )
     try:
         yield store

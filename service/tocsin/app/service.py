@@ -60,7 +60,7 @@ async def run(load: Callable[[], Loaded]) -> None:
         from tocsin.app.serving import RunningService  # noqa: PLC0415 - see above
 
         leave_loaded_alone()
-        async with open_store_for(settings, engine=True) as store:
+        async with open_store_for(settings, engine=True, telemetry=telemetry) as store:
             if edge is not None:
                 await edge.settle(store, SystemClock().now())
             place = Place()

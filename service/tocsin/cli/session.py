@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from tocsin.adapters.stores import Migrating
     from tocsin.model import Instant
     from tocsin.ports import Store
     from tocsin.settings import Settings
@@ -66,10 +67,22 @@ def with_store(
         # Whoever only reads would be told that nothing is watched, where perhaps a store was lost.
         raise StoreError(f"{path}: an empty file, no store; name yours with --store, or restore a backup")
 
+    def tell(migrating: Migrating) -> None:
+        from tocsin.cli import output  # noqa: PLC0415 - as above
+
+        output.note(
+            f"{path}: the store is of version {migrating.before} and is brought to {migrating.after}; "
+            f"as it was it is kept as {migrating.copy}"
+        )
+
     async def opened() -> T:
-        keeps_history = bool(settings.store.history)
         store = await open_store(
-            settings.store.url, engine=alone, create=create, history=keeps_history, gather=settings.questions.gather
+            settings.store.url,
+            engine=alone,
+            create=create,
+            history=bool(settings.store.history),
+            gather=settings.questions.gather,
+            on_migrating=tell,
         )
         try:
             return await work(store)

@@ -30,6 +30,14 @@ STORMS = SignalSettings()
 BUSY = timedelta(seconds=10)
 
 
+class Migrating(Struct, frozen=True):
+    """A store that is about to be brought from one version to another; `copy` is where it is kept as it was."""
+
+    before: int
+    after: int
+    copy: str
+
+
 class Restored(Struct, frozen=True):
     """How far a restoring is; with `verified`, what was restored, and where the store before it is now."""
 
@@ -49,6 +57,7 @@ async def open_store(
     storms: SignalSettings = STORMS,
     busy: timedelta = BUSY,
     timer: Callable[[], float] = time.monotonic,
+    on_migrating: Callable[[Migrating], None] = lambda _: None,
 ) -> SqliteStore:
     """Open a store; close it, or use it as an async context manager.
 
@@ -60,6 +69,7 @@ async def open_store(
     storms   when the same change on many pages of a host is told once
     busy     how long to wait for another process that writes
     timer    seconds, by which long edits keep their steps short
+    on_migrating  is told before missing migrations are applied
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
     from tocsin.adapters.stores.sqlite import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
@@ -73,6 +83,7 @@ async def open_store(
         storms=storms,
         busy=busy,
         timer=timer,
+        on_migrating=lambda before, after, copy: on_migrating(Migrating(before, after, copy)),
     )
 
 

@@ -19,8 +19,8 @@ from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.figures import FigureRole
 from tocsin.adapters.stores.sqlite.items import ItemRole
 from tocsin.adapters.stores.sqlite.jobs import JobRole
-from tocsin.adapters.stores.sqlite.keep import keep_before_migration
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, version_of
+from tocsin.adapters.stores.sqlite.keep import keep_before_migration, kept_name
+from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
     StoreFiles,
@@ -107,6 +107,7 @@ async def open_sqlite(
     storms: SignalSettings,
     busy: timedelta,
     timer: Callable[[], float],
+    on_migrating: Callable[[int, int, str], None],
 ) -> SqliteStore:
     """Open a store; see `open_store`."""
     _demand_place(path, create=create)
@@ -119,6 +120,10 @@ async def open_sqlite(
         if lock is not None:
             opened.callback(lock.release)
         writer = await opened.enter_async_context(open_lane(path, busy=busy, writes=True))
+        if engine:
+            before, newest = await writer.run(lambda db: version_of(db, path)), migrations()[-1].number
+            if 0 < before < newest:
+                on_migrating(before, newest, kept_name(path, before))
         await writer.run(lambda db: _prepare(db, path, engine=engine, busy=busy))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
         options = Options(path, StoreFiles(path), history, gather, storms, busy, lock, timer)
