@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 
 from tests.fakes import RecordingTelemetry
 from tocsin.adapters.stores import open_store
+from tocsin.app import edge as edges
 from tocsin.app.edge import Edge
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
@@ -154,3 +156,23 @@ async def test_a_stop_before_anything_was_settled_ends_it_in_order(store: Store)
         await edge.ended()
 
     assert telemetry.names() == []
+
+
+async def test_a_start_for_which_no_file_is_left_waits_and_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edges, "_LOAD_AGAIN_S", 0.0)
+    stopping, telemetry = asyncio.Event(), RecordingTelemetry()
+    edge = Edge(HttpSettings(listen="127.0.0.1:0"), stopping, telemetry)
+    errors = [OSError(errno.EMFILE, "too many open files"), OSError(errno.EMFILE, "too many open files")]
+
+    def load() -> str:
+        if errors:
+            raise errors.pop()
+        return "loaded"
+
+    loaded = await edge._load(load)
+    stopping.set()
+    await edge.run()
+
+    assert loaded == "loaded"
+    assert telemetry.names() == ["http.short"]
+    assert "ulimit -n" in telemetry.happenings[0].values["error"]

@@ -73,6 +73,14 @@ def test_an_alert_waits_for_its_sink_where_the_fault_is_the_sinks() -> None:
     assert (result.state, result.next_at) == ("waiting", START + HOUR)
 
 
+def test_a_shortage_of_this_machine_counts_neither_towards_giving_up_nor_towards_longer_steps() -> None:
+    given = delivery(tries=9, tried=int(GIVE_UP.total_seconds()) * SECOND, paused=HOUR)
+
+    result = failed(given, refused("ours"))
+
+    assert (result.state, result.next_at, result.tried_us) == ("waiting", START + 15 * SECOND, given.tried_us)
+
+
 def test_an_alert_is_dead_when_its_time_is_up() -> None:
     result = failed(delivery(tries=14, tried=96 * HOUR, paused=24 * HOUR), refused())
 

@@ -248,3 +248,12 @@ async def test_a_head_that_names_its_host_once_is_answered(head: bytes) -> None:
 )
 def test_an_ipv6_network_counts_as_one_client(one: str, other: str, *, is_same: bool) -> None:
     assert (connections.network_of(one) == connections.network_of(other)) is is_same
+
+
+@pytest.mark.parametrize(
+    ("files", "most", "unknown"), [(None, 512, 192), (1_048_576, 512, 192), (1024, 128, 48), (64, 16, 6), (8, 16, 6)]
+)
+def test_clients_take_no_more_than_their_share_of_the_files_that_may_be_opened(
+    files: int | None, most: int, unknown: int
+) -> None:
+    assert connections.bounds(files) == (most, unknown)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import leave_loaded_alone
 from tocsin.configuration.tokens import parse_tokens
-from tocsin.errors import StoreError, UsageError
+from tocsin.errors import StoreError, UsageError, shortage_of
 from tocsin.events import Happening
 from tocsin.model import AuditEntry, Scope
 from tocsin.server.access.credentials import digest_of, new_token
@@ -18,13 +18,17 @@ from tocsin.server.address import LOOPBACK, bind, is_loopback, parse_listen, url
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from tocsin.model import Instant
     from tocsin.ports import Service, Store, Telemetry
     from tocsin.settings import HttpSettings
 
+T = TypeVar("T")
+
 FIRST = "first"
+_LOAD_AGAIN_S = 0.5
 
 
 class Edge:
@@ -46,7 +50,7 @@ class Edge:
         """Serve until the service is told to stop: that it is starting, and from `open` on everything."""
         try:
             # Loading it takes half a second, in which the engine can begin.
-            serving = await asyncio.to_thread(import_module, "tocsin.server.serving")
+            serving = await self._load(lambda: import_module("tocsin.server.serving"))
             await self._first_of(self._is_settled)
             if self._stopping.is_set():
                 return
@@ -108,16 +112,34 @@ class Edge:
     async def _open(self, front: object) -> None:
         service, store, telemetry = await self._given
         # The engine goes first: people can wait for the second that this takes.
-        application = await asyncio.to_thread(import_module, "tocsin.server.app")
+        application = await self._load(lambda: import_module("tocsin.server.app"))
         aside = ProcessAside()
         parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, aside, self._stopping)
-        app = await asyncio.to_thread(application.make_app, parts)
+        app = await self._load(lambda: application.make_app(parts))
         leave_loaded_alone()
         async with aside, application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
             await self._stopping.wait()
             # Who works on after an answer does so until the requests under way have ended.
             await asyncio.Event().wait()
+
+    async def _load(self, load: Callable[[], T]) -> T:
+        """Load in a thread what lies in files; while clients hold all the files there are, it is tried again.
+
+        Otherwise whoever connects often enough while the service starts would end it.
+        """
+        is_told = False
+        while True:
+            try:
+                return await asyncio.to_thread(load)
+            except (OSError, ImportError, MemoryError) as exc:
+                shortage = shortage_of(exc)
+                if shortage is None:
+                    raise
+                if not is_told:
+                    self._telemetry.emit(Happening("http.short", "error", {"error": str(shortage)}))
+                    is_told = True
+            await asyncio.sleep(_LOAD_AGAIN_S)
 
     async def _first_of(self, event: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings, InstanceSettings
 
 
-_OWN_FILES: Final = 32
+FEWEST_CONNECTIONS: Final = 16
+"""Of clients; as `server.connections` has it, which fetcher processes do not load."""
+_OWN_FILES: Final = 24
 """What a process has open beside connections: its store, logs, pipes, sockets of its own, modules being loaded."""
 
 
@@ -45,13 +47,13 @@ def most_in_flight(wanted: int, files: int | None = None) -> int:
     """Say how many requests this process may have under way: as many as are wanted, if it may open a file for each.
 
     files  it may open so many; None: what the system says
-    A quarter is for idle connections (see `lean.pool`), an eighth for those who ask us.
+    A quarter is for idle connections (see `lean.pool`), an eighth for clients (see `server.connections`).
     """
     if files is None:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files == resource.RLIM_INFINITY:
         return wanted
-    return max(1, min(wanted, files - files // 4 - files // 8 - _OWN_FILES))
+    return max(1, min(wanted, files - files // 4 - max(files // 8, FEWEST_CONNECTIONS) - _OWN_FILES))
 
 
 def load_ahead(time_zone: str) -> None:

@@ -27,6 +27,7 @@ STEPS = (
 )
 LAST_STEP = timedelta(hours=24)
 LONGEST_RETRY_AFTER = timedelta(hours=24)
+_SHORTAGE_PAUSE = timedelta(seconds=15)
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -48,6 +49,18 @@ def after_failure(
     give_up        how long an alert is tried; only the pauses that tries ended count
     sink_again_at  when the whole sink is tried again, where the fault is the sink's; None where it is the alert's
     """
+    if error.blames == "ours":
+        # The sink was not asked: this pause does not count towards giving the alert up.
+        again_at = now + _SHORTAGE_PAUSE // _MICROSECOND
+        return DeliveryResult(
+            delivery.alert_id,
+            delivery.sink,
+            "waiting",
+            now,
+            next_at=again_at,
+            error=error.detail,
+            tried_us=delivery.tried_us,
+        )
     tried_us, give_up_us = _tried(delivery, now), give_up // _MICROSECOND
     if tried_us >= give_up_us and error.blames != "gone":
         return DeliveryResult(delivery.alert_id, delivery.sink, "dead", now, error=error.detail, tried_us=tried_us)

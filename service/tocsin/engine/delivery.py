@@ -244,7 +244,8 @@ class SinkLoop:
         is_sinks = fault.blames == "sink" and self._is_left_alone()
         sink_again_at = self._known_state.next_at if is_sinks else None
         result = after_failure(delivery, fault, now, give_up=self._give_up, sink_again_at=sink_again_at)
-        if result.state == "dead" or not (is_sinks or fault.blames == "gone"):
+        # A shortage of this machine is told once, for all that it puts off (`engine.shortage`).
+        if result.state == "dead" or not (is_sinks or fault.blames in {"gone", "ours"}):
             self._tell_of(result)
         return result
 

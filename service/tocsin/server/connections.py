@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import resource
 from collections import Counter
+from functools import cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ MOST_FIELDS = 100
 HEAD_S = 10.0
 """So long a request's line and headers may take, however they trickle in (slowloris)."""
 MOST_CONNECTIONS = 512
+FEWEST_CONNECTIONS = 16
 MOST_UNKNOWN = 192
 """Of them those whose last request came without a valid credential: the others are for clients that have one."""
 MOST_PIPELINED = 16
@@ -33,6 +36,24 @@ CONNECTION = "tocsin.connection"
 _IPV6_NETWORK = 64
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?", re.ASCII)
 _DEFAULT_PORTS = {b"http": 80, b"https": 443}
+
+
+@cache
+def files_limit() -> int | None:
+    """Say how many files this process may open, as it was set at the start; None for any number."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return None if files == resource.RLIM_INFINITY else files
+
+
+def bounds(files: int | None) -> tuple[int, int]:
+    """Give the most connections, and the most of unknown clients: an eighth of the files that may be opened.
+
+    The rest is for pages, sinks and the store: clients must not be able to take it.
+    """
+    by_files = MOST_CONNECTIONS if files is None else max(files // 8, FEWEST_CONNECTIONS)
+    if by_files >= MOST_CONNECTIONS:
+        return MOST_CONNECTIONS, MOST_UNKNOWN
+    return by_files, min(max(by_files * 3 // 8, 1), MOST_UNKNOWN)
 
 
 class Connection(HttpToolsProtocol):
@@ -169,11 +190,12 @@ class Connection(HttpToolsProtocol):
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
         open_ = [each for each in others if not each._is_aborted]  # noqa: SLF001 - of its own class
         unknown = [each for each in open_ if not each.is_known]
-        if len(unknown) < MOST_UNKNOWN and len(open_) < MOST_CONNECTIONS:
+        most, most_unknown = bounds(files_limit())
+        if len(unknown) < most_unknown and len(open_) < most:
             return True
         by_network = Counter(each._network for each in (*unknown, self))  # noqa: SLF001 - as above
-        most = max(by_network.values())
-        crowd = [each for each in unknown if by_network[each._network] == most] or unknown  # noqa: SLF001 - as above
+        largest = max(by_network.values())
+        crowd = [each for each in unknown if by_network[each._network] == largest] or unknown  # noqa: SLF001 - as above
         known = [each for each in open_ if each.is_known and each.is_idle()]
         if not (among := crowd or known):
             return False

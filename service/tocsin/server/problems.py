@@ -25,6 +25,7 @@ from tocsin.errors import (
     StoreLocked,
     TocsinError,
     UsageError,
+    shortage_of,
 )
 from tocsin.model import FailureKind
 
@@ -107,6 +108,8 @@ def problem_of(exc: Exception) -> Problem:
             return _of_http(exc)
         case TocsinError() if (known := _of_ours(exc)) is not None:
             return known
+        case OSError() | MemoryError() | ImportError() if (short := shortage_of(exc)) is not None:
+            return problem_of(short)
     return Problem(
         500,
         "internal",
