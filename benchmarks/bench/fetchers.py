@@ -22,6 +22,8 @@ from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchmarks.bench.measure import Figure, Sizes
     from benchmarks.bench.site import Site
 
@@ -71,7 +73,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
 async def _run(site: Site, fetchers: int, pages: int) -> Run:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        await _watch(site, folder, pages)
+        await watch_due([site.url(number, "unconditional") for number in range(pages)], folder)
         async with Service(folder, in_flight=IN_FLIGHT, fetchers=fetchers) as service:
             await _until(site, service, site.seen().requests + pages // 2)
             usage, seen, began = service.usage(), site.seen().requests, time.perf_counter()
@@ -83,13 +85,13 @@ async def _run(site: Site, fetchers: int, pages: int) -> Run:
     return Run((spent.cpu_s - usage.cpu_s) / checks * 1e6, (ended - began) / checks * 1e6)
 
 
-async def _watch(site: Site, folder: Path, pages: int) -> None:
+async def watch_due(urls: Sequence[str], folder: Path) -> None:
     """Watch pages that are all due at once: first checks would be spread, and the service would wait for them."""
-    found = [watch_url(site.url(number, "unconditional")) for number in range(pages)]
+    found = [watch_url(url) for url in urls]
     new = [NewPage(page.url, page.url, page.host, page.shard) for page in found]
     now = time.time_ns() // 1000
     async with await open_store(f"sqlite:{folder}/store.db", engine=True) as store:
-        for start in range(0, pages, _SOME):
+        for start in range(0, len(new), _SOME):
             await store.add_pages(new[start : start + _SOME], now)
     with closing(sqlite3.connect(folder / "store.db")) as db, db:
         db.execute("update pages set next_at = ?", (now,))

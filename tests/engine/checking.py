@@ -20,6 +20,7 @@ from tocsin.engine.conclude import Conclusions
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight
 from tocsin.engine.lease import Lease
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
@@ -87,7 +88,7 @@ class Engine:
         self.scheduler = Scheduler(
             store,
             self.lease,
-            Visits(visitor, self.policies, conclusions, self.gates, in_flight, clock),
+            Visits(visitor, self.policies, conclusions, self.gates, in_flight, LoopTime(), clock),
             self.policies,
             self.gates,
             self.outage,

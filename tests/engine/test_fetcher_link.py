@@ -53,7 +53,7 @@ class Scripted:
 
 
 @asynccontextmanager
-async def linked(process: Scripted) -> AsyncIterator[FetcherLink]:
+async def linked(process: Scripted, *, most: int = 10, lag_s: float = 0.0) -> AsyncIterator[FetcherLink]:
     clock = ManualClock()
     link = FetcherLink(
         0,
@@ -63,10 +63,11 @@ async def linked(process: Scripted) -> AsyncIterator[FetcherLink]:
         ended=lambda _ends: None,
         heard=lambda _link, _message: None,
         set_aside=lambda _work: None,
-        most=10,
+        most=most,
         most_bytes=1,
         clock=clock,
         telemetry=RecordingTelemetry(),
+        lag_s=lambda: lag_s,
     )
     async with asyncio.TaskGroup() as group:
         running = group.create_task(link.run())
@@ -150,3 +151,41 @@ async def test_a_page_is_late_while_it_is_not_sent_and_while_its_fetcher_says_th
         begun = link.waiting_since()
 
     assert (unsent, sent, waiting, begun) == (START - 5, None, START, None)
+
+
+async def test_questions_are_sent_before_the_pages_that_wait_with_them() -> None:
+    process = Scripted()
+    async with linked(process) as link, asyncio.TaskGroup() as group:
+        link.begin([task(page_id=1)])
+        asking = group.create_task(link.ask(leg()))
+        await settle()
+        process.says.put_nowait([Ready()])
+        await settle()
+        asking.cancel()
+
+    assert process.sent[1:] == [Ask(1, leg()), Begin([task(page_id=1)])]
+
+
+async def test_a_fetcher_that_is_late_is_given_fewer_pages_until_it_is_not() -> None:
+    process = Scripted()
+    async with linked(process, most=100) as link:
+        link.begin([task(page_id=number) for number in range(1, 81)])
+        process.says.put_nowait([Ready(), Beat(lag_s=3.0, requests=50)])
+        await settle()
+        late, life = link.room(), link.life
+        process.says.put_nowait([Beat(lag_s=0.0)])
+        await settle()
+
+    assert late == 40 - 80
+    assert (life.in_flight, life.lag_s) == (50, 3.0)
+    assert link.room() == 50 - 80
+
+
+async def test_a_fetcher_is_given_fewer_pages_while_the_main_process_is_late_with_their_results() -> None:
+    process = Scripted()
+    async with linked(process, most=100, lag_s=3.0) as link:
+        link.begin([task(page_id=number) for number in range(1, 81)])
+        process.says.put_nowait([Ready(), Beat(lag_s=0.0)])
+        await settle()
+
+        assert link.room() == 40 - 80

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tests.engine.checking import LEASE
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.gates import Gates
 from tocsin.engine.lease import Lease
 from tocsin.engine.outage import OutageWatch
@@ -22,6 +23,8 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
     from pathlib import Path
+
+    import pytest
 
     from tocsin.engine.checkers import Put
     from tocsin.model import Instant, PageTask
@@ -49,6 +52,9 @@ class RationedCheckers:
     def room(self, checker: int) -> int:
         self.was_asked.set()
         return self.free[checker]
+
+    def room_of_all(self) -> int:
+        return sum(map(self.room, self.free))
 
     def waiting_since(self) -> Instant | None:
         return self.oldest
@@ -176,3 +182,27 @@ async def test_a_page_that_was_asked_for_is_late_since_then(tmp_path: Path) -> N
         parts.clock.set_wall(START + 5 * S)
 
         assert parts.scheduler.late_s() == 5
+
+
+async def test_the_store_is_not_asked_for_pages_that_no_checker_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[int]()
+    due_pages = SqliteStore.due_pages
+
+    async def note(*given: Any, **named: Any) -> Sequence[PageTask]:
+        asked.append(1)
+        return await due_pages(*given, **named)
+
+    monkeypatch.setattr(SqliteStore, "due_pages", note)
+    async with scheduling(tmp_path, ("b.example", 600)) as parts:
+        for _ in range(3):
+            parts.checkers.was_asked.clear()
+            parts.scheduler.wake()
+            await parts.checkers.was_asked.wait()
+        before = list(asked)
+        parts.checkers.free[1] = 1
+        await parts.begun(1)
+
+    assert before == []
+    assert asked

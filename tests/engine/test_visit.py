@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -10,9 +13,10 @@ from tests.builders import DAY, HOUR, SECOND, URL, digest_of, html, stored, task
 from tests.engine.test_standing_in import CHALLENGE
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.alerts import Alerts
-from tocsin.engine.conclude import Conclusions
+from tocsin.engine.conclude import Conclusion, Conclusions
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.receive import Receiver
@@ -364,3 +368,33 @@ async def test_a_page_that_no_request_is_made_for_waits_no_longer_than_its_visit
     await site.visitor.visit(page)
 
     assert site.visitor.waiting_since() is None
+
+
+async def test_the_loop_has_a_turn_between_two_pages_that_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Setting()
+    urls = [f"{URL}{number}" for number in range(5)]
+    for url in urls:
+        site.web.page(url, BODY)
+    turn, read_in = 0, list[int]()
+    received = Conclusion.received
+
+    def note(*given: Any, **named: Any) -> CheckResult:
+        read_in.append(turn)
+        return received(*given, **named)
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            await asyncio.sleep(0)
+            turn += 1
+
+    monkeypatch.setattr(Conclusion, "received", note)
+    # A second passes whenever the time is asked for: each page takes all of a turn.
+    site.visitor._loop_time = LoopTime(partial(next, count()))
+    async with asyncio.TaskGroup() as group:
+        counting = group.create_task(count_turns())
+        visits = [group.create_task(site.visit(page_id=number, url=url)) for number, url in enumerate(urls)]
+        await asyncio.wait(visits)
+        counting.cancel()
+
+    assert len(set(read_in)) == len(urls)

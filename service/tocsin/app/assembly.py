@@ -31,6 +31,7 @@ from tocsin.engine.fetchers import Fetchers
 from tocsin.engine.gates import Gates
 from tocsin.engine.hearsay import Hearsay
 from tocsin.engine.lease import Lease
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
@@ -105,6 +106,7 @@ class Assembly:
     request_id    the request that it works for; None for a service
     on_committed  is told of each batch of results that was written
     bell          rings when alerts were written
+    loop_time     says how late this process's loop is
     counts        what was counted of its work so far, by
     telemetry     which counts what it is told of, and passes it on to the one that was given
     """
@@ -139,6 +141,7 @@ class Assembly:
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
         counted = [CountedSink(sink, self.counts, self.shortage.met) for sink in sinks]
         self.bell = Bell()
+        self.loop_time = LoopTime()
         self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)
 
     @cached_property
@@ -160,6 +163,7 @@ class Assembly:
             rounds=self.rounds,
             activity=self.activity,
             clock_watch=self.clock_watch,
+            loop_time=self.loop_time,
         )
         return Runner(store, loops, clock, telemetry)
 
@@ -210,6 +214,7 @@ class Assembly:
             body_room=room_for_bodies(settings.fetch, fetchers=self._count),
             most_bytes=memory_of_a_fetcher(settings.fetch, self._count),
             demo_port=self._demo_port,
+            lag_s=lambda: self.loop_time.lag_s,
         )
 
     @cached_property
@@ -275,9 +280,11 @@ class Assembly:
         """Say how each fetcher process is now, or this process, where it fetches by itself."""
         if self.fetchers is not None:
             return self.fetchers.lives
-        room = self._checking.in_flight
-        in_flight, checks = room.most - room.free, self.checks
-        return (FetcherLife(0, os.getpid(), is_ready=True, in_flight=in_flight, checks=checks, restarts=0),)
+        requests, lag_s = self._checking.in_flight.taken, self.loop_time.lag_s
+        own = FetcherLife(
+            0, os.getpid(), is_ready=True, in_flight=requests, checks=self.checks, restarts=0, lag_s=lag_s
+        )
+        return (own,)
 
     @cached_property
     def _checkers(self) -> Checkers:
@@ -285,7 +292,7 @@ class Assembly:
             return self.fetchers
         checking = self._checking
         parts = (checking.visitor, self.policies, checking.conclusions, self.gates, checking.in_flight)
-        return Visits(*parts, self._clock)
+        return Visits(*parts, self.loop_time, self._clock)
 
     @cached_property
     def _checking(self) -> Checking:
@@ -305,6 +312,7 @@ class Assembly:
             chance=self._chance,
             telemetry=self._telemetry,
             keeps=what_is_kept(self._settings),
+            loop_time=self.loop_time,
         )
 
     @cached_property

@@ -77,6 +77,7 @@ async def work(stream: int, tag: int) -> None:
             in_flight=parts.in_flight,
             clock=clock,
             mark=mark,
+            loop_time=parts.loop_time,
         )
         await working.run(rest)
 

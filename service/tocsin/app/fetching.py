@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tocsin.engine.conclude import Conclusions
 from tocsin.engine.in_flight import InFlight
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.receive import Receiver
 from tocsin.engine.rendering import HttpRenderer
 from tocsin.engine.robots import RobotsCache
@@ -76,6 +77,7 @@ class Checking(Struct, frozen=True):
     conclusions: Conclusions
     visitor: Visitor
     renderer: HttpRenderer
+    loop_time: LoopTime
 
 
 def put_together(
@@ -98,12 +100,14 @@ def put_together(
     is_ours: Callable[[str], bool] = lambda _host: True,
     mark: Callable[[int], None] = lambda _page_id: None,
     keeps: Keeps = KEEPS_ALL,
+    loop_time: LoopTime | None = None,
 ) -> Checking:
     """Put the parts together.
 
     outage         None: whether it is our own connection that fails is decided elsewhere
     hop_elsewhere  makes requests to hosts that are not ours
     keeps          what of pages' contents is kept
+    loop_time      shares the time of the loop that this runs on
     """
 
     async def get_robots(request: HopRequest) -> HopResponse:
@@ -117,6 +121,21 @@ def put_together(
     receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
     tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)
-    visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, clock, telemetry, peers=peers, mark=mark)
-    renderer = HttpRenderer(receiver, fetcher, policies, agreement, clock, mark=mark, keeps_items=keeps.items)
-    return Checking(receiver, in_flight, conclusions, visitor, renderer)
+    shared = loop_time or LoopTime()
+    visitor = Visitor(
+        tries,
+        policies,
+        conclusions,
+        gates,
+        outage,
+        fetch,
+        clock,
+        telemetry,
+        peers=peers,
+        mark=mark,
+        loop_time=shared,
+    )
+    renderer = HttpRenderer(
+        receiver, fetcher, policies, agreement, clock, mark=mark, keeps_items=keeps.items, loop_time=shared
+    )
+    return Checking(receiver, in_flight, conclusions, visitor, renderer, shared)

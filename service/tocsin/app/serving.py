@@ -81,6 +81,7 @@ class RunningService:
             crowded=tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst),
             crowded_hosts=told.hosts,
             late_s=engine.scheduler.late_s(),
+            lag_s=engine.loop_time.lag_s,
             figures=engine.activity.figures,
             has_lease=engine.has_lease,
             unwritten_s=unwritten_s,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from tocsin.engine.host_queues import HostQueues
+from tocsin.engine.in_flight import PAGES_A_REQUEST, Allowance
+from tocsin.engine.loop_time import MEASURED_S
 from tocsin.engine.visit import put_off
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tocsin.engine.conclude import Conclusions
     from tocsin.engine.gates import Gates
     from tocsin.engine.in_flight import InFlight
+    from tocsin.engine.loop_time import LoopTime
     from tocsin.engine.policies import Policies
     from tocsin.engine.visit import Visitor
     from tocsin.model import CheckResult, Instant, PageTask
@@ -40,6 +42,9 @@ class Checkers(Protocol):
     def room(self, checker: int) -> int:
         """Tell how many pages this one can be given now; none where it is 0 or less."""
 
+    def room_of_all(self) -> int:
+        """Tell how many pages all of them together can be given now; less than 0 is never told."""
+
     def waiting_since(self) -> Instant | None:
         """Give the earliest due time of the pages in hand that no request was made for yet; None: there are none."""
 
@@ -57,7 +62,10 @@ class Checkers(Protocol):
 
 
 class Visits:
-    """Implements `Checkers` in this very process."""
+    """Implements `Checkers` in this very process.
+
+    loop_time  says how late its loop is: then fewer pages are in hand
+    """
 
     def __init__(
         self,
@@ -66,8 +74,11 @@ class Visits:
         conclusions: Conclusions,
         gates: Gates,
         in_flight: InFlight,
+        loop_time: LoopTime,
         clock: Clock,
     ) -> None:
+        self._allowance, self._loop_time = Allowance(PAGES_A_REQUEST * in_flight.most), loop_time
+        self._in_hand = 0
         self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
         self._queues = HostQueues(self._visit, gates, in_flight)
         self._visits: asyncio.TaskGroup | None = None
@@ -78,15 +89,21 @@ class Visits:
         """Check what is begun inside; at the end, wait for what is under way."""
         async with asyncio.TaskGroup() as visits:
             self._visits, self._put = visits, put
+            adapting = visits.create_task(self._adapt(), name="allowance")
             yield
+            adapting.cancel()
 
     def checker_of(self, host: str) -> int:  # noqa: ARG002 - all hosts are ours
         """There is one."""
         return 0
 
     def room(self, checker: int) -> int:  # noqa: ARG002 - there is one
-        """The caller keeps the bound."""
-        return sys.maxsize
+        """Tell how many pages can be given now."""
+        return self._allowance.pages - self._in_hand
+
+    def room_of_all(self) -> int:
+        """Tell how many pages can be given now."""
+        return max(self.room(0), 0)
 
     def waiting_since(self) -> Instant | None:
         """Give the earliest due time of the pages in hand that no request was made for yet."""
@@ -94,6 +111,7 @@ class Visits:
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
         """Check these pages."""
+        self._in_hand += len(tasks)
         for task in tasks:
             self._visitor.expect(task)
         self._queues.begin(tasks, self._group.create_task)
@@ -115,6 +133,13 @@ class Visits:
 
     async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
         await self._hand_in(await self._visitor.visit(task, stand_aside))
+        self._in_hand -= 1
+
+    async def _adapt(self) -> None:
+        """Have fewer pages in hand while the loop is late."""
+        while True:
+            await self._clock.sleep(MEASURED_S)
+            self._allowance.adapt(self._loop_time.lag_s, self._in_hand)
 
     async def _hand_in(self, result: CheckResult) -> None:
         assert self._put is not None  # noqa: S101 - set with the group that this task is in

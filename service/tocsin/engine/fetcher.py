@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tocsin.engine.fetcher_desk import FetcherDesk
     from tocsin.engine.gates import Gates
     from tocsin.engine.in_flight import InFlight
+    from tocsin.engine.loop_time import LoopTime
     from tocsin.engine.policies import Policies
     from tocsin.engine.receive import Receiver
     from tocsin.engine.rendering import HttpRenderer
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Fetcher, Rendered
     from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
     from tocsin.ports.processes import Channel
-
-BEAT_S = 1.0
 
 
 class EndOfWork(Exception):
@@ -58,6 +57,7 @@ class FetcherWork:
     """Works until the stream ends; what it has in hand then is given up.
 
     mark  is told of which page the bytes are worked on, and 0 when that is done
+    loop_time  says when a page may be read, and how long that was waited for
     """
 
     def __init__(
@@ -74,7 +74,9 @@ class FetcherWork:
         in_flight: InFlight,
         clock: Clock,
         mark: Callable[[int], None],
+        loop_time: LoopTime,
     ) -> None:
+        self._in_flight, self._loop_time = in_flight, loop_time
         self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
         self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
         self._clock, self._mark = clock, mark
@@ -141,7 +143,11 @@ class FetcherWork:
             case RenderLeg():
                 with contained(question.job.page_id, question.job.task.url, self._desk):
                     rendered = await self._renderer.render(question.job, question.so_far)
-                    self._rehearse(question.job, rendered)
+                    await self._loop_time.begin(urgent=True)
+                    try:
+                        self._rehearse(question.job, rendered)
+                    finally:
+                        self._loop_time.end()
                     return RenderedPage(rendered)
             case Hop():
                 with contained(None, question.request.url, self._desk):
@@ -180,5 +186,5 @@ class FetcherWork:
 
     async def _beat(self) -> None:
         while True:
-            await self._clock.sleep(BEAT_S)
-            self._desk.put(Beat(self._visitor.waiting_since()))
+            lag_s = await self._loop_time.measure(self._clock)
+            self._desk.put(Beat(self._visitor.waiting_since(), lag_s, self._in_flight.taken))

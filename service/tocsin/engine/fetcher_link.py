@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tocsin.engine.in_flight import Allowance
 from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, PageTask, RenderJob
@@ -57,7 +58,8 @@ class FetcherLink:
     ended       takes the ends of checks that this fetcher had in hand
     heard       takes what else it says
     set_aside   is given what was in hand of a page that has killed too often
-    most        so many pages it is given at most
+    most        so many pages it is given at most, fewer while it is late
+    lag_s       tells how late this process's own loop is
     most_bytes  so much memory it may take
     pid         of the process that is in this place now, None while there is none
     checks      that it has ended, since it was first started
@@ -78,11 +80,13 @@ class FetcherLink:
         most_bytes: int,
         clock: Clock,
         telemetry: Telemetry,
+        lag_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
+        self._lag_s, self._said = lag_s, Beat()
         self.index, self._starter, self._suspects = index, starter, suspects
         self._start, self._ended, self._heard = start, ended, heard
         self._set_aside = set_aside
-        self._most, self._most_bytes, self._clock, self._telemetry = most, most_bytes, clock, telemetry
+        self._allowance, self._most_bytes, self._clock, self._telemetry = Allowance(most), most_bytes, clock, telemetry
         self._numbers = count(1)
         self.pid: int | None = None
         self.checks = self.restarts = 0
@@ -101,14 +105,16 @@ class FetcherLink:
     @property
     def life(self) -> FetcherLife:
         """How it is now."""
-        in_flight = len(self._given)
-        return FetcherLife(self.index + 1, self.pid, self._is_ready, in_flight, self.checks, self.restarts)
+        said = self._said
+        return FetcherLife(
+            self.index + 1, self.pid, self._is_ready, said.requests, self.checks, self.restarts, said.lag_s
+        )
 
     # What it has in hand ----------------------------------------------------------------------------------------
 
     def room(self) -> int:
         """Tell how many more pages it can be given."""
-        return self._most - len(self._waiting) - len(self._given)
+        return self._allowance.pages - len(self._waiting) - len(self._given)
 
     def waiting_since(self) -> Instant | None:
         """Give the earliest due time of its pages that no request was made for yet, as it said last."""
@@ -175,10 +181,11 @@ class FetcherLink:
         else:
             self._waiting = {}
         self._given |= chosen
+        # Somebody waits for each of these: they begin before the pages that are given with them.
+        self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
         tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
         if tasks:
             self._outgoing.append(Begin(tasks))
-        self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
         if self._withdrawn:
             self._outgoing.append(Withdraw(list(self._withdrawn)))
 
@@ -212,6 +219,7 @@ class FetcherLink:
                 self._is_live = self._is_ready = False
                 # What it had in hand waits here for its successor.
                 self._waiting_since = None
+                self._said = Beat()
                 self.pid = None
                 status = await process.end(GRACE_S)
             ended_s = self._clock.monotonic()
@@ -279,6 +287,9 @@ class FetcherLink:
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
             case Beat():
                 self._waiting_since = message.waiting_since
+                self._said = message
+                # Results that this process has no time for are no better than pages that the fetcher has none for.
+                self._allowance.adapt(max(message.lag_s, self._lag_s()), len(self._waiting) + len(self._given))
             case Reply():
                 work = self._given.get(-message.number)
                 if work is not None and work.answered is not None and not work.answered.done():

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from tocsin.engine.correspondence import CROSSING, error_of, failed_of
 from tocsin.engine.fetcher_link import FetcherLink
+from tocsin.engine.in_flight import PAGES_A_REQUEST
 from tocsin.engine.suspects import STRIKES, Suspects
 from tocsin.engine.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
@@ -38,7 +39,7 @@ from tocsin.ports.messages import (
 from tocsin.spec.html.urls import host_and_origin, shard_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from tocsin.engine.checkers import Put
     from tocsin.engine.conclude import Conclusions
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 _SLACK = 1.5
 """Of the pages that may be begun, one fetcher may have so many times its even share."""
-_PAGES_A_REQUEST = 4
 
 
 @lru_cache(maxsize=65_536)
@@ -71,6 +71,7 @@ class Fetchers:
     body_room   so many bytes the bodies in flight of one of them may have together
     most_bytes  so much memory one of them may take
     demo_port   of loopback, kept for the demo site
+    lag_s       tells how late this process's own loop is
     """
 
     kind = "http"
@@ -91,6 +92,7 @@ class Fetchers:
         body_room: int,
         most_bytes: int,
         demo_port: int = 0,
+        lag_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._body_room, self._demo_port = body_room, demo_port
         self._settings, self._store, self._policies, self._conclusions = settings, store, policies, conclusions
@@ -106,10 +108,11 @@ class Fetchers:
                 ended=self._ended,
                 heard=self._heard,
                 set_aside=self._set_aside,
-                most=max(1, round(_PAGES_A_REQUEST * settings.fetch.in_flight * min(_SLACK / count, 1.0))),
+                most=max(1, round(PAGES_A_REQUEST * settings.fetch.in_flight * min(_SLACK / count, 1.0))),
                 most_bytes=most_bytes,
                 clock=clock,
                 telemetry=telemetry,
+                lag_s=lag_s,
             )
             for index in range(count)
         ]
@@ -155,6 +158,10 @@ class Fetchers:
     def room(self, checker: int) -> int:
         """Tell how many more pages this fetcher can be given."""
         return self._links[checker].room()
+
+    def room_of_all(self) -> int:
+        """Tell how many pages all fetchers together can be given now."""
+        return sum(max(link.room(), 0) for link in self._links)
 
     def waiting_since(self) -> Instant | None:
         """Give the earliest due time of the pages in hand that no request was made for yet."""

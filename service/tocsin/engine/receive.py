@@ -82,6 +82,7 @@ class PageRequest(Struct, frozen=True):
     carry_on    asks whoever serves the next host to go on with the set
     stand_aside  is called before anything but the page's own host is waited for
     takes_accepted  a 202 is received, too: whoever assesses it says whether something else stands in the page's place
+    is_urgent   it goes before requests that are not, where there are more than may be under way
     """
 
     url: str
@@ -97,6 +98,7 @@ class PageRequest(Struct, frozen=True):
     carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
+    is_urgent: bool = False
 
 
 class Received(Struct, frozen=True):
@@ -201,7 +203,7 @@ class Receiver:
         try:
             in_flight = self._in_flight
             if not in_flight.take_at_once():
-                await in_flight.take()
+                await in_flight.take(urgent=whole is not None and whole.is_urgent)
             try:
                 if whole is not None and not (
                     whole.wanted[whole.page_id] if whole.wanted is not None else await _is_wanted(whole)

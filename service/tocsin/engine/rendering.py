@@ -9,6 +9,7 @@ import msgspec
 
 from tocsin.engine.copies import values_of
 from tocsin.engine.items import find_items
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.receive import PageRequest
 from tocsin.engine.retry import Postponed
 from tocsin.engine.robots import AGENT
@@ -46,6 +47,7 @@ class HttpRenderer:
 
     mark         is told of which page the bytes are worked on, and 0 when that is done
     keeps_items  the user lets pages' microdata be kept
+    loop_time    says when a page may be read
     """
 
     kind = "http"
@@ -60,7 +62,9 @@ class HttpRenderer:
         *,
         mark: Callable[[int], None] = lambda _page_id: None,
         keeps_items: bool = True,
+        loop_time: LoopTime | None = None,
     ) -> None:
+        self.loop_time = loop_time or LoopTime()
         self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
         self._agreement, self._clock, self._mark, self._keeps_items = agreement, clock, mark, keeps_items
 
@@ -75,10 +79,12 @@ class HttpRenderer:
             # What is meant for the page's own origin is never sent to another one, which holds a copy.
             policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
         wanted = partial(self._is_wanted, job.page_id)
-        request = PageRequest(url, host_and_origin(url)[0], policy, secrets=secrets, is_wanted=wanted)
+        host = host_and_origin(url)[0]
+        request = PageRequest(url, host, policy, secrets=secrets, is_wanted=wanted, is_urgent=True)
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         received_at, response = self._clock.now(), received.response
         content_type = response.header("content-type")
+        await self.loop_time.begin(urgent=True)
         self._mark(job.page_id)
         try:
             nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
@@ -88,6 +94,7 @@ class HttpRenderer:
             raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
         finally:
             self._mark(0)
+            self.loop_time.end()
         return Rendered(
             started_at=received.started_at,
             received_at=received_at,

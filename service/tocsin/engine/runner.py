@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.engine.delivery import Delivery
     from tocsin.engine.hearsay import Hearsay
     from tocsin.engine.lease import Lease
+    from tocsin.engine.loop_time import LoopTime
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.renders import RenderQueue
     from tocsin.engine.rounds import Rounds
@@ -63,6 +64,7 @@ class Loops(Struct, frozen=True):
     rounds: Rounds
     activity: Activity
     clock_watch: ClockWatch
+    loop_time: LoopTime
 
 
 class Runner:
@@ -95,6 +97,7 @@ class Runner:
                 group.create_task(loops.rounds.run(), name="rounds"),
                 group.create_task(loops.activity.run(), name="activity"),
                 group.create_task(loops.clock_watch.run(), name="clock-watch"),
+                group.create_task(loops.loop_time.keep_measuring(self._clock), name="loop-time"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
@@ -152,6 +155,7 @@ class Runner:
             background = [
                 group.create_task(loops.lease.keep(), name="lease"),
                 group.create_task(loops.uplink.run(), name="uplink"),
+                group.create_task(loops.loop_time.keep_measuring(self._clock), name="loop-time"),
             ]
             writing = group.create_task(loops.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tocsin.engine.agenda import Agenda
+from tocsin.engine.in_flight import PAGES_A_REQUEST
 from tocsin.engine.probing import Probing
 from tocsin.errors import StoreError
 from tocsin.events import Happening
@@ -65,7 +66,7 @@ class Scheduler:
         self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hold_s = settings.hold.total_seconds()
-        self._most_pages = 4 * settings.in_flight
+        self._most_pages = PAGES_A_REQUEST * settings.in_flight
         self._request_id, self._is_rendered, self._is_short = request_id, is_rendered, is_short
         self._probing = Probing(
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
@@ -249,7 +250,7 @@ class Scheduler:
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
         fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
         looked_at = 0
-        while (room := self._most_pages - len(self._visited)) > 0 and looked_at < HOSTS_A_LOOK:
+        while (room := self._room()) > 0 and looked_at < HOSTS_A_LOOK:
             dues = self._take(min(HOSTS_AT_A_TIME, -(-room // fewest)), fewest)
             if not dues:
                 return
@@ -268,6 +269,10 @@ class Scheduler:
                     self._agenda.put(host_id, due)
                 raise
             self._set_off(tasks, dues, read_s)
+
+    def _room(self) -> int:
+        """Tell how many pages can be begun: as many as there is room for at those who check them."""
+        return min(self._most_pages - len(self._visited), self._checkers.room_of_all())
 
     def _take(self, most: int, fewest: int) -> dict[int, Instant]:
         """Take out hosts that are due, with the time when: first those that waited for room that there is by now.

@@ -15,9 +15,10 @@ from tocsin.configuration import show_span
 from tocsin.engine.assess import is_read_as_before
 from tocsin.engine.conclude import clock_back
 from tocsin.engine.containment import contained
+from tocsin.engine.loop_time import LoopTime
 from tocsin.engine.outage import OURS
 from tocsin.engine.policies import asked_as
-from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Withdrawn
+from tocsin.engine.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
 from tocsin.engine.retry import Postponed
 from tocsin.engine.signals import must_be_read
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage
@@ -55,8 +56,9 @@ class Peers(Protocol):
 class Visitor:
     """Takes pages through their checks, one call a page; holds no state of theirs.
 
-    peers  who serves the hosts that are not ours; None: all are
-    mark   is told of which page the bytes are worked on, and 0 when that is done
+    peers      who serves the hosts that are not ours; None: all are
+    mark       is told of which page the bytes are worked on, and 0 when that is done
+    loop_time  says when a page may be read
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class Visitor:
         *,
         peers: Peers | None = None,
         mark: Callable[[int], None] = lambda _page_id: None,
+        loop_time: LoopTime | None = None,
     ) -> None:
+        self._loop_time = loop_time or LoopTime()
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
         self._gates, self._outage, self._settings = gates, outage, settings
         self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
@@ -120,13 +124,13 @@ class Visitor:
         try:
             policy, began = self._policies.of(task), self._clock.now()
             conclude = self._conclusions.of(task, policy, began)
-            if policy.mode == "off":
-                return Ends(conclude.off())
-            if is_too_near(task, policy, began):
-                return Ends(conclude.skipped())
+            if (unasked := _without_request(conclude, task, policy, began)) is not None:
+                return Ends(unasked)
             conditions = _conditions(task, policy, self._settings.unconditional_every)
             with contained(task.page_id, task.url, self._telemetry):
                 came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
+                if self._must_wait(came):
+                    await self._loop_time.begin()
                 result = self._conclude(conclude, task, came, conditions, len(attempts))
         except SettingsError as exc:
             result = self._held(task, str(exc))
@@ -165,6 +169,8 @@ class Visitor:
             came = await self._tries.receiver.receive(request, session, leg.so_far)
             try:
                 with contained(task.page_id, task.url, self._telemetry):
+                    if self._must_wait(came):
+                        await self._loop_time.begin()
                     return self._conclude(conclude, task, came, leg.conditions, leg.tried)
             except FetchRefused as exc:
                 return exc
@@ -172,6 +178,10 @@ class Visitor:
             self._legs[task.page_id] -= 1
             if not self._legs[task.page_id]:
                 del self._legs[task.page_id], self._wanted[task.page_id]
+
+    def _must_wait(self, came: Came) -> bool:
+        """Say whether others go before in reading what came; what need not be read takes no turn."""
+        return _has_body(came) and not self._loop_time.begin_at_once()
 
     def _held(self, task: PageTask, why: str) -> CheckResult:
         """Make no request for a page whose settings cannot be used."""
@@ -182,16 +192,18 @@ class Visitor:
     def _conclude(
         self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int
     ) -> CheckResult:
-        """Assess a page where its bytes are."""
-        if isinstance(came, FetchRefused):
-            raise came
-        if isinstance(came, CheckResult):
-            return came
+        """Assess a page where its bytes are; where it has any, its turn of the loop's time has begun."""
         self._mark(task.page_id)
         try:
+            if isinstance(came, FetchRefused):
+                raise came
+            if isinstance(came, CheckResult):
+                return came
             return conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
         finally:
             self._mark(0)
+            if _has_body(came):
+                self._loop_time.end()
 
     def _receive(
         self,
@@ -304,6 +316,18 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
         telemetry.emit(Happening("page.suspect", "warning", _named(result) | {"evidence": result.report.problem}))
     elif result.report.problem is not None:
         telemetry.emit(Happening("page.odd", "debug", _named(result) | {"problem": result.report.problem}))
+
+
+def _without_request(conclude: Conclusion, task: PageTask, policy: PageSettings, began: Instant) -> CheckResult | None:
+    """Give the result of a check that makes no request; None: it makes one."""
+    if policy.mode == "off":
+        return conclude.off()
+    return conclude.skipped() if is_too_near(task, policy, began) else None
+
+
+def _has_body(came: Came) -> bool:
+    """Say whether there is something to be read, which takes time."""
+    return isinstance(came, Received) and not came.not_modified
 
 
 def _named(result: CheckResult) -> JsonObject:

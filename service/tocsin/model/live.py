@@ -11,8 +11,10 @@ from tocsin.model.figures import StoreFigures
 class FetcherLife(Struct, frozen=True):
     """A fetcher process, or, as number 0, the service's own process where that one fetches.
 
-    checks    since it was started
-    restarts  how often it had to be replaced
+    in_flight  requests under way
+    checks     since it was started
+    restarts   how often it had to be replaced
+    lag_s      how long work that was ready waited for its loop at most, within the last second
     """
 
     number: int
@@ -21,6 +23,7 @@ class FetcherLife(Struct, frozen=True):
     in_flight: int
     checks: int
     restarts: int
+    lag_s: float = 0.0
 
 
 class CrowdedHost(Struct, frozen=True):
@@ -48,6 +51,7 @@ class LiveState(Struct, frozen=True):
     has_lease       it holds the right to check; without it, it waits for another engine's to end
     unwritten_s, unwritten_why  for how long what waits to be written could not be, and the reason with its mend
     crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
+    lag_s           of the service's own process, as of a fetcher's
     late_s          how long the page is due that is due the longest and was not asked for yet
     figures         of the store, as last read; None before the first time
     unread_sinks    names of sinks whose secret cannot be read
@@ -68,6 +72,7 @@ class LiveState(Struct, frozen=True):
     unwritten_s: float = 0.0
     unwritten_why: str = ""
     late_s: float = 0.0
+    lag_s: float = 0.0
     figures: StoreFigures | None = None
     unread_sinks: tuple[str, ...] = ()
     shortage: str | None = None

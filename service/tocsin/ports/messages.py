@@ -116,9 +116,13 @@ class Beat(Struct, frozen=True, tag=True):
     """The fetcher's loop turns.
 
     waiting_since  the earliest due time of the pages that no request was made for yet; None: there are none
+    lag_s          how long work that was ready waited for it at most since the last beat
+    requests       under way
     """
 
     waiting_since: Instant | None = None
+    lag_s: float = 0.0
+    requests: int = 0
 
 
 class Checked(Struct, frozen=True, tag=True):

@@ -1,0 +1,108 @@
+"""The time of the loop: work of milliseconds is done in turns, what is urgent first; and how long ready work waits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tocsin.ports import Clock
+
+TURN_S: Final = 0.005
+"""So much work is done in one turn of the loop; then sockets, timers and messages have theirs."""
+MEASURED_S: Final = 1.0
+"""How often it is measured how late a loop is."""
+_MOST_WOKEN: Final = 64
+_WEIGHT: Final = 0.1
+"""Of the latest piece of work in the mean."""
+
+
+class LoopTime:
+    """Shares the loop's time between pieces of work that do not wait for anything, such as reading a page.
+
+    Where hundreds of answers come together, reading them all in one turn would keep every socket, timer and message
+    waiting for seconds, renderings among them. What is urgent begins before all else that waits.
+
+    now    seconds, monotonic
+    lag_s  how long work that was ready waited for the loop at most, when that was measured last
+    `begin_at_once`, or else `begin`; then the work, without any await; then `end`.
+    """
+
+    __slots__ = ("_began_s", "_is_turning", "_longest_s", "_mean_s", "_now", "_spent_s", "_urgent", "_usual", "lag_s")
+
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
+        self._urgent: deque[tuple[float, asyncio.Future[None]]] = deque()
+        self._usual: deque[tuple[float, asyncio.Future[None]]] = deque()
+        self._is_turning = False
+        self._began_s = self._spent_s = self._mean_s = self._longest_s = self.lag_s = 0.0
+
+    def begin_at_once(self) -> bool:
+        """Begin, if this turn of the loop has time left and nothing waits; `end` must follow."""
+        if self._spent_s >= TURN_S or self._urgent or self._usual:
+            return False
+        self._began_s = self._now()
+        return True
+
+    async def begin(self, *, urgent: bool = False) -> None:
+        """Wait until it is this work's turn; `end` must follow."""
+        if self.begin_at_once():
+            return
+        loop, waiting = asyncio.get_running_loop(), self._urgent if urgent else self._usual
+        place, since = loop.create_future(), self._now()
+        waiting.append((since, place))
+        self._turn_later()
+        await place
+        while self._spent_s >= TURN_S:
+            # What was let in before it took longer than was expected.
+            place = loop.create_future()
+            waiting.appendleft((since, place))
+            self._turn_later()
+            await place
+        self._began_s = self._now()
+        self._longest_s = max(self._longest_s, self._began_s - since)
+
+    def end(self) -> None:
+        """Say that the work that began last has ended."""
+        took_s = self._now() - self._began_s
+        self._spent_s += took_s
+        self._mean_s = self._mean_s + (took_s - self._mean_s) * _WEIGHT if self._mean_s else took_s
+        if self._spent_s >= TURN_S:
+            self._turn_later()
+
+    async def measure(self, clock: Clock) -> float:
+        """Measure `lag_s` for a while: how late a timer was, or how long a piece of work waited for its turn."""
+        began_s = clock.monotonic()
+        await clock.sleep(MEASURED_S)
+        late_s, now = clock.monotonic() - began_s - MEASURED_S, self._now()
+        waits_s = (now - queue[0][0] for queue in (self._urgent, self._usual) if queue)
+        self.lag_s = round(max(late_s, self._longest_s, *waits_s, 0.0), 3)
+        self._longest_s = 0.0
+        return self.lag_s
+
+    async def keep_measuring(self, clock: Clock) -> None:
+        """Measure again and again, until cancelled."""
+        while True:
+            await self.measure(clock)
+
+    def _turn_later(self) -> None:
+        if not self._is_turning:
+            self._is_turning = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Let as many begin as are likely to fit into this turn, at least one."""
+        self._is_turning, self._spent_s = False, 0.0
+        left = min(int(TURN_S / self._mean_s), _MOST_WOKEN) if self._mean_s else 1
+        left = max(left, 1)
+        while left and (queue := self._urgent or self._usual):
+            _, place = queue.popleft()
+            if not place.done():
+                place.set_result(None)
+                left -= 1
+        if self._urgent or self._usual:
+            self._turn_later()
