@@ -38,7 +38,7 @@ FIGURES = StoreFigures(
 
 
 def _fetcher(number: int, *, is_ready: bool) -> FetcherLife:
-    return FetcherLife(number, 11 + number, is_ready, in_flight=8, checks=2, restarts=number)
+    return FetcherLife(number, 11 + number, is_ready, in_flight=8, checks=2, restarts=number, lag_s=0.25 * number)
 
 
 LIVE = LiveState(
@@ -52,6 +52,7 @@ LIVE = LiveState(
     rendering=2,
     outage_since=None,
     late_s=2.5,
+    lag_s=0.125,
     figures=FIGURES,
 )
 

@@ -102,6 +102,8 @@ def test_what_is_going_on_now_is_told() -> None:
 
     assert value(metrics, "tocsin_build_info", version="1.2.3", python=_python(metrics)) == 1
     assert value(metrics, "tocsin_requests_in_flight") == 17
+    assert value(metrics, "tocsin_loop_lag_seconds", process="main") == 0.125
+    assert value(metrics, "tocsin_loop_lag_seconds", process="fetcher-1") == 0.25
     assert value(metrics, "tocsin_fetchers") == 2
     assert value(metrics, "tocsin_fetchers_ready") == 1
     assert value(metrics, "tocsin_render_queue_limit") == 4

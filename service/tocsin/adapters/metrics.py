@@ -85,6 +85,13 @@ def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
     yield answers
     yield _counter("tocsin_clock_steps_back", "How often the wall clock was set back.", counts.clock_steps_back)
     yield _gauge("tocsin_event_streams", "Readers of /events.", counts.streams)
+    # A fetcher of number 0 is the main process itself.
+    lags = {"main": live.lag_s} | {f"fetcher-{each.number}": each.lag_s for each in live.fetchers if each.number}
+    lag = GaugeMetricFamily(
+        "tocsin_loop_lag_seconds", "How long work that was ready waited for its process.", labels=("process",)
+    )
+    _fill(lag, lags)
+    yield lag
 
 
 def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
