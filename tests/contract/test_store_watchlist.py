@@ -145,6 +145,43 @@ async def test_a_longer_interval_does_not_put_the_next_check_off(desk: Desk) -> 
     assert (await desk.page(A)).next_at == NOW + MINUTE
 
 
+async def test_a_longer_interval_brings_no_check_forward(desk: Desk) -> None:
+    watched = [f"https://one.example/{number}" for number in range(64)]
+    await desk.watch(*watched)
+    due = {}
+    for number, task in enumerate(await desk.due()):
+        due[task.url] = NOW + (number + 1) * 5 * MINUTE
+        await desk.store.commit(desk.claim, [desk.result(task, next_at=due[task.url], next_why="every 6h")])
+
+    await desk.store.edit_group("main", NOW, settings={"every": "24h"}, unset=())
+    await edit(desk, *watched, settings={"every": "7d"})
+
+    assert {url: (await desk.page(url)).next_at for url in watched} == due
+
+
+async def test_after_a_shorter_interval_no_check_comes_later_than_it_allows(desk: Desk) -> None:
+    desk.now = NOW - 2 * HOUR
+    await desk.watch(A, B)
+    for url, ago in ((A, 2 * HOUR), (B, HOUR)):
+        desk.now = NOW - ago
+        await desk.check(url, next_at=NOW + DAY)
+
+    await desk.store.edit_group("main", NOW, settings={"every": "3h"}, unset=())
+
+    assert NOW <= ((await desk.page(A)).next_at or 0) <= NOW + HOUR
+    assert NOW <= ((await desk.page(B)).next_at or 0) <= NOW + 2 * HOUR
+
+
+@pytest.mark.parametrize("why", ["the page's refresh of 604800 s", "adaptive: changed in 0 of 9 checks; every 7d"])
+async def test_an_interval_moves_no_page_that_is_due_for_another_reason(desk: Desk, why: str) -> None:
+    await desk.watch(A)
+    await desk.check(A, next_at=NOW + 7 * DAY, next_why=why)
+
+    await edit(desk, A, settings={"every": "12h"})
+
+    assert (await desk.page(A)).next_at == NOW + 7 * DAY
+
+
 async def test_off_is_not_due_and_on_again_is(desk: Desk) -> None:
     await desk.watch(A)
     await edit(desk, A, settings={"mode": "off"})

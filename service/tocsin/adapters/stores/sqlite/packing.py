@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject
 
 _GRID: Final = ("every ", ", at its own time")
+PACED: Final = ("^", "adaptive:")
+"""How the reasons of adaptive pages begin, as they are kept."""
 _PACED: Final = re.compile(
     r"adaptive: changed in ([0-9]+) of ([0-9]+) checks(?:, about every ([0-9a-z]+))?; every ([0-9a-z]+)(,.*)?", re.ASCII
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import read_settings, to_json, to_json_or_null
+from tocsin.adapters.stores.sqlite.packing import PACED
 from tocsin.adapters.stores.sqlite.pages import SQL, count_pages, groups_of
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
@@ -58,12 +59,20 @@ class Edit(Struct, frozen=True):
         before = read_settings(settings)
         return {key: value for key, value in {**before, **self.settings}.items() if key not in self.unset}
 
-    def window(self, pages: int) -> int:
-        """Give the span that the next checks are spread over: the new interval, or what this many pages take."""
-        longest = self.settings.get("every", self.settings.get("every_max"))
-        if isinstance(longest, str) and "cron" not in self.settings:
-            return to_us(parse_span(longest))
-        return window_us(pages)
+    def longest_us(self, *, adaptive: bool) -> int | None:
+        """Give the longest time between two checks that it sets; None if it sets none, or one that only a visit knows.
+
+        adaptive  the page's interval follows from its changes
+        """
+        if "cron" in self.settings:
+            return None
+        names = ("every_max", "every") if adaptive else ("every", "every_max")
+        longest = next((self.settings[name] for name in names if name in self.settings), None)
+        return to_us(parse_span(longest)) if isinstance(longest, str) else None
+
+    def leaves_adaptive(self, why: str) -> bool:
+        """Say whether a page due for this reason stays adaptive within the same bounds: `every` is only its scale."""
+        return why.startswith(PACED) and {"adaptive", "every_max", "cron"}.isdisjoint({*self.settings, *self.unset})
 
 
 def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
@@ -138,7 +147,7 @@ def _follow(
               that a mode may come from
     """
     changed = []
-    for page_id, settings, next_at, why in rows:
+    for page_id, settings, next_at, why, checked_at in rows:
         own = read_settings(settings).keys() if of_group and settings else ()
         if edit.sets_mode(own) and edit.settings.get("mode") == OFF:
             if not of_group and (next_at is not None or why == OFF):
@@ -147,17 +156,41 @@ def _follow(
             # What a rule holds for ever stays held.
             if why == OFF and edit.sets_mode(own):
                 changed.append(_on_again(page_id, now, pages))
-        elif (edit.sets_mode(own) or edit.sets_clock(own)) and not (why or "").startswith("held:"):
-            soon = spread_at(page_id, now, edit.window(pages))
+        elif edit.sets_mode(own) or edit.sets_clock(own):
+            soon = _sooner(edit, page_id, (next_at, why or ""), min(checked_at, now), now, pages)
             if soon < next_at:
                 changed.append({"id": page_id, "next_at": soon, "next_why": "its schedule was changed"})
     db.executemany(SQL["set_due"], changed)
     return [row["id"] for row in changed]
 
 
+def _sooner(
+    edit: Edit, page_id: int, due: tuple[Instant, str], checked_at: Instant, now: Instant, pages: int
+) -> Instant:
+    """Give the due time of a page after an edit: sooner only where the edit wants it, so a longer interval moves none.
+
+    due         when it was due before, and why
+    checked_at  of its last check
+    """
+    next_at, why = due
+    if why.startswith(("held:", "the page's refresh")):
+        return next_at
+    longest = edit.longest_us(adaptive=why.startswith(PACED)) if not edit.sets_mode() else None
+    if longest is None:
+        return (
+            next_at if edit.leaves_adaptive(why) and not edit.sets_mode() else spread_at(page_id, now, window_us(pages))
+        )
+    latest = checked_at + longest
+    if next_at <= latest or edit.leaves_adaptive(why):
+        return next_at
+    # What is overdue by the new interval is spread over it; nothing else comes later than the interval allows.
+    soon = spread_at(page_id, now, longest)
+    return min(soon, latest) if latest > now else soon
+
+
 def _wake(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
     """Let those that are off be looked at again."""
-    off = [page_id for page_id, _, next_at, why in rows if next_at is None and why == OFF]
+    off = [page_id for page_id, _, next_at, why, _ in rows if next_at is None and why == OFF]
     db.executemany(SQL["set_due"], [_on_again(page_id, now, pages) for page_id in off])
 
 
@@ -172,7 +205,7 @@ def _resume(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages:
         SQL["set_due"],
         [
             {"id": page_id, "next_at": spread_at(page_id, now, window), "next_why": "no longer paused"}
-            for page_id, _, next_at, _ in rows
+            for page_id, _, next_at, _, _ in rows
             if next_at is not None and next_at < now
         ],
     )

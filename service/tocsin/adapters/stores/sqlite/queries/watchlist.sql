@@ -107,7 +107,7 @@ select id, host_id, question_id, request_id from pages where id in (select value
 delete from pages where id in (select value from json_each(:ids));
 
 -- name: settings_of
-select id, settings, next_at, next_why from pages where id in (select value from json_each(:ids));
+select id, settings, next_at, next_why, coalesce(last_checked_at, added_at) from pages where id in (select value from json_each(:ids));
 
 -- name: set_settings
 update pages set settings = :settings where id = :id;
