@@ -129,6 +129,23 @@ async def test_a_look_touches_no_state(installation: Installation, site: Origin)
     assert (await seen(installation, url))["check"]["outcome"] == "minor"
 
 
+@pytest.mark.parametrize(("suspects", "outcome"), [("hold", "suspect"), ("accept", "minor")])
+async def test_what_is_no_HTML_is_foreseen_as_a_check_takes_it(
+    installation: Installation, site: Origin, suspects: str, outcome: str
+) -> None:
+    url = site.url("/bridge")
+    await call(installation, "check", url)
+    await call(installation, "watch", "set", url, "--suspects", suspects)
+    site.pages["/bridge"] = Page(b"%PDF-1.7", content_type="application/pdf")
+
+    foreseen = (await seen(installation, url))["check"]
+    (checked, *_) = (await call(installation, "check", url, "--json")).records
+
+    assert foreseen["outcome"] == checked["outcome"] == outcome
+    if outcome == "suspect":
+        assert foreseen["reason"] == "not HTML: its server calls it application/pdf"
+
+
 async def test_a_page_that_was_never_checked_would_be_a_first_one(installation: Installation, site: Origin) -> None:
     await call(installation, "watch", "add", site.url("/bridge"), "--no-check")
 

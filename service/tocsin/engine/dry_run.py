@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tocsin.configuration import resolve_page
 from tocsin.engine.assess import decide
+from tocsin.engine.judge import was_html
 from tocsin.engine.policies import asked_as
 from tocsin.engine.reading import Beheld, Wanted, behold, behold_other
 from tocsin.engine.ruling import rule_on, trace_data
@@ -135,8 +136,8 @@ def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sig
     is_read = is_read_for_signals(policy, sight.latest.values)
     is_new = known is None or beheld.readings is None or known.read_as != beheld.readings.read_as
     sight = msgspec.structs.replace(sight, is_read=is_read, is_new=is_new)
-    if beheld.suspicion is not None and page.fields is not None:
-        return msgspec.structs.replace(sight, outcome="suspect", reason=beheld.suspicion)
+    if (evidence := _evidence_against(sight, page, policy)) is not None:
+        return msgspec.structs.replace(sight, outcome="suspect", reason=evidence)
     at = page.stored_at or now
     stored = None if page.fields is None else StoredState(0, page.fields, at, at, 1)
     comparison = decide(stored, sight.latest, now, policy)
@@ -155,6 +156,18 @@ def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sig
         changed=(*comparison.changed, *ruling.speaking),
         trace=tuple(trace_data(comparison, ruling)),
     )
+
+
+def _evidence_against(sight: Sight, page: PageRow, policy: PageSettings) -> str | None:
+    """Say by what an answer shows that it is not the page, as `judge.evidence_against` does."""
+    if page.fields is None or policy.suspects == "accept":
+        return None
+    if sight.beheld.suspicion is not None:
+        return sight.beheld.suspicion
+    is_received = page.last_received_at is not None
+    if sight.is_html or not was_html(page.fields, not_html=page.not_html, is_received=is_received):
+        return None
+    return "; ".join(sight.problems)
 
 
 def _task(page: PageRow, beside: Beside | None, stored: StoredState) -> PageTask:

@@ -23,7 +23,7 @@ from tocsin.spec.topper.state import EMPTY, PageState
 if TYPE_CHECKING:
     from tocsin.engine.alerts import Alerts
     from tocsin.engine.receive import Received
-    from tocsin.model import AlertDraft, Instant, JsonObject, Keeps, PageTask, StoredState
+    from tocsin.model import AlertDraft, FieldValues, Instant, JsonObject, Keeps, PageTask, StoredState
     from tocsin.settings import PageSettings
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
@@ -158,16 +158,20 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
 
 
 def is_from_html(task: PageTask) -> bool:
-    """Tell whether the stored state was read from HTML or XHTML; then an answer of another kind is not the page.
-
-    The flag is about the stored state. Two cases say more than the flag:
-    - only HTML can declare fields
-    - of an empty state that was imported, before any check, nobody knows what it was read from
-    """
+    """Tell whether the stored state was read from HTML or XHTML; then an answer of another kind is not the page."""
     state = task.state
-    if state is None:
-        return False
-    return state.fields != EMPTY.values or (not task.not_html and task.last_set_at is not None)
+    return state is not None and was_html(
+        state.fields, not_html=task.not_html, is_received=task.last_set_at is not None
+    )
+
+
+def was_html(fields: FieldValues, *, not_html: bool, is_received: bool) -> bool:
+    """Tell whether a stored state was read from HTML or XHTML, by its page's flag and by what says more than that.
+
+    Only HTML can declare fields. Of an empty state that was imported, and never checked, nobody knows.
+    is_received  the page was received since it is watched
+    """
+    return fields != EMPTY.values or (is_received and not not_html)
 
 
 def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
