@@ -229,3 +229,17 @@ def test_pieces_make_no_difference(pieces: int, at: int) -> None:
 
     assert whole[1] == cut[1]
     assert whole[0].problem == cut[0].problem
+
+
+@pytest.mark.parametrize("lines", [1, 2, 300])
+def test_a_line_that_the_end_of_a_broken_compression_cuts_is_no_address(lines: int) -> None:
+    text = "\n".join(f"https://a.example/page/{number * 7919}" for number in range(lines)).encode()
+    cut = zlib.compressobj(wbits=31)
+    body = cut.compress(text[:-2]) + cut.flush(zlib.Z_SYNC_FLUSH)
+
+    reader, found = read(body)
+
+    assert [location.url for location in found] == text.decode().split("\n")[:-1]
+    assert reader.problem is not None
+    assert "compression breaks off" in reader.problem.reason
+    assert len(read(gzip.compress(text, mtime=0))[1]) == lines

@@ -308,7 +308,7 @@ class SitemapReader:
         """Read to the end of what was fed; returns the addresses that were not given yet."""
         found: list[Location] = []
         if self.problem is None:
-            if self._inflater is not None and not self._inflater.is_whole:
+            if self._is_cut:
                 self.problem = Problem(self._line, "its compression breaks off; get the file again", is_fatal=False)
             held, self._held = self._held, b""
             self._read(held, found, is_last=True)
@@ -344,7 +344,8 @@ class SitemapReader:
                 return
             plain = self._choose()
         if self._reader is not None:
-            self._take(self._reader.feed(plain, is_last=is_last), found)
+            # The last line of what breaks off may be a part of an address only.
+            self._take(self._reader.feed(plain, is_last=is_last and not self._is_cut), found)
             self.problem = self.problem or self._reader.problem
         if self._bytes > MOST_BYTES and self.problem is None:
             reason = f"longer than {MOST_BYTES // 2**20} MB uncompressed, which no sitemap may be; split it"
@@ -379,6 +380,11 @@ class SitemapReader:
         blank = start[: len(start) - len(rest)]
         self._reader = MarkupReader(lines_before=len((blank + b".").splitlines()) - 1)
         return rest
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether what was read so far is compressed, and not to its end."""
+        return self._inflater is not None and not self._inflater.is_whole
 
     @property
     def _line(self) -> int:
