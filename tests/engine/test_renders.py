@@ -239,6 +239,22 @@ async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: 
     assert len(await bench.events()) == 2
 
 
+async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a")
+    bench.queue = bench.fresh_queue()
+    await bench.lease.take()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.queue.run(group), name="renders")
+        await settle()
+        await bench.check("a", NEW)
+        bench.queue.wake()
+        await bench.telemetry.heard("page.rendered")
+        bench.queue.stop()
+
+    assert bench.renderer.pages == ["a"]
+
+
 async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqliteStore) -> None:
     bench = Bench(store, ManualClock())
     await bench.add("a", "b")
