@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.configuration import mask, parse_size, parse_span, show_size, show_span
+from tocsin.configuration import mask, parse_page_settings, parse_size, parse_span, show_size, show_span
+from tocsin.errors import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,16 @@ def test_a_size_that_was_written_is_read_as_it_was(size: int) -> None:
 )
 def test_T64_a_secret_is_never_shown(path: tuple[str, ...], value: object, shown: object) -> None:
     assert mask(path, value) == shown
+
+
+@pytest.mark.parametrize("cron", ["*/2 * * * * *", "0 6 * *", f"{','.join(['0'] * 20_000)} * * * *"])
+def test_a_cron_expression_has_five_fields_and_an_end(cron: str) -> None:
+    with pytest.raises(SettingsError, match=r"allowed is a cron expression of five fields") as caught:
+        parse_page_settings({"cron": cron})
+
+    assert len(str(caught.value)) < 400
+
+
+def test_an_interval_below_a_second_is_refused_with_what_is_allowed() -> None:
+    with pytest.raises(SettingsError, match=r"allowed is a duration from 1s to "):
+        parse_page_settings({"every": "999ms"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import pytest
@@ -132,3 +133,29 @@ def test_no_ipv6_address_is_let_through_that_python_calls_private(address: IPv6A
 @given(st.text() | st.ip_addresses().map(str).flatmap(lambda text: st.text().map(text.__add__)))
 def test_no_text_is_too_strange_to_be_judged(text: str) -> None:
     assert AddressPolicy().refuses(text) is None or isinstance(AddressPolicy().refuses(text), str)
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.1.2.3", "10.0.0.0/8"),
+        ("192.168.1.9", "192.168.0.0/16"),
+        ("127.0.0.1", "127.0.0.0/8"),
+        ("::1", "::1/128"),
+        ("::ffff:172.20.0.1", "172.16.0.0/12"),
+        ("fd00::7", "fc00::/7"),
+        ("fe80::1%eth0", "fe80::/10"),
+        ("64:ff9b::a00:1", "64:ff9b::a00:1/128"),
+    ],
+)
+def test_a_refusal_names_the_line_that_allows_the_network(address: str, network: str) -> None:
+    said = AddressPolicy(("172.30.0.0/16",)).refusal("refused", address)
+
+    assert said == f'refused; if it is yours, write this line below [network]: allow = ["172.30.0.0/16", "{network}"]'
+
+
+@pytest.mark.parametrize("address", ["10.1.2.3", "::1", "::ffff:172.20.0.1", "fd00::7", "64:ff9b::a00:1"])
+def test_what_a_refusal_says_lets_the_address_in(address: str) -> None:
+    line = AddressPolicy().refusal("", address).rpartition("allow = ")[2]
+
+    assert AddressPolicy(json.loads(line)).refuses(address) is None

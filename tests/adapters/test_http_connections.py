@@ -98,7 +98,7 @@ async def test_a_deadline_of_ours_leaves_the_task_uncancelled() -> None:
 )
 async def test_an_address_in_the_url_is_judged_before_it_is_dialled(host: str) -> None:
     async with fetcher(network=NOWHERE) as client:
-        with pytest.raises(FetchRefused, match=r"network\.allow") as caught:
+        with pytest.raises(FetchRefused, match=r"\[network\]: allow = ") as caught:
             await client.get(request(f"http://{host}:9/"))
 
     assert caught.value.kind == FailureKind.BLOCKED_ADDRESS

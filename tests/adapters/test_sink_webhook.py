@@ -279,7 +279,7 @@ async def test_a_private_address_is_dialled_only_where_the_network_settings_allo
             GuardedSessions(NetworkSettings(), user_agent="Tocsin") as sessions,
             webhook(receiver.url, session=sessions.open) as sink,
         ):
-            with pytest.raises(DeliveryError, match=r"network\.allow") as caught:
+            with pytest.raises(DeliveryError, match=r"\[network\]: allow = ") as caught:
                 await sink.deliver(EVENT)
         async with (
             GuardedSessions(NetworkSettings(allow=("127.0.0.0/8",)), user_agent="Tocsin") as sessions,

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
@@ -253,3 +256,70 @@ def test_a_page_is_not_paused_and_resumed_at_once(installation: Installation) ->
 
     assert answer.status == 2
     assert "exclude each other" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("option", "first", "second", "name"),
+    [("--header", "X-Team: a", "x-team: b", "x-team"), ("--cookie", "id=1", "id=2", "id")],
+)
+def test_a_header_or_cookie_that_is_given_twice_is_refused(
+    installation: Installation, option: str, first: str, second: str, name: str
+) -> None:
+    answer = installation.call("watch", "set", "--all", option, first, option, second)
+
+    assert answer.status == 2
+    assert f"{option}: {name} is given twice; leave one of them out" in answer.err
+
+
+async def test_adding_a_page_again_tries_it_where_it_was_never_received(installation: Installation) -> None:
+    async with Origin() as site:
+        site.pages["/a"] = Page("<!doctype html><title>x</title>")
+        installation.write("tocsin.toml", '[pages]\ntries = 0\nmin_gap = "0s"\n[hosts]\ndelay = "0s"\n')
+        refused = await asyncio.to_thread(installation.call, "watch", "add", site.url("/a"))
+        installation.configure("")
+        again = await asyncio.to_thread(installation.call, "watch", "add", site.url("/a"))
+        known = await asyncio.to_thread(installation.call, "watch", "add", site.url("/a"))
+
+    assert refused.records[0]["check"]["outcome"] == "unreachable"
+    assert 'write this line below [network]: allow = [\\"127.0.0.0/8\\"]' in refused.out
+    assert (again.records[0]["added"], again.records[0]["check"]["outcome"]) == (False, "first")
+    assert "tried again" in again.err
+    assert (known.records[0]["check"], "tried again" in known.err) == (None, False)
+
+
+def test_a_group_that_differs_only_in_capitals_is_refused_with_the_name_to_write(installation: Installation) -> None:
+    add(installation, "--group", "News", A)
+
+    answer = installation.call("watch", "add", "--no-check", "--group", "NEWS", B)
+
+    assert (answer.status, urls_of(installation)) == (2, [A])
+    assert "group NEWS: there is News, which differs only in capitals; write News" in answer.err
+
+
+def test_one_name_in_two_forms_of_Unicode_is_one_group(installation: Installation) -> None:
+    add(installation, "--group", "caf\u00e9", A)
+    add(installation, "--group", "cafe\u0301", B)
+
+    assert {page_of(installation, url)["group"] for url in (A, B)} == {"caf\u00e9"}
+
+
+def test_a_list_with_such_a_group_is_taken_but_for_those_lines(installation: Installation) -> None:
+    add(installation, "--group", "News", A)
+    file = installation.write("pages.csv", f"url,group\n{B},NEWS\n{B}c,other\n{B}d,Other\n{B}e,News\n")
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    assert sorted(urls_of(installation)) == [A, f"{B}c", f"{B}e"]
+    assert f"{file}:2: group NEWS: there is News" in answer.err
+    assert f"{file}:4: group Other: there is other" in answer.err
+
+
+def test_a_declared_list_with_such_a_group_changes_nothing(installation: Installation) -> None:
+    add(installation, "--group", "News", A)
+    file = installation.write("pages.toml", f'[[pages]]\nurl = "{B}"\ngroup = "news"\n')
+
+    answer = installation.call("apply", file, "--yes")
+
+    assert (answer.status, urls_of(installation)) == (2, [A])
+    assert "group news: there is News" in answer.err

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.contract.desk import NOW, A
+from tocsin.errors import UsageError
+from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -41,3 +45,30 @@ async def test_the_first_group_stays_and_another_must_be_there(desk: Desk, name:
     assert not await desk.store.remove_group(name)
 
     assert await names(desk) == ["main"]
+
+
+async def test_two_groups_never_differ_only_in_capitals(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A, group="Offers")
+    move: dict[str, Any] = {"settings": {}, "unset": (), "paused": None, "text": None, "clear_text": False}
+
+    for attempt in (
+        desk.watch(f"{A}b", group="offers"),
+        desk.store.edit_pages([page_id], NOW, group="OFFERS", **move),
+        desk.store.edit_group("offerS", NOW, settings={"every": "6h"}, unset=()),
+    ):
+        with pytest.raises(UsageError, match="there is Offers, which differs only in capitals; write Offers"):
+            await attempt
+
+    assert await names(desk) == ["Offers", "main"]
+    assert await desk.store.count_pages(PageFilter()) == 1
+
+
+async def test_groups_of_an_older_version_that_differ_in_capitals_stay(desk: Desk) -> None:
+    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
+        db.executemany("insert into groups (name) values (?)", [("Old",), ("old",)])
+        db.commit()
+
+    await desk.watch(A, group="Old")
+    await desk.watch(f"{A}b", group="old")
+
+    assert sorted([page.group for page in await desk.store.pages(PageFilter())]) == ["Old", "old"]

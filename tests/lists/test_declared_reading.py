@@ -166,3 +166,28 @@ def test_a_file_of_neither_language_is_asked_about() -> None:
 def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
     with pytest.raises(UsageError, match=r"pages\.toml:2: not UTF-8"):
         read_declared(b"[all]\n\xff", name="pages.toml")
+
+
+def test_a_key_that_is_there_twice_in_JSON_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"pages\.json:1: 'every' stands here twice"):
+        read_declared(b'{"all": {"every": "1h", "every": "2h"}}', name="pages.json")
+
+
+def test_the_lines_of_very_many_complaints_are_found_in_one_reading_of_the_file() -> None:
+    # To look for each line from the beginning would take some hours.
+    pages = "".join(f'[[pages]]\nurl = "https://example.org/{number}"\n' for number in range(20_000))
+
+    with pytest.raises(UsageError) as refused:
+        declared(pages + pages)
+
+    lines = str(refused.value).split("\n")
+    assert lines[1] == "pages.toml:40003: https://example.org/1 stands here twice, first in line 3; leave one out"
+    assert lines[-1] == "pages.toml: 19,980 more; nothing of it was taken"
+
+
+def test_a_line_without_an_end_is_not_searched_for_names() -> None:
+    # Of all ways to read this line as a header, one a letter, none takes the whole.
+    text = f"[all]\nevery = 'soon'\n[groups{' ' * 200_000}.news]\nevery = '2h'\n"
+
+    with pytest.raises(UsageError, match=r"pages\.toml:2: every"):
+        declared(text)

@@ -244,3 +244,15 @@ def test_no_room_for_a_copy_of_an_archive_is_said_with_the_place_and_the_mend() 
     assert not isinstance(told.value, UsageError)
     assert str(told.value).startswith(f"export: no room for a copy of the archive in {tempfile.gettempdir()} (File too")
     assert "; free some there, " in str(told.value)
+
+
+@pytest.mark.parametrize("escaped", ["url", "\\u0075rl"])
+def test_a_key_that_is_there_twice_is_named_and_neither_value_is_guessed(escaped: str) -> None:
+    twice = f'{{"url": "{A}", "headers": {{}}, "{escaped}": "{B}"}}'.encode()
+
+    with pytest.raises(UsageError, match="the key 'url' is there twice in one object; leave one of them out"):
+        taken(b'{"watching": {"' + ONE.encode() + b'": ' + twice + b"}}")
+    urls, said = taken(archive({f"{ONE}/watch.json": twice, **GOOD}))
+
+    assert urls == [B]
+    assert said[0].endswith("the key 'url' is there twice in one object; leave one of them out")

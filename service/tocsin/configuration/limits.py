@@ -61,6 +61,8 @@ SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire", "snapshots.total"}
 
 LARGEST_SIZE: Final = 2**40
 
+_CRON_FIELDS: Final = 5
+_LONGEST_CRON: Final = 200
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _CERTIFICATE: Final = re.compile(r"sha256:(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}")
@@ -80,6 +82,9 @@ def check_cron(text: str) -> str | None:
     """Say what is allowed if `text` is no cron expression with a time to come; empty means no schedule by cron."""
     if not text:
         return None
+    # A sixth field counts seconds, and an endless list of minutes is gone through at each check.
+    if len(text) > _LONGEST_CRON or len(text.split()) != _CRON_FIELDS:
+        return f'a cron expression of five fields, at most {_LONGEST_CRON} characters, such as "0 6 * * *"'
     try:
         next(CronSim(text, datetime.now(UTC)))
     except (CronSimError, StopIteration):

@@ -92,7 +92,15 @@ class Awareness:
             None if is_text_wanted else task.body_digest,
             headers=rendered.headers,
             asked_as=shape,
-            wanted=Wanted(policy, task.beside, task.url, rendered.status, shape, rendered.started_at),
+            wanted=Wanted(
+                policy,
+                task.beside,
+                task.url,
+                rendered.status,
+                shape,
+                rendered.started_at,
+                own_ignore="ignore" in (task.settings or ()),
+            ),
         )
         text, is_page = "", evidence_against(assessment, task, policy) is None
         if is_text_wanted and is_page and assessment.readings is None and may_keep(assessment.directives):

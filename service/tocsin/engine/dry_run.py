@@ -110,6 +110,8 @@ def look(
         page.url if page is not None else url,
         _RECEIVED,
         asked_as(policy, page.secrets if page is not None else None),
+        # A person looks at this one page.
+        own_ignore=True,
     )
     beheld = (
         behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=latest)

@@ -79,7 +79,15 @@ def assess_received(task: PageTask, received: Received, policy: PageSettings) ->
         task.body_digest,
         headers=response.headers,
         asked_as=received.asked_as,
-        wanted=Wanted(policy, task.beside, task.url, response.status, received.asked_as, received.started_at),
+        wanted=Wanted(
+            policy,
+            task.beside,
+            task.url,
+            response.status,
+            received.asked_as,
+            received.started_at,
+            own_ignore="ignore" in (task.settings or ()),
+        ),
     )
     if response.status == ACCEPTED and assessment.suspicion is None:
         raise FetchRefused(received.final_url, FailureKind.STATUS, "answered 202", status=ACCEPTED)

@@ -43,6 +43,7 @@ class Wanted(Struct, frozen=True, gc=False):
     status    of the answer
     asked_as  names the settings that shaped the request (`policies.asked_as`): what another one brought is another page
     at        when it was asked for: what was muted long ago is heard again; None: whatever its age
+    own_ignore  `ignore` is a setting of the page itself
     """
 
     policy: PageSettings
@@ -51,6 +52,7 @@ class Wanted(Struct, frozen=True, gc=False):
     status: int
     asked_as: str = ""
     at: Instant | None = None
+    own_ignore: bool = False
 
 
 class Beheld(NamedTuple):
@@ -103,7 +105,7 @@ def behold(
         return UNREAD
     readings = change = None
     if is_read:
-        asked, text = asked_of(wanted.policy), _text_known(wanted)
+        asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
         change = SAME if text and readings.text == text else _compare(wanted, readings)
     # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
@@ -142,9 +144,9 @@ def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, no
         return ""
 
 
-def asked_of(policy: PageSettings) -> Asked:
-    """Give what the user says of where a page's content stands."""
-    return Asked(policy.look_at, policy.ignore)
+def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> Asked:
+    """Give what the user says of where a page's content is."""
+    return Asked(policy.look_at, policy.ignore, own_ignore)
 
 
 def _listed(wanted: Wanted) -> dict[str, str]:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.entries import Entry, Named, Refused
-from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
 from tocsin.lists.reading import open_list
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tocsin.model import JsonObject, NewPage
 
@@ -53,8 +53,10 @@ class Reader:
         *,
         tally: Tally,
         hosts: frozenset[str] | None = None,
+        groups: Iterable[str] = (),
         say: Callable[[str], None],
     ) -> None:
+        self._groups = GroupNames(groups)
         self._name, self._kind, self._group, self.say = name, kind, group, say
         self._hosts, self._tally = hosts, tally
         self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
@@ -88,7 +90,7 @@ class Reader:
 
     def _page(self, entry: Entry) -> NewPage | None:
         try:
-            group = check_group(entry.group) if entry.group else self._group
+            group = self._groups.take(check_group(entry.group)) if entry.group else self._group
             text, settings = check_words(entry.text), self._settings(entry)
             found = watch_url(entry.url)
         except UsageError as exc:

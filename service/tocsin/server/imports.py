@@ -67,15 +67,16 @@ async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
         try:
             tally = Tally()
             taken = not listed.dry_run
+            groups = [name for name, _ in (await parts.store.overrides())[1].values()]
             if listed.strict or listed.dry_run:
-                looked = Reader(listed.name, listed.kind, group, tally=tally, say=say)
+                looked = Reader(listed.name, listed.kind, group, tally=tally, groups=groups, say=say)
                 tally.added = await asyncio.to_thread(_count, looked, listed.file)
                 taken = taken and not tally.refused
             if taken:
                 listed.file.seek(0)
                 lines.clear()
                 tally = Tally()
-                reader = Reader(listed.name, listed.kind, group, tally=tally, say=say)
+                reader = Reader(listed.name, listed.kind, group, tally=tally, groups=groups, say=say)
                 try:
                     await _take(parts, reader.pages(listed.file), tally, progress)
                 finally:

@@ -109,6 +109,16 @@ def test_a_selector_that_matches_nothing_or_is_none_is_a_problem() -> None:
     assert "selector" in read_signals(whole, (), {}, Asked("p["), URL).problems[0]
 
 
+def test_what_many_pages_ignore_need_not_be_on_each_of_them() -> None:
+    whole = parse_whole(b"<p>A bridge.", "text/html")
+    assert whole is not None
+
+    assert read_signals(whole, (), {}, Asked("", "b", own_ignore=False), URL).problems == ()
+    assert "ignore = 'b' matches nothing" in read_signals(whole, (), {}, Asked("", "b"), URL).problems[0]
+    assert "matches nothing" in read_signals(whole, (), {}, Asked("b", own_ignore=False), URL).problems[0]
+    assert "selector" in read_signals(whole, (), {}, Asked("", "p[", own_ignore=False), URL).problems[0]
+
+
 def test_a_script_that_is_no_json_is_a_problem() -> None:
     whole = parse_whole(b"<script type=application/ld+json>{'dateModified': 1}</script>", "text/html")
     assert whole is not None

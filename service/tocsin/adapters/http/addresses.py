@@ -91,6 +91,12 @@ class AddressPolicy:
             self._judged[address] = self._judge(address)
         return self._judged[address]
 
+    def refusal(self, what: str, address: str | Address) -> str:
+        """Say what is refused, and the mend: the very line that allows the network of this address, too."""
+        networks = [*map(str, self._allowed), str(_network_of(ip_address(address)))]
+        line = ", ".join(f'"{network}"' for network in networks)
+        return f"{what}; if it is yours, write this line below [network]: allow = [{line}]"
+
     def _judge(self, address: str | Address) -> str | None:
         try:
             judged = ip_address(address)
@@ -102,6 +108,18 @@ class AddressPolicy:
         if any(judged in network for network in self._allowed if network.version == judged.version):
             return None
         return _why_v4(judged) if isinstance(judged, IPv4Address) else _why_v6(judged)
+
+
+def _network_of(address: Address) -> Network:
+    """Find the network that is refused as a whole, or the address alone where none is."""
+    if isinstance(address, IPv6Address):
+        mapped = address.ipv4_mapped
+        if mapped is None:
+            bare = IPv6Address(int(address))  # without the interface, which no network has
+            found = next((network for network, _ in _REFUSED_V6 if bare in network), None)
+            return found or IPv6Network(bare)
+        address = mapped
+    return next((network for network, _ in _REFUSED_V4 if address in network), None) or IPv4Network(address)
 
 
 def _why_v4(address: IPv4Address) -> str | None:

@@ -109,11 +109,6 @@ class NameCache:
             self._kept.popitem(last=False)
 
 
-def refusal(what: str) -> str:
-    """Say what is refused, and the mend."""
-    return f"{what}; to watch it, add its network to network.allow"
-
-
 def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
     """The addresses of an answer, each once, in its order: the first ones of each family."""
     found = (node.addr[0] for node in answer.nodes)

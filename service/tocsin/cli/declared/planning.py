@@ -20,10 +20,11 @@ from tocsin.configuration.secrets import read_secret
 from tocsin.errors import UsageError
 from tocsin.lists.declared import Change, Declared, compare_group, compare_page, read_declared, to_new
 from tocsin.lists.declared.tree import FORMATS, LARGEST_BYTES
+from tocsin.lists.pages import GroupNames
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
     from typing import TypeVar
 
     from tocsin.model import NewPage, PageRow
@@ -95,6 +96,7 @@ async def survey(store: Store, declared: Declared) -> Plan:
     """Compare a file with what is stored."""
     plan = Plan()
     for_all, groups = await store.overrides()
+    _demand_names(declared, [name for name, _ in groups.values()])
     _add_settings(plan, declared, for_all, dict(groups.values()))
     known: set[str] = set()
     total = await store.count_pages(PageFilter()) if declared.prune else len(declared.pages)
@@ -108,6 +110,13 @@ async def survey(store: Store, declared: Declared) -> Plan:
             advance(len(pages))
     _add_new(plan, declared, known)
     return plan
+
+
+def _demand_names(declared: Declared, there: Iterable[str]) -> None:
+    """Refuse groups whose names differ only in capitals from those that there are; raises UsageError."""
+    names = GroupNames(there)
+    for name in dict.fromkeys([*declared.groups, *(page.new.group for page in declared.pages.values())]):
+        names.take(name)
 
 
 async def _pages_of(store: Store, declared: Declared) -> AsyncIterator[list[PageRow]]:

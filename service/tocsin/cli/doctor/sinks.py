@@ -41,8 +41,8 @@ async def examine_sink(name: str, sink: SinkSettings, network: NetworkSettings) 
         return [*findings, Finding(f"Sink {name} cannot be reached at {where}: {reason}", mend)]
     if refused is None:
         return findings
-    mend = f'Add its network to network.allow, such as "{refused}", if it is yours.'
-    return [*findings, Finding(f"Sink {name} at {where} is not dialled: {refused} {policy.refuses(refused)}", mend)]
+    what, _, mend = policy.refusal(f"{refused} {policy.refuses(refused)}", refused).partition("; ")
+    return [*findings, Finding(f"Sink {name} at {where} is not dialled: {what}", f"{mend[:1].upper()}{mend[1:]}")]
 
 
 def _opened(name: str, sink: SinkSettings, network: NetworkSettings) -> list[Finding]:

@@ -36,24 +36,31 @@ _NOT_FIRST: Final = frozenset({CheckOutcome.SKIPPED, CheckOutcome.UNCHANGED, Che
 def add(
     ctx: click.Context, urls: tuple[str, ...], group: str, text: str | None, settings: JsonObject, *, no_check: bool
 ) -> int:
-    """Watch these pages, check them at once, and show what they declare."""
+    """Watch these pages, check them at once, and show what they declare.
+
+    A page that is watched already stays as it is; it is checked where it could not be received so far.
+    """
     group, text = check_group(group), check_words(text)
     watched = list({found.url: found for found in map(watch_url, urls)}.values())
     pages = [new_page(found, group=group, text=text, settings=settings) for found in watched]
-    ids, request = with_store(ctx, lambda store: _add(store, pages, is_checked=not no_check), create=True)
+    ids, missing, request = with_store(ctx, lambda store: _add(store, pages, is_checked=not no_check), create=True)
     added = [page_id for page_id in ids if page_id is not None]
     for found, page_id in zip(watched, ids, strict=True):
         if page_id is None:
-            output.note(f"{found.url}: watched already; nothing was changed (see: tocsin watch set)")
+            tried = "; it was not received yet, and is tried again" if found.url in missing and not no_check else ""
+            output.note(f"{found.url}: watched already; nothing was changed (see: tocsin watch set){tried}")
     reports: dict[str, CheckReport] = {}
     status = output.DONE
-    if added and not no_check:
-        status = check_pages(
-            configuration(ctx).settings,
-            added,
-            request_id=request,
-            on_report=lambda report: reports.update({report.url: report}),
-        )
+    # What was added is in the request that it was added with; the others need one of their own.
+    for some, request_id in ((added, request), (list(missing.values()), None)):
+        if some and not no_check:
+            checked = check_pages(
+                configuration(ctx).settings,
+                some,
+                request_id=request_id,
+                on_report=lambda report: reports.update({report.url: report}),
+            )
+            status = max(status, checked)
     early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]
     if early:
         with_store(ctx, lambda store: _look_up(store, early, reports))
@@ -62,9 +69,17 @@ def add(
     return status
 
 
-async def _add(store: Store, pages: Sequence[NewPage], *, is_checked: bool) -> tuple[list[int | None], int | None]:
+async def _add(
+    store: Store, pages: Sequence[NewPage], *, is_checked: bool
+) -> tuple[list[int | None], dict[str, int], int | None]:
+    """Add pages, to be checked by a request of ours.
+
+    Returns their ids; the ids of pages that are watched already and were never received, by URL; and the request.
+    """
     request = await store.open_request(now()) if is_checked else None
-    return await store.add_pages(pages, now(), request=request), request
+    ids = await store.add_pages(pages, now(), request=request)
+    known = [await store.page(page.url) for page, page_id in zip(pages, ids, strict=True) if page_id is None]
+    return ids, {row.url: row.id for row in known if row is not None and row.fields is None}, request
 
 
 async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:
@@ -89,9 +104,8 @@ def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
     record: dict[str, Any] = {"url": url, "added": page_id is not None, "check": to_record(report) if report else None}
 
     def human() -> None:
-        if page_id is None:
-            return
-        output.say(f"{'added':<12} {url}", style="green")
+        if page_id is not None:
+            output.say(f"{'added':<12} {url}", style="green")
         if report is not None:
             print_report(report)
             print_declared(report)

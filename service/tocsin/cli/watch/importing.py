@@ -11,12 +11,12 @@ import msgspec
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.sources import opened_source
 from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.cli.watch.remote import Errand, fetch_lists, is_robots_txt, is_url
-from tocsin.errors import UsageError
+from tocsin.errors import StoreOutdated, UsageError
 from tocsin.lists import FORMATS
 from tocsin.lists.pages import check_group
 from tocsin.lists.taking import Reader, Tally
@@ -76,16 +76,28 @@ def import_(
         raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
     with opened_source(source, again=strict) as stream:
         tally = Tally()
-        reader = Reader(source, kind, group, tally=tally, say=output.note)
+        groups = _groups(ctx)
+        reader = Reader(source, kind, group, tally=tally, groups=groups, say=output.note)
         if strict or dry_run:
             tally.added = sum(1 for _ in reader.pages(stream))
             if dry_run or tally.refused:
                 return _tell_file(source, tally, reader, taken=False)
             stream.seek(0)
             tally = Tally()
-            reader = Reader(source, kind, group, tally=tally, say=lambda _: None)
+            reader = Reader(source, kind, group, tally=tally, groups=groups, say=lambda _: None)
         with_store(ctx, lambda store: _import(store, reader.pages(stream), tally), create=True)
     return _tell_file(source, tally, reader, taken=True)
+
+
+def _groups(ctx: click.Context) -> list[str]:
+    """Name the groups that there are; none where there is no store yet, or one that is brought up to date first."""
+    if not is_store_there(configuration(ctx).settings):
+        return []
+    try:
+        _, groups = with_store(ctx, lambda store: store.overrides())
+    except StoreOutdated:
+        return []
+    return [name for name, _ in groups.values()]
 
 
 def _import_url(ctx: click.Context, errand: Errand, *, strict: bool) -> int:

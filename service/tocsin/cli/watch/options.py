@@ -70,12 +70,18 @@ def _pairs(key: str, texts: tuple[str, ...], separator: str) -> JsonObject:
     if not texts:
         return {}
     option = "--header" if separator == ":" else "--cookie"
-    pairs = {}
+    pairs: dict[str, str] = {}
+    given: set[str] = set()
     for text in texts:
         name, found, value = text.partition(separator)
         if not found:
             raise UsageError(f"{option}: {text!r}: write NAME{separator}VALUE")
-        pairs[name.strip()] = value.strip()
+        name = name.strip()
+        # Names of headers are the same in capitals.
+        if (name.lower() if separator == ":" else name) in given:
+            raise UsageError(f"{option}: {name} is given twice; leave one of them out")
+        given.add(name.lower() if separator == ":" else name)
+        pairs[name] = value.strip()
     table = ", ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in pairs.items())
     return parse_page_settings({key: f"{{{table}}}"}, source=option)
 

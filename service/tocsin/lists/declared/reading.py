@@ -12,7 +12,7 @@ from msgspec import Struct
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.declared.tree import Tree, is_list, read_tree
-from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
 from tocsin.settings import PageSettings
 from tocsin.spec.html.urls import watch_url
 
@@ -86,6 +86,7 @@ class _Reader:
     def __init__(self, tree: Tree, read_secret: ReadSecret | None) -> None:
         self._tree, self._read_secret = tree, read_secret
         self._judged: dict[str, JsonObject] = {}
+        self._names = GroupNames([MAIN])
         self.complaints: list[str] = []
 
     def read(self) -> Declared:
@@ -110,7 +111,8 @@ class _Reader:
             return groups
         for name, settings in given.items():
             try:
-                groups[check_group(name)] = self._settings({} if settings is None else settings, ("groups", name))
+                own = {} if settings is None else settings
+                groups[self._names.take(check_group(name))] = self._settings(own, ("groups", name))
             except UsageError as exc:
                 self._complain(("groups", name), str(exc))
         return groups
@@ -149,7 +151,7 @@ class _Reader:
         found = watch_url(url)
         if found.credentials is not None:
             raise UsageError(f"{found.given}: credentials in the URL; write them as auth, or auth_file")
-        name = check_group(group) if group else MAIN
+        name = self._names.take(check_group(group)) if group else MAIN
         settings = self._settings({key: entry[key] for key in entry if key not in PAGE_KEYS}, path, also=PAGE_KEYS)
         paused = self._truth(entry.get("paused"), (*path, "paused"))
         return DeclaredPage(new_page(found, group=name, text=check_words(text), settings=settings), paused)
@@ -199,7 +201,8 @@ class _Reader:
     def _demand_known(self, given: Mapping[str, Any], known: tuple[str, ...], path: tuple[str | int, ...]) -> bool:
         unknown = [key for key in given if key not in known]
         for key in unknown:
-            close = get_close_matches(str(key).lower(), known, n=1, cutoff=0.5)
+            # Comparing takes longer than all else, and of more complaints than are shown only the number is.
+            close = [] if self._is_full else get_close_matches(str(key).lower(), known, n=1, cutoff=0.5)
             mend = f"the nearest known key is {close[0]}" if close else f"known here are {', '.join(known)}"
             self._complain((*path, key), f"{_shown(key)}: unknown key; {mend}")
         return not unknown
@@ -218,8 +221,12 @@ class _Reader:
             return None
         return text in _YES
 
+    @property
+    def _is_full(self) -> bool:
+        return len(self.complaints) >= _MOST_COMPLAINTS
+
     def _complain(self, path: tuple[str | int, ...], what: str) -> None:
-        place = self._tree.place(*path) if len(self.complaints) < _MOST_COMPLAINTS else self._tree.name
+        place = self._tree.place(*path) if not self._is_full else self._tree.name
         self.complaints.append(f"{place}: {what}")
 
 

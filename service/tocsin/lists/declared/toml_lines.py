@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,23 +16,30 @@ _PART: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
 _FENCES: Final = ('"""', "'''")
 
 
-def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Find the line of a path such as ("pages", 3, "every"); of the nearest thing above it where it is not found.
+_LONGEST_LINE: Final = 10_000
+"""A longer line is no header or key that a person has to find; on endless ones the patterns above would take long."""
 
-    Numbers count the tables of that name from 0. Tables within a line are found by the line that they begin in.
-    """
-    best, matched = 1, 0
-    for line, here in _places(text):
-        same = 0
-        for ours, theirs in zip(path, here, strict=False):
-            if ours != theirs:
-                break
-            same += 1
-        if same > matched:
-            best, matched = line, same
-            if matched == len(path):
-                break
-    return best
+TomlPath: TypeAlias = "tuple[str | int, ...]"
+
+
+class TomlLines:
+    """Finds lines of one text; it is read once, however many are asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._first: dict[TomlPath, int] = {}
+        for line, here in _places(text):
+            for length in range(len(here), 0, -1):
+                if here[:length] in self._first:
+                    break  # and so are all shorter ones
+                self._first[here[:length]] = line
+
+    def line_of(self, path: Sequence[str | int]) -> int:
+        """Find the line of a path such as ("pages", 3, "every"); of the nearest thing above it where it is not found.
+
+        Numbers count the tables of that name from 0. Tables within a line are found by the line that they begin in.
+        """
+        found = (self._first.get(tuple(path[:length])) for length in range(len(path), 0, -1))
+        return next((line for line in found if line is not None), 1)
 
 
 def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
@@ -43,6 +50,9 @@ def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if fence is not None:
             fence = None if line.count(fence) % 2 else fence
+            continue
+        if len(line) > _LONGEST_LINE:
+            fence = next((mark for mark in _FENCES if line.count(mark) % 2), None)
             continue
         header = _HEADER.match(line)
         if header is not None and header[1] == "[[":

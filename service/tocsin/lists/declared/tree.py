@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
 from tocsin.errors import UsageError
-from tocsin.lists.declared.toml_lines import line_of
+from tocsin.lists.declared.toml_lines import TomlLines
 from tocsin.lists.declared.yaml_tree import Mapping, Sequence, parse_yaml
 
 if TYPE_CHECKING:
@@ -20,16 +19,19 @@ FORMATS: Final = ("toml", "yaml")
 _BY_SUFFIX: Final = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "yaml"}
 
 
-class Tree(Struct, frozen=True):
-    """What stands in a file.
+class Tree:
+    """What a file holds.
 
-    value  of TOML with its types; of YAML texts, or None where nothing stands
+    value  of TOML with its types; of YAML texts, or None where a value is empty
     text   the whole, to find lines in
     """
 
-    name: str
-    value: Any
-    text: str
+    def __init__(self, name: str, value: Any, text: str) -> None:
+        self.name, self.value, self._text = name, value, text
+
+    @cached_property
+    def _toml_lines(self) -> TomlLines:
+        return TomlLines(self._text)
 
     def place(self, *path: str | int) -> str:
         """Say where something stands, as `file:line`."""
@@ -38,7 +40,7 @@ class Tree(Struct, frozen=True):
     def line(self, path: Path[str | int]) -> int:
         """Find the line of something, or of the nearest thing above it."""
         if not isinstance(self.value, Mapping):
-            return line_of(self.text, path)
+            return self._toml_lines.line_of(path)
         here: Any = self.value
         line = 1
         for part in path:

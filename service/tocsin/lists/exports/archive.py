@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Final
 from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.entries import Refused
 from tocsin.lists.exports.changedetection import Watches, read_application
+from tocsin.lists.exports.values import repeated_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,8 @@ class _Archive:
             body = self._content(info, LARGEST_LIST if key in {_LEGACY, _APPLICATION} else LARGEST_MEMBER)
             if isinstance(body, str):
                 yield Refused(number, f"{key}: {body}")
+            elif (twice := repeated_key(body)) is not None:
+                yield Refused(number, f"{key}: the key {twice!a} is there twice in one object; leave one of them out")
             elif key == _LEGACY and not is_split:
                 yield from watches.from_list(body, name=key)
             elif key in {_APPLICATION, _LEGACY}:

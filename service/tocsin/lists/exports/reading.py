@@ -11,7 +11,7 @@ from tocsin.lists.entries import CHANGEDETECTION, DISTILL
 from tocsin.lists.exports.archive import LARGEST_LIST
 from tocsin.lists.exports.changedetection import Watches, read_application
 from tocsin.lists.exports.distill import read_monitors
-from tocsin.lists.exports.values import decode
+from tocsin.lists.exports.values import decode, repeated_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +27,7 @@ def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[
     expected  one of CHANGEDETECTION and DISTILL, or None: recognised by its keys
     Returns whose it is, and the items. Raises UsageError for what is none.
     """
-    body = stream.read(LARGEST_LIST + 1)
-    if len(body) > LARGEST_LIST:
-        raise UsageError(f"{name}: larger than {LARGEST_LIST // 2**20} MiB; export the list of URLs instead")
-    tree = decode(body, dict[str, msgspec.Raw])
-    if tree is None:
-        raise UsageError(f"{name}: not JSON, or cut off; get the file again ({_KNOWN})")
+    body, tree = _read_object(stream, name)
     if "data" in tree and expected != CHANGEDETECTION:
         return DISTILL, read_monitors(bytes(tree["data"]))
     if expected == DISTILL:
@@ -49,6 +44,19 @@ def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[
     if "pages" in tree:
         raise UsageError(f"{name}: a declared list; look at it with: tocsin plan FILE, then: tocsin apply FILE")
     raise UsageError(f"{name}: JSON that lists no pages; {_KNOWN}")
+
+
+def _read_object(stream: IO[bytes], name: str) -> tuple[bytes, dict[str, msgspec.Raw]]:
+    """Read a file that is one object; returns it whole, and by its keys."""
+    body = stream.read(LARGEST_LIST + 1)
+    if len(body) > LARGEST_LIST:
+        raise UsageError(f"{name}: larger than {LARGEST_LIST // 2**20} MiB; export the list of URLs instead")
+    tree = decode(body, dict[str, msgspec.Raw])
+    if tree is None:
+        raise UsageError(f"{name}: not JSON, or cut off; get the file again ({_KNOWN})")
+    if (key := repeated_key(body)) is not None:
+        raise UsageError(f"{name}: the key {key!a} is there twice in one object; leave one of them out")
+    return body, tree
 
 
 def _closed(watches: Watches, items: Iterator[Item]) -> Iterator[Item]:

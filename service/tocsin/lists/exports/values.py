@@ -15,6 +15,7 @@ from tocsin.configuration.limits import check_line, check_page_header, check_sel
 T = TypeVar("T")
 
 _LONGEST_TEXT: Final = 253
+_SHOWN_KEY: Final = 80
 _LONGEST_SETTING: Final = 4096
 _LONGEST_S: Final = 3650 * 86_400
 _NOT_CSS: Final = ("/", "xpath:", "xpath1:", "json:", "jq:", "jqraw:", "(")
@@ -26,6 +27,33 @@ def decode(body: bytes, kind: type[T]) -> T | None:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None
+
+
+class _Repeated(Exception):
+    """A key that an object has twice."""
+
+
+def repeated_key(body: bytes) -> str | None:
+    """Name a key that one object of this JSON has twice: which of its values is meant, only its author can say.
+
+    None where there is none, also in what is no JSON at all.
+    """
+    try:
+        json.loads(body, object_pairs_hook=_refuse_repeated)
+    except _Repeated as exc:
+        return str(exc)
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    """Look at one object, and keep nothing of it: the tree of a large export would fill the memory."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _Repeated(key[:_SHOWN_KEY])
+        seen.add(key)
 
 
 def words(value: Any) -> str | None:

@@ -30,13 +30,16 @@ def read_content(whole: Whole, look_at: str, ignore: str) -> Content:
     return read_page_content(whole, look_at, ignore)
 
 
-def find_content_problems(whole: Whole, look_at: str, ignore: str) -> tuple[str, ...]:
-    """Say in words which selectors match nothing on the page."""
-    asked = (("look_at", look_at), ("ignore", ignore))
+def find_content_problems(whole: Whole, look_at: str, ignore: str, *, own_ignore: bool = True) -> tuple[str, ...]:
+    """Say in words which selectors match nothing on the page, where they should: see `Asked`.
+
+    Raises ValueError where one is no selector.
+    """
+    asked = (("look_at", look_at, True), ("ignore", ignore, own_ignore))
     return tuple(
         f"{name} = {selector!r} matches nothing on this page"
-        for name, selector in asked
-        if selector and not whole.select(selector)
+        for name, selector, is_expected in asked
+        if selector and not whole.select(selector) and is_expected
     )
 
 

@@ -26,12 +26,15 @@ _READERS: Final = f"{READ_AS}.{content.READ_AS}"
 class Asked(Struct, frozen=True):
     """What the user says of where to look, as CSS selectors; "" for all, and for nothing.
 
-    look_at  the content is what these elements hold
-    ignore   but for these
+    look_at     the content is what these elements hold
+    ignore      but for these
+    own_ignore  `ignore` was written for this page alone, so it should match; what many pages inherit need not match on
+                each of them
     """
 
     look_at: str = ""
     ignore: str = ""
+    own_ignore: bool = True
 
 
 def read_as(asked: Asked) -> str:
@@ -79,7 +82,7 @@ def _content_of(whole: Whole, asked: Asked) -> tuple[Content | None, tuple[str, 
     problems: tuple[str, ...] = ()
     if asked.look_at or asked.ignore:
         try:
-            problems = content.find_content_problems(whole, asked.look_at, asked.ignore)
+            problems = content.find_content_problems(whole, asked.look_at, asked.ignore, own_ignore=asked.own_ignore)
         except ValueError as exc:
             return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
     return content.read_content(whole, asked.look_at, asked.ignore), problems

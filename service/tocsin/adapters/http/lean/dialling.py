@@ -12,7 +12,7 @@ import aiohappyeyeballs
 from tocsin.adapters.http.deadlines import Phase
 from tocsin.adapters.http.lean.connection import Connection
 from tocsin.adapters.http.lean.sealed import Sealed, SessionKey
-from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved, refusal
+from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
 from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import shortage_of
@@ -149,7 +149,7 @@ class Dialler:
         if not dialled:
             address, why = next(iter(refusals.items()))
             named = f"{address} {why}" if origin.is_address else f"{origin.host} is {address}, which {why}"
-            raise AddressRefused(refusal(named))
+            raise AddressRefused(self._policy.refusal(named, address))
         return dialled
 
     def _judge(self, target: AddrInfoType) -> None:
@@ -157,7 +157,7 @@ class Dialler:
         address = str(target[4][0])
         why = self._policy.refuses(address)
         if why is not None:
-            raise AddressRefused(refusal(f"{address} {why}"))
+            raise AddressRefused(self._policy.refusal(f"{address} {why}", address))
 
     def _open(self, target: AddrInfoType) -> socket.socket:
         """Open the socket of a connection."""

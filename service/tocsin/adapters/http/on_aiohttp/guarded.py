@@ -10,7 +10,7 @@ import aiohttp
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.on_aiohttp.handler import HandledConnector
 from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
-from tocsin.adapters.http.resolver import AddressRefused, NameCache, refusal
+from tocsin.adapters.http.resolver import AddressRefused, NameCache
 from tocsin.adapters.http.tls import TlsContexts
 
 if TYPE_CHECKING:
@@ -79,5 +79,5 @@ class GuardedSessions:
         family, kind, protocol, _, address = target
         why = self._policy.refuses(str(address[0]))
         if why is not None:
-            raise AddressRefused(refusal(f"{address[0]} {why}"))
+            raise AddressRefused(self._policy.refusal(f"{address[0]} {why}", str(address[0])))
         return socket.socket(family, kind, protocol)

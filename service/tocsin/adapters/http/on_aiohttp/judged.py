@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tocsin.adapters.http.deadlines import CURRENT, Phase
-from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved, refusal
+from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.addresses import AddressPolicy
@@ -36,7 +36,7 @@ class JudgedResolver(AbstractResolver):
         dialled = [address for address, why in refusals.items() if why is None]
         if not dialled:
             address, why = next(iter(refusals.items()))
-            raise AddressRefused(refusal(f"{host} is {address}, which {why}"))
+            raise AddressRefused(self._policy.refusal(f"{host} is {address}, which {why}", address))
         if watch is not None:
             watch.enter(Phase.CONNECT)
         return [_result(host, address, port) for address in dialled]

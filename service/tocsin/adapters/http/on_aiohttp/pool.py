@@ -13,7 +13,7 @@ from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.on_aiohttp.exact import ExactRequest
 from tocsin.adapters.http.on_aiohttp.handler import ConnectionHandler, HandledConnector
 from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
-from tocsin.adapters.http.resolver import AddressRefused, refusal
+from tocsin.adapters.http.resolver import AddressRefused
 
 if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType
@@ -92,7 +92,7 @@ class ConnectionPool:
         family, kind, protocol, _, address = target
         why = self._policy.refuses(str(address[0]))
         if why is not None:
-            raise AddressRefused(refusal(f"{address[0]} {why}"))
+            raise AddressRefused(self._policy.refusal(f"{address[0]} {why}", str(address[0])))
         opened = socket.socket(family, kind, protocol)
         watch = CURRENT.get()
         watch.dial(opened)

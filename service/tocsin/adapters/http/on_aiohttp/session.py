@@ -15,7 +15,6 @@ from tocsin.adapters.http.on_aiohttp.errors import translated
 from tocsin.adapters.http.on_aiohttp.pool import ConnectionPool
 from tocsin.adapters.http.on_aiohttp.receiving import receive_body
 from tocsin.adapters.http.pools import PoolPair
-from tocsin.adapters.http.resolver import refusal
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
 from tocsin.ports import HopRequest, HopResponse
@@ -122,7 +121,8 @@ class AiohttpSession:
         host = URL(request.url, encoded=True).host or ""
         why = self._policy.refuses(host)
         if why is not None and why != "is not an address":
-            raise FetchRefused(request.url, FailureKind.BLOCKED_ADDRESS, refusal(f"{host} {why}"))
+            refusal = self._policy.refusal(f"{host} {why}", host)
+            raise FetchRefused(request.url, FailureKind.BLOCKED_ADDRESS, refusal)
 
 
 def _texts(headers: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.role import ids, touch_hosts
 from tocsin.adapters.stores.sqlite.schedule import spread_at, window_us
 from tocsin.adapters.stores.sqlite.word_index import change_words, keep_words, pages_named
+from tocsin.lists.pages import GroupNames
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,13 +61,20 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
         )
     hosts = {row["host"]: row for row in rows}
     db.executemany(SQL["insert_host"], hosts.values())
-    db.executemany(SQL["insert_group"], [{"name": name} for name in {row["group"] for row in rows}])
+    make_groups(db, [row["group"] for row in rows])
     db.executemany(SQL["insert_page"], rows)
     keep_words(db, last)
     count_pages(db, [row["group"] for row in rows])
     if rows:
         touch_hosts(db, [row[0] for row in db.execute(SQL["hosts_named"], {"names": ids(hosts)})])
     return added
+
+
+def make_groups(db: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Make the groups that are not there yet; raises UsageError for a name that differs only in capitals."""
+    wanted = list(dict.fromkeys(names))
+    there = GroupNames(row[0] for row in db.execute(SQL["group_names"]))
+    db.executemany(SQL["insert_group"], [{"name": there.take(name)} for name in wanted])
 
 
 def groups_of(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import read_settings, to_json, to_json_or_null
 from tocsin.adapters.stores.sqlite.packing import PACED
-from tocsin.adapters.stores.sqlite.pages import SQL, count_pages, groups_of
+from tocsin.adapters.stores.sqlite.pages import SQL, count_pages, groups_of, make_groups
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.requests import give_up
 from tocsin.adapters.stores.sqlite.results import OFF
@@ -79,7 +79,7 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
     """Carry out an edit for these pages; returns how many there are."""
     place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
     if edit.group is not None:
-        db.execute(SQL["insert_group"], {"name": edit.group})
+        make_groups(db, [edit.group])
         count_pages(db, groups_of(db, page_ids), sign=-1)
         db.execute(SQL["set_group"], place)
         count_pages(db, groups_of(db, page_ids))
@@ -119,7 +119,7 @@ def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
         (before,) = db.execute(SQL["settings_of_all"]).fetchone()
         db.execute(SQL["set_all_settings"], {"settings": to_json(edit.merged(before))})
     else:
-        db.execute(SQL["insert_group"], {"name": name})
+        make_groups(db, [name])
         (before,) = db.execute(SQL["settings_of_group"], {"name": name}).fetchone()
         db.execute(SQL["set_group_settings"], {"name": name, "settings": to_json(edit.merged(before))})
     # Every page is judged by it from now on; no host is due at another time for that alone.

@@ -7,6 +7,9 @@ select p.url from json_each(:urls) u cross join pages p on p.key = url_key(u.val
 insert into hosts (name, shard) values (:host, :shard)
 on conflict (name) do update set empty = 0 where empty = 1;
 
+-- name: group_names
+select name from groups;
+
 -- name: insert_group
 insert into groups (name) values (:name) on conflict do nothing;
 
