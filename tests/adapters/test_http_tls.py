@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import socket
 import ssl
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.tls import accepted_of, fingerprint_of
+from tocsin.adapters.http.tls import accepted_of, fingerprint_of, why_untrusted
+from tocsin.cli.doctor.room import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import HostRule, HostSettings
 
 if TYPE_CHECKING:
     import asyncio
+    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("transport")
 SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
@@ -149,3 +152,34 @@ def test_fingerprints_are_read_as_tools_print_them() -> None:
     hosts = HostSettings(rules={"Host.Example": HostRule(certificate=f"sha256:{printed}"), "*.b.example": HostRule()})
 
     assert accepted_of(hosts) == {"host.example": SHOWN}
+
+
+@pytest.fixture
+def no_authorities(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine on which no certificates of authorities are installed."""
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+
+
+@pytest.mark.usefixtures("no_authorities")
+async def test_where_no_authorities_are_installed_that_is_said_with_the_mend() -> None:
+    async with Origin(tls=server_tls()) as origin, fetcher() as client:
+        with pytest.raises(FetchFailed, match="this machine has no certificates of authorities: install") as caught:
+            await client.get(request(origin.url("/")))
+
+    assert caught.value.kind == FailureKind.TLS
+
+
+@pytest.mark.usefixtures("no_authorities")
+def test_the_doctor_says_that_no_authorities_are_installed() -> None:
+    (finding,) = examine_authorities()
+
+    assert "no certificates of authorities" in finding.what
+    assert "ca-certificates" in finding.mend
+
+
+@pytest.mark.parametrize(("code", "said"), [(9, "certificate is not yet valid"), (10, "certificate has expired")])
+def test_where_a_certificate_is_not_valid_now_our_clock_is_shown(code: int, said: str) -> None:
+    why = why_untrusted(said, code, datetime(2001, 2, 3, 4, 5, tzinfo=UTC), has_authorities=True)
+
+    assert why == f"{said} by the clock of this machine, which shows 2001-02-03 04:05 UTC"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.http.wording import one_line
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "sha256:"
 _SHOWN: Final = 120
+_NOT_NOW: Final = frozenset({9, 10})
+"""Source: OpenSSL, X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED."""
 
 
 class Untrusted(ssl.SSLCertVerificationError):
@@ -46,7 +49,9 @@ class WatchedTls(ssl.SSLObject):
         try:
             super().do_handshake()
         except ssl.SSLCertVerificationError as exc:
-            raise _untrusted(self, exc.verify_message) from exc
+            has_roots = has_authorities(self.context)
+            why = why_untrusted(exc.verify_message, exc.verify_code, datetime.now(UTC), has_authorities=has_roots)
+            raise _untrusted(self, why) from exc
 
 
 def _only(fingerprint: str) -> type[WatchedTls]:
@@ -116,6 +121,31 @@ def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLC
     context.set_alpn_protocols(("http/1.1",))
     context.sslobject_class = connection
     return context
+
+
+def has_authorities(context: ssl.SSLContext) -> bool:
+    """Say whether there is any authority to vouch for certificates: loaded, or in the system's folder."""
+    if context.cert_store_stats()["x509_ca"]:
+        return True
+    folder = ssl.get_default_verify_paths().capath
+    # Of a folder, each authority is loaded when it is looked for.
+    return bool(folder) and next(Path(folder).glob("*.0"), None) is not None
+
+
+NO_AUTHORITIES: Final = "this machine has no certificates of authorities"
+AUTHORITIES_MEND: Final = "install ca-certificates, or name their file in SSL_CERT_FILE"
+
+
+def why_untrusted(said: str, code: int, now: datetime, *, has_authorities: bool) -> str:
+    """Say why a certificate is not trusted, and where the fault may be ours: without authorities, or by our clock.
+
+    said, code  what OpenSSL found
+    """
+    if code in _NOT_NOW:
+        return f"{said} by the clock of this machine, which shows {now:%Y-%m-%d %H:%M} UTC"
+    if not has_authorities:
+        return f"{said}; {NO_AUTHORITIES}: {AUTHORITIES_MEND}"
+    return said
 
 
 def _untrusted(connection: ssl.SSLObject, why: str) -> Untrusted:

@@ -17,7 +17,7 @@ from tocsin.cli.doctor.finding import Finding
 from tocsin.cli.doctor.own_address import examine_http
 from tocsin.cli.doctor.page_settings import find_refused
 from tocsin.cli.doctor.permissions import examine_files
-from tocsin.cli.doctor.room import examine_backup, examine_clock, examine_room
+from tocsin.cli.doctor.room import examine_authorities, examine_backup, examine_clock, examine_room
 from tocsin.cli.doctor.sinks import examine_sink
 from tocsin.cli.session import is_store_there, store_path
 from tocsin.cli.sink.refusals import find_refusals
@@ -57,7 +57,7 @@ def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examinat
 
 
 async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
-    found = Examination([*_of_configuration(loaded), *examine_clock(now)], {}, {})
+    found = Examination([*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {})
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     found.findings += examine_files(loaded, store_path(loaded.settings))
     found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)

@@ -1,11 +1,13 @@
-"""Room and time: free disk space beside the store's size, copies that are kept, and whether the clock can be right."""
+"""Room, time and trust: free disk space, copies that are kept, whether the clock can be right, and authorities."""
 
 from __future__ import annotations
 
 import shutil
+import ssl
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_authorities
 from tocsin.adapters.stores import kept_copies, last_backup
 from tocsin.cli.asking import count
 from tocsin.cli.doctor.finding import Finding
@@ -62,6 +64,13 @@ def examine_backup(url: str, now: Instant) -> Iterator[Finding]:
     days = (now - at) // _DAY_US
     what = f"The last backup of this store is of {show_time(at)}: {file}"
     yield Finding(f"{what}.", how if days >= _STALE_DAYS else "", is_wrong=days >= _STALE_DAYS)
+
+
+def examine_authorities() -> Iterator[Finding]:
+    """Say whether there is any authority to vouch for the certificates of pages."""
+    if not has_authorities(ssl.create_default_context()):
+        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no page and no sink with https can be trusted."
+        yield Finding(what, f"{AUTHORITIES_MEND[:1].upper()}{AUTHORITIES_MEND[1:]}.")
 
 
 def examine_clock(now: Instant) -> Iterator[Finding]:
