@@ -225,6 +225,17 @@ async def test_a_reader_writes_nothing(path: Path) -> None:
             await store._reader.run(lambda db: db.execute("delete from pages"))
 
 
+async def test_only_an_engine_maps_the_store_so_that_commands_take_no_memory_for_it(path: Path) -> None:
+    async def mapped(*, engine: bool) -> list[int]:
+        async with await open_store(f"sqlite:{path}", engine=engine) as store:
+            reading: list[int] = await store._read(lambda db: db.execute("pragma mmap_size").fetchone())
+            viewing: list[int] = await store._view(lambda db: db.execute("pragma mmap_size").fetchone())
+            return [*reading, *viewing]
+
+    assert await mapped(engine=False) == [0, 0]
+    assert all(size > 2**30 for size in await mapped(engine=True))
+
+
 async def test_nothing_is_written_to_a_store_after_its_file_was_removed(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=True) as store:
         assert not await store.keep_place()

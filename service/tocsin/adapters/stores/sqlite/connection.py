@@ -39,8 +39,10 @@ _LOG_BYTES = 256 * 1024 * 1024
 # What is read again and again is a small part; the rest is in the cache of the system, for all connections.
 _CACHE_KIB = 8 * 1024
 # Readers look into that cache without a copy, a quarter of what picking due pages costs. What writes does not: its
-# pages are copied anyway.
-_MAPPED_BYTES = 2**31 - 2**16
+# pages are copied anyway. What is mapped counts as memory of the process: commands, which go through the list once, and
+# whatever else goes through all of it, map nothing.
+MAPPED_OF_ENGINE = 2**31 - 2**16
+MAPPED = 0
 # A service that is about to end waits no longer for others.
 _SAVE_MS = 2000
 
@@ -48,8 +50,8 @@ _SAVE_MS = 2000
 class Lane(aiosqlite.Connection):
     """A connection whose thread does whole functions, so that a transaction costs one hop between threads."""
 
-    def __init__(self, path: str, *, busy: timedelta, writes: bool) -> None:
-        super().__init__(partial(connect, path, busy=busy, writes=writes), iter_chunk_size=STEP_ROWS)
+    def __init__(self, path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED) -> None:
+        super().__init__(partial(connect, path, busy=busy, writes=writes, mapped=mapped), iter_chunk_size=STEP_ROWS)
         self.path = path
         self._lost: StoreLost | None = None
 
@@ -89,14 +91,15 @@ class Lane(aiosqlite.Connection):
 
 
 @asynccontextmanager
-async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterator[Lane]:
+async def open_lane(path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED) -> AsyncIterator[Lane]:
     """Open a connection, for as long as the context lasts.
 
     busy    how long to wait for another process that writes
     writes  it may write; else every attempt to is refused
+    mapped  how many bytes of the store it may look into without a copy, where it only reads
     """
     with translated(path):
-        lane = await Lane(path, busy=busy, writes=writes).open()
+        lane = await Lane(path, busy=busy, writes=writes, mapped=mapped).open()
     try:
         yield lane
     finally:
@@ -104,7 +107,7 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool) -> AsyncIterato
             await lane.close()
 
 
-def connect(path: str, *, busy: timedelta, writes: bool, uri: bool = False) -> sqlite3.Connection:
+def connect(path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED, uri: bool = False) -> sqlite3.Connection:
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
     Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
@@ -127,7 +130,7 @@ def connect(path: str, *, busy: timedelta, writes: bool, uri: bool = False) -> s
         if writes:
             db.execute(f"pragma wal_autocheckpoint = {_log_pages(db)}")
         else:
-            db.execute(f"pragma mmap_size = {_MAPPED_BYTES}")
+            db.execute(f"pragma mmap_size = {mapped}")
             db.execute("pragma query_only = on")
     except sqlite3.Error:
         db.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.codec import to_json
-from tocsin.adapters.stores.sqlite.connection import Lane, snapshot, transaction
+from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, Lane, snapshot, transaction
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.viewing import Viewer
 
@@ -51,7 +51,8 @@ class Role:
 
     def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
         self._writer, self._reader, self._options = writer, reader, options
-        self._viewer = Viewer(options.path, options.busy)
+        mapped = MAPPED if options.lock is None else MAPPED_OF_ENGINE
+        self._viewer = Viewer(options.path, options.busy, mapped)
         self._edited_here = True
         self._seen_version: int | None = None
         self._mode: str | None = None

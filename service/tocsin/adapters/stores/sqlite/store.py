@@ -14,7 +14,7 @@ from tocsin.adapters.stores.sqlite.attention import AttentionRole
 from tocsin.adapters.stores.sqlite.browsing import BrowseRole
 from tocsin.adapters.stores.sqlite.care import CareRole
 from tocsin.adapters.stores.sqlite.claims import end_leases
-from tocsin.adapters.stores.sqlite.connection import Lane, open_lane, write_ahead
+from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, Lane, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.figures import FigureRole
 from tocsin.adapters.stores.sqlite.items import ItemRole
@@ -116,6 +116,7 @@ async def open_sqlite(
             # Whole before it is locked: an empty file beside a lock is a store that was lost.
             async with open_lane(path, busy=busy, writes=True) as first:
                 await first.run(lambda db: _prepare(db, path, engine=False, busy=busy))
+        mapped = MAPPED_OF_ENGINE if engine else MAPPED
         lock = EngineLock(path) if engine else None
         if lock is not None:
             opened.callback(lock.release)
@@ -125,7 +126,7 @@ async def open_sqlite(
             if 0 < before < newest:
                 on_migrating(before, newest, kept_name(path, before))
         await writer.run(lambda db: _prepare(db, path, engine=engine, busy=busy))
-        reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False))
+        reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False, mapped=mapped))
         options = Options(path, StoreFiles(path), history, gather, storms, busy, lock, timer)
         return SqliteStore(writer, reader, options, opened.pop_all())
 

@@ -20,8 +20,8 @@ T = TypeVar("T")
 class Viewer:
     """A connection of their own for those who look, so that they wait for nobody who checks, nor the reverse."""
 
-    def __init__(self, path: str, busy: timedelta) -> None:
-        self._path, self._busy = path, busy
+    def __init__(self, path: str, busy: timedelta, mapped: int) -> None:
+        self._path, self._busy, self._mapped = path, busy, mapped
         self._lane: Lane | None = None
         self._is_closed = False
         self._opening = asyncio.Lock()
@@ -42,7 +42,7 @@ class Viewer:
                 raise StoreError(f"{self._path}: the store was closed; open it again")
             if self._lane is None:
                 with translated(self._path):
-                    self._lane = await Lane(self._path, busy=self._busy, writes=False).open()
+                    self._lane = await Lane(self._path, busy=self._busy, writes=False, mapped=self._mapped).open()
             return self._lane
 
     async def close(self) -> None:
