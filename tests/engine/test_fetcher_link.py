@@ -10,10 +10,10 @@ from tests.builders import URL, task
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.engine.fetcher_link import FetcherLink
 from tocsin.engine.suspects import Suspects
-from tocsin.ports.messages import Ask, Beat, Begin, CheckLeg, Ready, SetSoFar, Start, Withdraw
+from tocsin.ports.messages import Ask, Beat, Begin, CheckLeg, Drop, Dropped, Ready, SetSoFar, Start, Withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.ports.messages import FromFetcher, ToFetcher
 
@@ -53,7 +53,13 @@ class Scripted:
 
 
 @asynccontextmanager
-async def linked(process: Scripted, *, most: int = 10, lag_s: float = 0.0) -> AsyncIterator[FetcherLink]:
+async def linked(
+    process: Scripted,
+    *,
+    most: int = 10,
+    lag_s: float = 0.0,
+    dropped: Callable[[int], None] = lambda _pages: None,
+) -> AsyncIterator[FetcherLink]:
     clock = ManualClock()
     link = FetcherLink(
         0,
@@ -62,6 +68,7 @@ async def linked(process: Scripted, *, most: int = 10, lag_s: float = 0.0) -> As
         start=lambda _replaced_s: START_MESSAGE,
         ended=lambda _ends: None,
         heard=lambda _link, _message: None,
+        dropped=dropped,
         set_aside=lambda _work: None,
         most=most,
         most_bytes=1,
@@ -189,3 +196,21 @@ async def test_a_fetcher_is_given_fewer_pages_while_the_main_process_is_late_wit
         await settle()
 
         assert link.room() == 40 - 80
+
+
+async def test_at_a_stop_pages_that_were_not_sent_are_dropped_at_once_and_others_as_the_process_says() -> None:
+    process, dropped = Scripted(), list[int]()
+    async with linked(process, dropped=dropped.append) as link:
+        process.says.put_nowait([Ready()])
+        link.begin([task(page_id=1), task(page_id=2)])
+        await settle()
+        link.begin([task(page_id=3)])
+        unsent = link.drop()
+        await settle()
+        process.says.put_nowait([Dropped([2])])
+        await settle()
+        room = link.room()
+
+    assert (unsent, dropped) == (1, [1])
+    assert process.sent[-1] == Drop()
+    assert room == 9

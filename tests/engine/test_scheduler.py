@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders import URL, html
 from tests.engine.checking import LEASE, engine_on, many, watch
-from tests.fakes import cut_off
+from tests.fakes import cut_off, settle
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import FetchFailed, StoreError
@@ -100,6 +100,28 @@ async def test_a_stop_lets_checks_under_way_end_and_writes_them(tmp_path: Path) 
 
         assert answered.is_set()
         assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
+
+
+async def test_a_stop_drops_pages_in_hand_that_no_request_was_made_for(tmp_path: Path) -> None:
+    urls = many(40, 5)
+    async with engine_on(tmp_path, urls, requested=False) as engine:
+        stopping = asyncio.Event()
+
+        async def stop(_request: Any) -> None:
+            stopping.set()
+            engine.scheduler.wake()
+            await settle()
+
+        engine.web.before = stop
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        results = await engine.run(stopping)
+
+        asked = {url for url in urls if engine.web.asked(url)}
+        assert {result.report.url for result in results} == asked
+        assert 0 < len(asked) < len(urls) // 2
+        assert len([page for page in await engine.store.pages(PageFilter()) if page.last_checked_at]) == len(asked)
 
 
 async def test_a_page_that_the_render_queue_has_in_hand_is_left_alone_until_it_is_done(tmp_path: Path) -> None:

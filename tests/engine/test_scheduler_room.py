@@ -70,6 +70,9 @@ class RationedCheckers:
     def withdraw(self, page_ids: set[int]) -> None:
         pass
 
+    def drop(self) -> None:
+        pass
+
     def refresh(self) -> None:
         pass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tocsin.engine.host_queues import HostQueues
 from tocsin.engine.in_flight import PAGES_A_REQUEST, Allowance
@@ -57,6 +57,9 @@ class Checkers(Protocol):
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these pages: they are no longer watched (T62)."""
 
+    def drop(self) -> None:
+        """Give up the pages in hand that no request was made for yet, without a result: the engine stops."""
+
     def refresh(self) -> None:
         """Take up the settings in force: they have changed."""
 
@@ -81,6 +84,7 @@ class Visits:
         self._in_hand = 0
         self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
         self._queues = HostQueues(self._visit, gates, in_flight)
+        self._under_way: dict[int, asyncio.Task[Any]] = {}
         self._visits: asyncio.TaskGroup | None = None
         self._put: Put | None = None
 
@@ -128,11 +132,26 @@ class Visits:
         """Make no further request for these pages."""
         self._visitor.withdraw(page_ids)
 
+    def drop(self) -> None:
+        """Give up the pages in hand that no request was made for yet."""
+        self._queues.drop()
+        for page_id in self._visitor.drop():
+            # Not all of them have a visit yet.
+            if (visit := self._under_way.get(page_id)) is not None:
+                visit.cancel()
+
     def refresh(self) -> None:
         """There is nothing to be told: the visitor looks each up when it needs it."""
 
     async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
-        await self._hand_in(await self._visitor.visit(task, stand_aside))
+        visit = asyncio.current_task()
+        assert visit is not None  # noqa: S101 - a coroutine that runs is a task's
+        self._under_way[task.page_id] = visit
+        try:
+            result = await self._visitor.visit(task, stand_aside)
+        finally:
+            del self._under_way[task.page_id]
+        await self._hand_in(result)
         self._in_hand -= 1
 
     async def _adapt(self) -> None:

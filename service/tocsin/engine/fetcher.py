@@ -20,6 +20,8 @@ from tocsin.ports.messages import (
     Begin,
     Checked,
     CheckLeg,
+    Drop,
+    Dropped,
     Ends,
     Failed,
     Hop,
@@ -115,6 +117,9 @@ class FetcherWork:
                 self._desk.answered(message)
             case Ask():
                 group.create_task(self._answer(message))
+            case Drop():
+                self._queues.drop()
+                self._desk.put(Dropped(self._visitor.drop()))
             case Withdraw():
                 self._visitor.withdraw(message.page_ids)
             case Rules():

@@ -13,7 +13,20 @@ from tocsin.engine.in_flight import Allowance
 from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, PageTask, RenderJob
-from tocsin.ports.messages import Ask, Beat, Begin, Checked, CheckLeg, Hop, Ready, RenderLeg, Reply, Withdraw
+from tocsin.ports.messages import (
+    Ask,
+    Beat,
+    Begin,
+    Checked,
+    CheckLeg,
+    Drop,
+    Dropped,
+    Hop,
+    Ready,
+    RenderLeg,
+    Reply,
+    Withdraw,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -57,6 +70,7 @@ class FetcherLink:
                 one before it asks nobody any more, None where there was none
     ended       takes the ends of checks that this fetcher had in hand
     heard       takes what else it says
+    dropped     is told how many of its pages it has given up
     set_aside   is given what was in hand of a page that has killed too often
     most        so many pages it is given at most, fewer while it is late
     lag_s       tells how late this process's own loop is
@@ -75,6 +89,7 @@ class FetcherLink:
         start: Callable[[float | None], Start],
         ended: Callable[[list[Ends]], None],
         heard: Callable[[FetcherLink, FromFetcher], None],
+        dropped: Callable[[int], None],
         set_aside: Callable[[Work], None],
         most: int,
         most_bytes: int,
@@ -85,7 +100,7 @@ class FetcherLink:
         self._lag_s, self._said = lag_s, Beat()
         self.index, self._starter, self._suspects = index, starter, suspects
         self._start, self._ended, self._heard = start, ended, heard
-        self._set_aside = set_aside
+        self._dropped, self._set_aside = dropped, set_aside
         self._allowance, self._most_bytes, self._clock, self._telemetry = Allowance(most), most_bytes, clock, telemetry
         self._numbers = count(1)
         self.pid: int | None = None
@@ -154,6 +169,14 @@ class FetcherLink:
                 del held[key]
         self._withdrawn.clear()
         self._waiting_since = None
+
+    def drop(self) -> int:
+        """Give up its pages that no request was made for yet; returns how many, but for those that it says later."""
+        unsent = [key for key, work in self._waiting.items() if isinstance(work.what, PageTask)]
+        for key in unsent:
+            del self._waiting[key]
+        self.tell(Drop())
+        return len(unsent)
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these of its pages, nor for those that are redirected to it."""
@@ -285,6 +308,8 @@ class FetcherLink:
                 self.checks += len(message.ends)
                 # What it was to forget is no longer its own.
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
+            case Dropped():
+                self._dropped(sum(self._take_back(page_id) for page_id in message.page_ids))
             case Beat():
                 self._waiting_since = message.waiting_since
                 self._said = message

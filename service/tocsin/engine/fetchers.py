@@ -107,6 +107,7 @@ class Fetchers:
                 start=partial(self._start, index, count),
                 ended=self._ended,
                 heard=self._heard,
+                dropped=self._gave_up,
                 set_aside=self._set_aside,
                 most=max(1, round(PAGES_A_REQUEST * settings.fetch.in_flight * min(_SLACK / count, 1.0))),
                 most_bytes=most_bytes,
@@ -185,6 +186,10 @@ class Fetchers:
         if page_ids:
             for link in self._links:
                 link.withdraw(page_ids)
+
+    def drop(self) -> None:
+        """Give up the pages in hand that no request was made for yet."""
+        self._gave_up(sum(link.drop() for link in self._links))
 
     def refresh(self) -> None:
         """Pass on the settings in force."""
@@ -303,6 +308,11 @@ class Fetchers:
                 self._under_way -= len(results)
             if not self._under_way:
                 self._idle.set()
+
+    def _gave_up(self, pages: int) -> None:
+        self._under_way -= pages
+        if not self._under_way:
+            self._idle.set()
 
     def _set_aside(self, work: Work) -> None:
         """Give up a page that has killed too often, and whoever waits for it."""

@@ -46,6 +46,11 @@ class HostQueues:
             if not queue.visiting:
                 self._call(host, queue)
 
+    def drop(self) -> None:
+        """Visit none of the pages that wait here; visits under way go on."""
+        for queue in self._queues.values():
+            queue.pages.clear()
+
     def _call(self, host: str, queue: _Queue) -> None:
         queue.visiting += 1
         self._visiting += 1

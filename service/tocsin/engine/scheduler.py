@@ -94,6 +94,8 @@ class Scheduler:
             await self._check(stopping)
             self._outage.stop_holding()
             waking.cancel()
+            # Thousands can be in hand; what was not begun is checked after the next start.
+            self._checkers.drop()
 
     async def _check(self, stopping: asyncio.Event) -> None:
         while not stopping.is_set():

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
 
+_NO_TIME: Instant = 2**62
 OUTAGE_PAUSE_US = 60_000_000
 SHORTAGE_PAUSE_US = 15_000_000
 
@@ -88,12 +89,19 @@ class Visitor:
     def expect(self, task: PageTask) -> None:
         """Say that a visit of this page is about to begin, so that it can be withdrawn from now on."""
         self._wanted.setdefault(task.page_id, True)
-        if task.due_at is not None:
-            self._unasked[task.page_id] = task.due_at
+        self._unasked[task.page_id] = _NO_TIME if task.due_at is None else task.due_at
 
     def waiting_since(self) -> Instant | None:
         """Give the earliest due time of the expected pages that no request was made for yet."""
-        return min(self._unasked.values(), default=None)
+        earliest = min(self._unasked.values(), default=_NO_TIME)
+        return None if earliest == _NO_TIME else earliest
+
+    def drop(self) -> list[int]:
+        """Give up the expected pages that no request was made for yet, so that none is made; returns their ids."""
+        dropped = list(self._unasked)
+        self._unasked.clear()
+        self.withdraw(dropped)
+        return dropped
 
     def withdraw(self, page_ids: Iterable[int]) -> None:
         """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""

@@ -101,6 +101,10 @@ class Withdraw(Struct, frozen=True, tag=True):
     page_ids: list[int]
 
 
+class Drop(Struct, frozen=True, tag=True):
+    """Give up the pages that no request was made for yet: the engine stops."""
+
+
 class Ends(Struct, frozen=True, gc=False):
     """How a check ended; and how, should it turn out that it is our own connection that fails."""
 
@@ -129,6 +133,12 @@ class Checked(Struct, frozen=True, tag=True):
     """Checks that have ended."""
 
     ends: list[Ends]
+
+
+class Dropped(Struct, frozen=True, tag=True):
+    """Pages that were given up; no request is made for them, and no end is told."""
+
+    page_ids: list[int]
 
 
 class Notes(Struct, frozen=True, tag=True):
@@ -267,5 +277,5 @@ class Reply(Struct, frozen=True, tag=True):
     answer: Answer
 
 
-ToFetcher: TypeAlias = Start | Rules | Begin | Withdraw | Ask | Reply
-FromFetcher: TypeAlias = Ready | Beat | Checked | Notes | Learned | Happened | SaveRobots | Ask | Reply
+ToFetcher: TypeAlias = Start | Rules | Begin | Withdraw | Drop | Ask | Reply
+FromFetcher: TypeAlias = Ready | Beat | Checked | Dropped | Notes | Learned | Happened | SaveRobots | Ask | Reply
