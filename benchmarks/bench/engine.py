@@ -25,6 +25,7 @@ from tocsin import app
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import Assembly
 from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
+from tocsin.app.sinks import OpenSinks
 from tocsin.configuration import load
 from tocsin.model import NewPage
 from tocsin.ports import HopResponse
@@ -145,7 +146,7 @@ class Bench:
                 self._settings,
                 store,
                 self._site,
-                (),
+                OpenSinks(self._settings),
                 telemetry,
                 request_id=None,
                 on_committed=committed,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.contract.desk import DAY, HOUR, NOW, A, alert
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED
-from tocsin.model import DeliveryResult, SinkState
+from tocsin.model import DeliveryResult, SinkState, SinkTest
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -283,3 +283,34 @@ async def test_an_alert_can_be_replayed_to_a_sink_that_is_newer_than_it(desk: De
     assert await desk.store.replay("one".rjust(26, "0"), sink="new", now=NOW) == 1
 
     assert await due(desk, "new") == ["one"]
+
+
+async def test_a_test_of_a_sink_is_taken_once_and_told_how_it_ended(desk: Desk) -> None:
+    number = await desk.store.ask_for_sink_test("ops", NOW)
+    asked = await desk.store.sink_test(number)
+
+    taken = await desk.store.take_sink_tests(NOW, limit=9)
+    again = await desk.store.take_sink_tests(NOW, limit=9)
+    await desk.store.end_sink_test(number, NOW, ("gone", "answered 410"))
+
+    assert asked == SinkTest(None, None, None, None)
+    assert (taken, again) == ([(number, "ops")], [])
+    assert await desk.store.sink_test(number) == SinkTest(NOW, NOW, "gone", "answered 410")
+    assert not await desk.store.withdraw_sink_test(number)
+
+
+async def test_a_test_that_no_engine_begins_can_be_taken_back(desk: Desk) -> None:
+    number = await desk.store.ask_for_sink_test("ops", NOW)
+
+    assert await desk.store.withdraw_sink_test(number)
+
+    assert await desk.store.take_sink_tests(NOW, limit=9) == []
+    assert await desk.store.sink_test(number) is None
+
+
+async def test_tests_of_sinks_are_forgotten_after_a_day(desk: Desk) -> None:
+    old = await desk.store.ask_for_sink_test("ops", NOW)
+
+    await desk.store.ask_for_sink_test("ops", NOW + DAY + 1)
+
+    assert await desk.store.sink_test(old) is None

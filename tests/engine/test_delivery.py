@@ -575,3 +575,54 @@ async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(stor
         delivery.finish()
 
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["accepted"]
+
+
+async def test_a_sink_that_is_replaced_ends_its_deliveries_before_the_next_one_begins(store: SqliteStore) -> None:
+    outbox = Outbox(store)
+    pages, other = SlowPages(outbox), RecordingSink()
+    await outbox.write("A1", "b1")
+    delivery = Delivery(
+        [outbox.sink], store, DeliverySettings(), outbox.clock, outbox.telemetry, test_event=lambda name: {"id": name}
+    )
+
+    async def is_given() -> bool:
+        return [event["id"] for event in outbox.sink.given] == ["b1"]
+
+    async def is_taken_over() -> bool:
+        return bool(other.given)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.run(), name="delivery")
+        await until(outbox, is_given)
+        delivery.configure([other], set())
+        await outbox.write("c1")
+        await outbox.clock.advance(10)
+        during = list(other.given)
+        pages.released.set()
+        await until(outbox, is_taken_over)
+        delivery.finish()
+
+    assert (during, outbox.sink.closed, other.closed) == ([], True, False)
+    assert [event["id"] for event in outbox.sink.given] == ["b1", "A1"]
+    assert [event["id"] for event in other.given] == ["c1"]
+
+
+async def test_a_sink_that_is_gone_is_given_nothing_more_and_a_new_one_is(store: SqliteStore) -> None:
+    await store.set_sinks(["ops", "new"])
+    outbox, new = Outbox(store), RecordingSink("new")
+    delivery = Delivery(
+        [outbox.sink], store, DeliverySettings(), outbox.clock, outbox.telemetry, test_event=lambda name: {"id": name}
+    )
+
+    async def is_taken_over() -> bool:
+        return bool(new.given)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.run(), name="delivery")
+        await settle()
+        delivery.configure([new], {"ops"})
+        await outbox.write("a1")
+        await until(outbox, is_taken_over)
+        delivery.finish()
+
+    assert ([event["id"] for event in new.given], outbox.sink.given, outbox.sink.closed) == (["a1"], [], True)

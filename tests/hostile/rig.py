@@ -15,6 +15,7 @@ from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
+from tocsin.app.sinks import OpenSinks
 from tocsin.model import SHARDS, NewPage, PageFilter
 from tocsin.settings import (
     Deadlines,
@@ -114,7 +115,7 @@ class Rig:
                 settings,
                 self.store,
                 fetcher,
-                [],
+                OpenSinks(settings),
                 RecordingTelemetry(),
                 request_id=request_id,
                 on_committed=committed,

@@ -289,6 +289,15 @@ CREATE TABLE sightings (
   verdict_id  integer not null,
   primary key (host_id, key, page_id)
 ) strict, without rowid;
+CREATE TABLE sink_tests (
+  id        integer primary key autoincrement,
+  sink      text not null,
+  asked_at  integer not null,
+  begun_at  integer,
+  ended_at  integer,
+  blames    text,                                -- whose fault it was that it was not accepted; null: it was
+  error     text
+) strict;
 CREATE TABLE sinks (
   name      text primary key,
   failures  integer not null default 0,
@@ -420,6 +429,7 @@ CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
 CREATE INDEX sessions_by_end on sessions (until);
 CREATE INDEX sessions_of_token on sessions (token_id);
 CREATE INDEX sightings_by_end on sightings (runs_until);
+CREATE INDEX sink_tests_open on sink_tests (id) where begun_at is null;
 CREATE INDEX snapshots_by_age on snapshots (at);
 CREATE INDEX snapshots_of_page on snapshots (page_id, at);
 CREATE INDEX snapshots_of_text on snapshots (text_id);

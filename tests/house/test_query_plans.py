@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CODE = ROOT / "service/tocsin/adapters/stores/sqlite"
 # Tables of a handful of rows, and what a query makes for itself.
-SMALL = {"store", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
+SMALL = {"store", "sink_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
 
 
 class Anything(dict[str, Any]):

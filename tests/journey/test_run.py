@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from typing import TYPE_CHECKING
 
+from standardwebhooks.webhooks import Webhook
+
 from tests.journey.running import CONFIGURATION, RARELY, until
 from tests.origin import Page
-from tests.receivers import WebhookReceiver
+from tests.receivers import Answer, WebhookReceiver
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -102,6 +105,70 @@ async def test_SIGHUP_says_what_needs_a_restart(home: Home, start: Start) -> Non
     service.tell(signal.SIGHUP)
 
     assert "store.url" in str((await home.hears("configuration.read"))["needs_restart"])
+
+
+WEBHOOK = '[sinks.ops]\ntype = "webhook"\nurl = "{url}"\nsecret_file = "ops.secret"\n'
+
+
+async def test_a_sink_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
+    home: Home, site: Origin, start: Start
+) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    async with WebhookReceiver() as before, WebhookReceiver() as receiver:
+        (home.folder / "ops.secret").write_text(SECRET)
+        home.configure(CONFIGURATION + WEBHOOK.format(url=before.url))
+        service = await start()
+        await home.outcome(site.url("/a"), "first", "unchanged")
+        made = json.loads((await home.call("sink", "secret", "ops", "--replace", "--json")).out)["secret"]
+
+        home.configure(CONFIGURATION + WEBHOOK.format(url=receiver.url))
+        service.tell(signal.SIGHUP)
+        read = await home.hears("configuration.read")
+        site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+
+        async def is_told() -> bool:
+            return bool(receiver.got)
+
+        await until(is_told, what="an alert at the new address")
+        delivered, asked_before = receiver.got[0], len(before.got)
+        assert await service.stop() == 0
+
+    assert (read["needs_restart"], asked_before) == ([], 0)
+    for secret in (SECRET, made):
+        assert Webhook(secret).verify(delivered.body, dict(delivered.headers)) == delivered.event
+
+
+async def test_a_test_of_a_sink_goes_through_the_running_service_and_enables_what_said_410(
+    home: Home, site: Origin, start: Start
+) -> None:
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    async with WebhookReceiver(Answer(410)) as receiver:
+        (home.folder / "ops.secret").write_text(SECRET)
+        home.configure(CONFIGURATION + WEBHOOK.format(url=receiver.url))
+        service = await start()
+        await home.outcome(site.url("/a"), "first", "unchanged")
+        site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+        await home.hears("sink.disabled")
+        refused = await home.call("sink", "test", "ops")
+        # What the file says now is not in force: neither this address nor this secret is used.
+        home.configure(CONFIGURATION + WEBHOOK.format(url="http://127.0.0.1:1/") + 'timeout = "1s"\n')
+        (home.folder / "ops.secret").unlink()
+        receiver.answers[:] = [Answer(204)]
+
+        tried = await home.call("sink", "test", "ops", "--json")
+
+        async def is_told() -> bool:
+            return any(delivered.event["type"] == "tocsin.page.changed.v1" for delivered in receiver.got[2:])
+
+        await until(is_told, what="the alert that waited")
+        unknown = await home.call("sink", "test", "nowhere")
+        assert await service.stop() == 0
+
+    assert (refused.status != 0, "answered 410" in refused.err) == (True, True)
+    assert (tried.status, json.loads(tried.out)["through"]) == (0, "service")
+    assert "the running service has no such sink" in unknown.err
 
 
 async def test_a_second_engine_is_refused_and_told_who_holds_the_store(home: Home, start: Start) -> None:

@@ -17,6 +17,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
 from tocsin.app.fetching import Checking, most_in_flight, put_together
+from tocsin.app.sinks import OpenSinks
 from tocsin.engine.activity import Activity
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.attention import Attention
@@ -43,6 +44,7 @@ from tocsin.engine.shortage import ShortageWatch
 from tocsin.engine.storms import Storms
 from tocsin.engine.uplink import Uplink
 from tocsin.engine.writer import Writer
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, unread_sinks, what_is_kept
 
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.engine.checkers import Checkers
-    from tocsin.model import CheckResult, Instant
+    from tocsin.model import CheckResult, Instant, JsonObject
     from tocsin.ports import Fetcher, Renderer, Sink, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, Settings
@@ -116,7 +118,7 @@ class Assembly:
         settings: Settings,
         store: Store,
         fetcher: Fetcher | None,
-        sinks: Sequence[Sink],
+        sinks: OpenSinks,
         telemetry: Telemetry,
         *,
         request_id: int | None,
@@ -139,10 +141,17 @@ class Assembly:
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
-        counted = [CountedSink(sink, self.counts, self.shortage.met) for sink in sinks]
         self.bell = Bell()
         self.loop_time = LoopTime()
-        self._delivery = Delivery(counted, store, settings.delivery, self._clock, telemetry)
+        self._sinks = sinks
+        self._delivery = Delivery(
+            self._counted(sinks.opened),
+            store,
+            settings.delivery,
+            self._clock,
+            telemetry,
+            test_event=lambda name: self._alerts.test_event(name, self._clock.now()).event,
+        )
 
     @cached_property
     def runner(self) -> Runner:
@@ -260,6 +269,25 @@ class Assembly:
     def renderer(self) -> Renderer:
         """What receives pages whole."""
         return self.fetchers or self._checking.renderer
+
+    def _counted(self, sinks: Sequence[Sink]) -> list[CountedSink]:
+        return [CountedSink(sink, self.counts, self.shortage.met) for sink in sinks]
+
+    async def change_sinks(self, settings: Settings) -> None:
+        """Deliver to the sinks of another configuration from now on; raises SettingsError, and changes nothing then."""
+        opened, gone = await self._sinks.change(settings)
+        for name, why in unread_sinks(settings).items():
+            self._telemetry.emit(Happening("sink.unread", "error", {"sink": name, "error": why}))
+        self._delivery.configure(self._counted(opened), gone)
+        try:
+            await self._store.set_sinks(list(settings.sinks))
+        except StoreError as exc:
+            values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new sinks get no alerts until then"}
+            self._telemetry.emit(Happening("sinks.unnoted", "error", values))
+
+    async def try_sink(self, name: str) -> None:
+        """Give a sink a test event, as it is in force; raises DeliveryError, SettingsError."""
+        await self._delivery.try_sink(name)
 
     @property
     def has_lease(self) -> bool:
@@ -393,7 +421,7 @@ async def assemble(
                     demo_port=demo_port,
                 )
             )
-        sinks = await open_sinks(settings, stack)
+        sinks = await stack.enter_async_context(OpenSinks(settings))
         for name, why in unread_sinks(settings).items():
             # The alerts of such a sink are kept for it, and it is given none of them meanwhile.
             telemetry.emit(Happening("sink.unread", "error", {"sink": name, "error": why}))
@@ -439,29 +467,3 @@ def _tell_of_few_files(fetch: FetchSettings, fetchers: int, telemetry: Telemetry
     few = files_are_few(fetch, fetchers)
     if few is not None:
         telemetry.emit(Happening("files.few", "warning", {"error": few, "mend": FEW_FILES_MEND}))
-
-
-async def open_sinks(settings: Settings, stack: AsyncExitStack, *, only: str | None = None) -> list[Sink]:
-    """Open the sinks that are configured, or only one of them; the stack closes them.
-
-    Sinks whose secret cannot be read are left out (`unread_sinks` names them); where it is the only one, and for other
-    mistakes, raises SettingsError.
-    """
-    if not settings.sinks:
-        return []
-    from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions  # noqa: PLC0415 - whoever has no sinks needs no aiohttp
-    from tocsin.adapters.sinks.context import SinkContext  # noqa: PLC0415 - as above
-    from tocsin.adapters.sinks.registry import open_sink  # noqa: PLC0415 - as above
-
-    agent = user_agent(settings.instance.contact)
-    sessions = await stack.enter_async_context(
-        GuardedSessions(settings.network, user_agent=agent, accepted=accepted_of(settings.hosts))
-    )
-    context = SinkContext(session=sessions.open, clock=SystemClock())
-    sinks, unread = [], unread_sinks(settings)
-    for name, section in settings.sinks.items():
-        if name == only or (only is None and name not in unread):
-            sink = open_sink(name, section, context)
-            stack.push_async_callback(sink.close)
-            sinks.append(sink)
-    return sinks

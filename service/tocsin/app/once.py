@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections import Counter
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,19 +14,19 @@ from msgspec import Struct
 
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
-from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
+from tocsin.app import sinks
 from tocsin.app.agent import user_agent
-from tocsin.app.assembly import assemble, open_sinks, open_store_for
+from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.dealing import fetchers_of
 from tocsin.configuration.pages import refuse_unread
-from tocsin.engine.alerts import Alerts
 from tocsin.engine.gates import Gates
 from tocsin.engine.in_flight import InFlight
 from tocsin.engine.outage import OutageWatch
 from tocsin.engine.receive import PageRequest, Receiver
-from tocsin.errors import SettingsError, StoreLocked
-from tocsin.model import REFUSED_SETTINGS, SHORTAGE, SinkState
+from tocsin.errors import StoreLocked
+from tocsin.model import REFUSED_SETTINGS, SHORTAGE
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -127,17 +127,10 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     return FetchedPage(received.final_url, response.body, response.header("content-type"), response.headers)
 
 
-async def test_sink(settings: Settings, name: str) -> None:
-    """Send a sink a test alert; a sink that was disabled and takes it is enabled again. Raises DeliveryError."""
-    if name not in settings.sinks:
-        known = ", ".join(sorted(settings.sinks)) or "none is configured"
-        raise SettingsError(f"sinks.{name}: there is no such sink ({known}); add [sinks.{name}] to the configuration")
-    async with AsyncExitStack() as stack:
-        (sink,) = await open_sinks(settings, stack, only=name)
-        alert = Alerts(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
-        await sink.deliver(alert.event)
-        store = await stack.enter_async_context(open_store_for(settings, engine=False))
-        await store.save_sink_state(SinkState(name))
+async def test_sink(settings: Settings, name: str) -> bool:
+    """Send a sink a test alert, through the running service where there is one; see `sinks.test_sink`."""
+    async with open_store_for(settings, engine=False) as store:
+        return await sinks.test_sink(settings, name, store)
 
 
 class _Tally:

@@ -11,7 +11,6 @@ import msgspec
 
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
-from tocsin.app.once import test_sink
 from tocsin.configuration import is_reloaded
 from tocsin.engine.receive import Disallowed, Withdrawn
 from tocsin.engine.retry import Postponed
@@ -55,7 +54,7 @@ class RunningService:
         )
         http = msgspec.structs.replace(self._settings.http, tokens=settings.http.tokens)
         self._settings = msgspec.structs.replace(
-            self._settings, pages=settings.pages, hosts=settings.hosts, render=render, http=http
+            self._settings, pages=settings.pages, hosts=settings.hosts, render=render, http=http, sinks=settings.sinks
         )
         kept = {key: value for key, value in self._origins.items() if not is_reloaded(key)}
         self._origins = kept | {key: value for key, value in origins.items() if is_reloaded(key)}
@@ -121,7 +120,7 @@ class RunningService:
 
     async def try_sink(self, name: str) -> None:
         """See `ports.Service`."""
-        await test_sink(self._settings, name)
+        await self._engine.try_sink(name)
 
     def metrics(self) -> bytes:
         """See `ports.Service`."""

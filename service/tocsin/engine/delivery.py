@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from tocsin.engine.backoff import after_failure, after_success, pause_left, sink_after_failure, sink_after_success
-from tocsin.errors import DeliveryError, StoreError
+from tocsin.errors import DeliveryError, SettingsError, StoreError
 from tocsin.events import Happening, to_rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import timedelta
 
     from tocsin.model import DeliveryResult, DueDelivery, JsonObject, SinkState
@@ -34,46 +34,129 @@ POLL_S: Final = 1.0
 LAST_RECORD_S: Final = 2.0
 """How long the last answers have to be recorded when the sink is given up."""
 _LOOK_AGAIN_S: Final = 5.0
+_TESTS: Final = 8
 
 
 class Delivery:
-    """Delivers to all sinks, each in a loop of its own."""
+    """Delivers to all sinks, each in a loop of its own.
+
+    test_event  makes the event that tests a sink
+    """
 
     def __init__(
-        self, sinks: Sequence[Sink], store: AlertStore, settings: DeliverySettings, clock: Clock, telemetry: Telemetry
+        self,
+        sinks: Sequence[Sink],
+        store: AlertStore,
+        settings: DeliverySettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        test_event: Callable[[str], JsonObject] | None = None,
     ) -> None:
+        self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
-        self._loops = [SinkLoop(sink, store, settings.give_up, clock, telemetry) for sink in sinks]
+        self._test_event = test_event
+        self._loops = {sink.name: self._loop_of(sink) for sink in sinks}
+        # Names of which a loop runs: the next one of a name begins when that has ended, lest both deliver the same.
+        self._running: set[str] = set()
+        self._group: asyncio.TaskGroup | None = None
+        self._testing: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         """Say that alerts were written, so that they need not wait for the next look at the outbox."""
-        for loop in self._loops:
+        for loop in self._loops.values():
             loop.wake()
 
     def clock_went_back(self) -> None:
         """Say that the wall clock was set back: no alert waits until it has caught up."""
-        for loop in self._loops:
+        for loop in self._loops.values():
             loop.clock_went_back()
+
+    def configure(self, opened: Sequence[Sink], gone: Collection[str]) -> None:
+        """Deliver to these sinks from now on, in place of those of the same names, and to those that are gone no more.
+
+        Deliveries under way end first; then the sinks that were replaced are closed.
+        """
+        for name in {*gone, *(sink.name for sink in opened)} & self._loops.keys():
+            self._loops.pop(name).finish()
+        for sink in opened:
+            self._loops[sink.name] = self._loop_of(sink)
+            if sink.name not in self._running and self._group is not None:
+                self._begin(sink.name, self._group)
+
+    async def try_sink(self, name: str) -> None:
+        """Give a sink a test event; one that takes it is enabled again. Raises DeliveryError, SettingsError."""
+        loop = self._loops.get(name)
+        if loop is None or self._test_event is None:
+            raise SettingsError(
+                f"sinks.{name}: the running service has no such sink; mend the configuration, then send it SIGHUP"
+            )
+        await loop.try_out(self._test_event(name))
 
     async def run(self) -> None:
         """Deliver until `finish`."""
         async with asyncio.TaskGroup() as group:
-            for loop in self._loops:
-                group.create_task(loop.run(), name=f"deliver-{loop.name}")
+            self._group = group
+            for name in self._loops:
+                self._begin(name, group)
+            if self._test_event is not None:
+                self._testing = group.create_task(self._take_tests(group), name="sink-tests")
 
     def finish(self) -> None:
         """Let `run` end; what is under way is answered and recorded first."""
-        for loop in self._loops:
+        self._group = None
+        if self._testing is not None:
+            self._testing.cancel()
+        for loop in self._loops.values():
             loop.finish()
 
     async def drain(self, deadline_s: float) -> None:
         """Deliver what is due; what the sinks do not take, or not in this time, stays in the outbox."""
         try:
             async with asyncio.timeout(deadline_s), asyncio.TaskGroup() as group:
-                for loop in self._loops:
+                for loop in self._loops.values():
                     group.create_task(loop.drain(), name=f"drain-{loop.name}")
         except TimeoutError:
             self._telemetry.emit(Happening("delivery.unfinished", "warning", {"deadline_s": deadline_s}))
+
+    def _loop_of(self, sink: Sink) -> SinkLoop:
+        return SinkLoop(sink, self._store, self._give_up, self._clock, self._telemetry)
+
+    def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
+        self._running.add(name)
+        group.create_task(self._serve(name), name=f"deliver-{name}")
+
+    async def _serve(self, name: str) -> None:
+        """Run the loop of this name, and those that take its place."""
+        while (loop := self._loops.get(name)) is not None:
+            await loop.run()
+            if self._loops.get(name) is loop:
+                break
+            await loop.close()
+        self._running.discard(name)
+
+    async def _take_tests(self, group: asyncio.TaskGroup) -> None:
+        """Try the sinks that the command line asks for."""
+        while True:
+            try:
+                for number, name in await self._store.take_sink_tests(self._clock.now(), limit=_TESTS):
+                    group.create_task(self._test(number, name), name=f"sink-test-{number}")
+            except StoreError as exc:
+                self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
+            await self._clock.sleep(POLL_S)
+
+    async def _test(self, number: int, name: str) -> None:
+        fault: tuple[str, str] | None = None
+        try:
+            await self.try_sink(name)
+        except DeliveryError as exc:
+            fault = exc.blames, exc.detail
+        except SettingsError as exc:
+            fault = "settings", str(exc)
+        try:
+            await self._store.end_sink_test(number, self._clock.now(), fault)
+        except StoreError as exc:
+            self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
 
 
 class SinkLoop:
@@ -117,6 +200,22 @@ class SinkLoop:
         """Say that the wall clock was set back; see `Delivery`."""
         self._is_resumed = False
         self._changed.set()
+
+    async def close(self) -> None:
+        """Close the sink, which another one replaces."""
+        await self._sink.close()
+
+    async def try_out(self, event: JsonObject) -> None:
+        """Give the sink a test event; one that takes it is enabled, and left alone no longer. Raises DeliveryError."""
+        await self._sink.deliver(event)
+        state = self._state or await self._store.sink_state(self.name)
+        if state.disabled or state.failures:
+            self._limit = 1
+            self._failing.clear()
+            self._state = sink_after_success(state)
+            await self._store.save_sink_state(self._state)
+            self._tell(state, self._state)
+        self.wake()
 
     async def run(self) -> None:
         """Deliver until `finish`."""
@@ -339,7 +438,7 @@ class SinkLoop:
                 "next_at": _time(after.next_at),
             }
             self._telemetry.emit(Happening("sink.failed", "warning", values))
-        elif before.failures:
+        elif before.failures or before.disabled:
             self._telemetry.emit(Happening("sink.recovered", "info", {"sink": self.name, "failures": before.failures}))
 
     def _tell_of(self, result: DeliveryResult) -> None:

@@ -12,6 +12,7 @@ from tocsin.model.alerts import (
     QuestionRow,
     RuleRow,
     SinkState,
+    SinkTest,
     as_configured,
     unread_sinks,
 )
@@ -132,6 +133,7 @@ __all__ = [
     "SessionRow",
     "SinkFigures",
     "SinkState",
+    "SinkTest",
     "Slice",
     "Snapshot",
     "SnapshotRow",

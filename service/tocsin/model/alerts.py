@@ -114,6 +114,19 @@ class SinkState(Struct, frozen=True):
     failed_at: Instant | None = None
 
 
+class SinkTest(Struct, frozen=True):
+    """How far a test of a sink is that a running engine was asked for.
+
+    blames  "sink", "alert" or "gone" as in DeliveryError, "settings" where the engine has no such sink; None where the
+            sink accepted it
+    """
+
+    begun_at: Instant | None
+    ended_at: Instant | None
+    blames: str | None
+    error: str | None
+
+
 def unread_sinks(settings: Settings) -> dict[str, str]:
     """Say of each sink whose secret cannot be read why, with the mend; such a sink is given no alerts, they wait."""
     found = {name: why_unread(sink.url, sink.secret) for name, sink in settings.sinks.items()}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         QuestionRow,
         RuleRow,
         SinkState,
+        SinkTest,
     )
     from tocsin.ports.keeping import OnStep
 
@@ -114,6 +115,24 @@ class AlertStore(Protocol):
 
     async def save_sink_state(self, state: SinkState) -> None:
         """Remember a back-off or a disabling over restarts."""
+
+    async def ask_for_sink_test(self, sink: str, now: Instant) -> int:
+        """Ask a running engine for a test of this sink; returns its number."""
+
+    async def take_sink_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
+        """Begin tests that were asked for: the number and the sink of each."""
+
+    async def end_sink_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
+        """Say how a test ended.
+
+        fault  whose it was, as in SinkTest, and what happened; None where the sink accepted it
+        """
+
+    async def sink_test(self, number: int) -> SinkTest | None:
+        """Say how far a test is; None if it is gone."""
+
+    async def withdraw_sink_test(self, number: int) -> bool:
+        """Take back a test that no engine has begun; False if one has."""
 
     async def alerts(
         self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None

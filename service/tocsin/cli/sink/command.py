@@ -56,14 +56,17 @@ def list_(ctx: click.Context) -> None:
 @output.json_option
 @click.pass_context
 def test(ctx: click.Context, name: str) -> None:
-    """Send a sink a test alert; one that was disabled and takes it is enabled again."""
+    """Send a sink a test alert; one that was disabled and takes it is enabled again.
+
+    A running service sends it, where there is one, with the network, the secret and the state that it has in force.
+    """
     from tocsin.app import execute, test_sink  # noqa: PLC0415 - listing needs no network stack
 
     settings = configuration(ctx).settings
     for doubt in _doubts_of(settings.sinks.get(name)):
         output.note(f"Sink {name}: {doubt}.")
     try:
-        execute(test_sink(settings, name))
+        is_service = execute(test_sink(settings, name))
     except DeliveryError as exc:
         if exc.detail in _UNSIGNED:
             output.note(
@@ -72,7 +75,10 @@ def test(ctx: click.Context, name: str) -> None:
             )
         raise
     output.emit(
-        {"sink": name, "accepted": True}, lambda: output.say(f"Sink {name} accepted a test alert.", style="green")
+        {"sink": name, "accepted": True, "through": "service" if is_service else "command"},
+        lambda: output.say(
+            f"Sink {name} accepted a test alert{' of the running service' if is_service else ''}.", style="green"
+        ),
     )
 
 

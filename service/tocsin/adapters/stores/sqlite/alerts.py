@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sqlite.outbox import SQL, publish
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.events import OUTAGE_BEGAN
-from tocsin.model import AlertRow, DeliveryResult, DueDelivery, SinkState
+from tocsin.model import AlertRow, DeliveryResult, DueDelivery, SinkState, SinkTest
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
@@ -103,6 +103,47 @@ class AlertRole(SteppingRole):
             "failed_at": state.failed_at,
         }
         await self._write(lambda db: db.execute(SQL["save_sink"], row))
+
+    async def ask_for_sink_test(self, sink: str, now: Instant) -> int:
+        """Ask a running engine for a test of this sink; returns its number."""
+
+        def write(db: sqlite3.Connection) -> int:
+            db.execute(SQL["forget_sink_tests"], {"now": now})
+            number: int = db.execute(SQL["ask_for_sink_test"], {"sink": sink, "now": now}).fetchone()[0]
+            return number
+
+        return await self._write(write)
+
+    async def take_sink_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
+        """Begin tests that were asked for: the number and the sink of each."""
+        found = await self._read(lambda db: db.execute(SQL["open_sink_tests"], {"limit": limit}).fetchall())
+        if not found:
+            return []
+
+        def write(db: sqlite3.Connection) -> list[tuple[int, str]]:
+            begun = (
+                (number, sink)
+                for number, sink in found
+                if db.execute(SQL["begin_sink_test"], {"id": number, "now": now}).rowcount
+            )
+            return list(begun)
+
+        return await self._write(write)
+
+    async def end_sink_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
+        """Say how a test ended."""
+        blames, error = fault or (None, None)
+        place = {"id": number, "now": now, "blames": blames, "error": error}
+        await self._write(lambda db: db.execute(SQL["end_sink_test"], place))
+
+    async def sink_test(self, number: int) -> SinkTest | None:
+        """Say how far a test is; None if it is gone."""
+        row = await self._read(lambda db: db.execute(SQL["sink_test"], {"id": number}).fetchone())
+        return None if row is None else SinkTest(*row)
+
+    async def withdraw_sink_test(self, number: int) -> bool:
+        """Take back a test that no engine has begun; False if one has."""
+        return bool(await self._write(lambda db: db.execute(SQL["withdraw_sink_test"], {"id": number}).rowcount))
 
     async def alerts(
         self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None

@@ -128,3 +128,27 @@ where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by posi
 -- What an alert is listed by.
 -- name: insert_mark
 insert into alert_marks (position, kind, outcome, page_group) values (:position, :kind, :outcome, :group);
+
+-- Tests of sinks, asked for beside a running service. What was asked for a day ago was answered long ago.
+-- name: forget_sink_tests
+delete from sink_tests where id in (
+  select id from (select * from sink_tests order by id limit 100) where asked_at < :now - 86400000000
+);
+
+-- name: ask_for_sink_test
+insert into sink_tests (sink, asked_at) values (:sink, :now) returning id;
+
+-- name: open_sink_tests
+select id, sink from sink_tests indexed by sink_tests_open where begun_at is null order by id limit :limit;
+
+-- name: begin_sink_test
+update sink_tests set begun_at = :now where id = :id and begun_at is null;
+
+-- name: end_sink_test
+update sink_tests set ended_at = :now, blames = :blames, error = :error where id = :id;
+
+-- name: sink_test
+select begun_at, ended_at, blames, error from sink_tests where id = :id;
+
+-- name: withdraw_sink_test
+delete from sink_tests where id = :id and begun_at is null;
