@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin
+from tocsin.cli.watch.remote import Errand, fetch_lists
+from tocsin.lists.taking import Tally
+from tocsin.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -313,3 +318,46 @@ async def test_what_a_robots_txt_offers_is_asked_for_through_the_proxy(installat
 
     assert [record["sitemap"] for record in answer.records] == ["http://a.example/s.xml"]
     assert [head.partition(b" HTTP")[0] for head in proxy.heads] == [b"GET http://a.example/robots.txt"]
+
+
+async def test_sitemaps_of_several_hosts_are_fetched_at_once(installation: Installation, site: Origin) -> None:
+    other = asyncio.Event()
+
+    async def come() -> None:
+        other.set()
+
+    first, second = site.url("/first"), far(site, "/second")
+    site.pages["/index"] = index(first, second)
+    # One after the other, the first would never be answered.
+    site.pages["/first"] = replace(sitemap(site.url("/a")), wait=other.wait)
+    site.pages["/second"] = replace(sitemap(far(site, "/b")), wait=come)
+
+    answer = await take(installation, site.url("/index"), "--any-host")
+
+    assert (answer.status, answer.records[0]["added"]) == (0, 2)
+
+
+async def test_an_index_of_indexes_is_not_walked_to_its_end(installation: Installation, site: Origin) -> None:
+    nested = [f"/nested/{number}" for number in range(40)]
+    site.pages["/index"] = index(*map(site.url, nested))
+    site.pages |= {path: index(site.url("/never")) for path in nested}
+
+    answer = await take(installation, site.url("/index"))
+
+    read = [path for path in asked(site) if path.startswith("/nested/")]
+    assert 20 <= len(read) < 25
+    assert answer.records[0]["refused"] == 40
+    assert (
+        f"{40 - len(read)} sitemaps not fetched, since the first 20 of this index are indexes themselves" in answer.err
+    )
+
+
+async def test_sitemaps_that_are_not_read_in_time_are_counted(site: Origin, capsys: pytest.CaptureFixture[str]) -> None:
+    site.pages["/index"] = index(*(site.url(f"/{number}") for number in range(3)))
+    source, tally = site.url("/index"), Tally()
+    errand = Errand(source, "main", is_offer=False, takes_all=False, any_host=False, only_looks=False)
+
+    await fetch_lists(Settings(), errand, tally, lambda pages: list(pages).clear(), longest=timedelta())
+
+    assert (tally.sitemaps, tally.refused) == (3, 3)
+    assert "Stopped after 0s: 3 sitemaps not read" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Lists that a user named by URL: fetched one after the other, each at its host's gate, nothing stored."""
+"""Lists that a user named by URL: fetched a few at once, each at its host's gate, nothing stored."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tocsin.ports import HopRequest, HopResponse, Session
     from tocsin.settings import Settings
 
+AT_ONCE = 4
 HOLD = timedelta(minutes=10)
 """How long one list may wait for its turn; a user looks on."""
 
@@ -99,7 +100,7 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
     agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
     async with HttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         session, gates, outage = fetcher.shared(), Gates(settings.hosts, clock), OutageWatch(clock)
-        in_flight = InFlight(1)
+        in_flight = InFlight(AT_ONCE)
         direct = Receiver(gates, None, outage, in_flight, fetch, clock)
 
         async def get_robots(request: HopRequest) -> HopResponse:

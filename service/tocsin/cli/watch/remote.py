@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import shlex
-from collections import deque
+from collections import Counter, deque
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
+from tocsin.configuration import show_span
 from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.taking import Reader, Tally
 from tocsin.spec.html.urls import resolve, watch_url
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 _SITEMAP = "sitemap"
+_AT_ONCE = 4
+"""How many sitemaps are fetched at once, of different hosts: each host is asked no faster than ever."""
+_MOST_NESTED = 20
+"""After so many indexes in one index the rest of it is taken for more of them."""
+LONGEST = timedelta(hours=1)
+"""How long all that an index or a robots.txt names may take together."""
 
 
 class Wanted(Struct, frozen=True):
@@ -31,13 +40,13 @@ class Wanted(Struct, frozen=True):
 
     hosts     whose pages it may name beside those of its own host: that of a robots.txt which names it
     is_typed  the user named it; else an index or a robots.txt did
-    in_index  an index named it: it is none itself
+    index     the index that named it: it is none itself; "" where none did
     """
 
     url: str
     hosts: frozenset[str] = frozenset()
     is_typed: bool = False
-    in_index: bool = False
+    index: str = ""
 
 
 class Offer(Struct, frozen=True):
@@ -82,7 +91,12 @@ def is_robots_txt(source: str) -> bool:
 
 
 async def fetch_lists(
-    settings: Settings, errand: Errand, tally: Tally, keep: Callable[[Iterable[NewPage]], None]
+    settings: Settings,
+    errand: Errand,
+    tally: Tally,
+    keep: Callable[[Iterable[NewPage]], None],
+    *,
+    longest: timedelta = LONGEST,
 ) -> list[Offer]:
     """Fetch what the user named, and hand on its pages; returns the offers, where the user asked for those alone.
 
@@ -92,7 +106,8 @@ async def fetch_lists(
 
     async with open_downloads(settings, errand.source) as downloads:
         if not errand.is_offer:
-            await _take(downloads, [Wanted(watch_url(errand.source).url, is_typed=True)], errand, tally, keep)
+            typed = Wanted(watch_url(errand.source).url, is_typed=True)
+            await _Walk(downloads, errand, tally, keep).take([typed], longest)
             return []
         offers = _offers(errand.source, await downloads.sitemaps(), tally)
         if not errand.takes_all:
@@ -100,7 +115,7 @@ async def fetch_lists(
         host = watch_url(errand.source).host
         wanted = [Wanted(offer.url, frozenset({host})) for offer in offers]
         output.note(f"{offers[0].named_by}: names {count(len(offers), _SITEMAP)}" if offers else "no sitemap is named")
-        await _take(downloads, wanted, errand, tally, keep)
+        await _Walk(downloads, errand, tally, keep).take(wanted, longest)
         return []
 
 
@@ -119,68 +134,110 @@ def _offers(source: str, named: Iterable[str], tally: Tally) -> list[Offer]:
     return list(offers.values())
 
 
-async def _take(
-    downloads: Downloads,
-    wanted: Iterable[Wanted],
-    errand: Errand,
-    tally: Tally,
-    keep: Callable[[Iterable[NewPage]], None],
-) -> None:
-    queue = deque(wanted)
-    seen = {here.url for here in queue}
-    with output.progress("Fetching") as advance:
-        while queue:
-            here = queue.popleft()
+class _Walk:
+    """A walk through sitemaps: the one that the user named, and those that an index or a robots.txt names."""
+
+    def __init__(
+        self, downloads: Downloads, errand: Errand, tally: Tally, keep: Callable[[Iterable[NewPage]], None]
+    ) -> None:
+        self._downloads, self._errand, self._tally, self._keep = downloads, errand, tally, keep
+        self._queue: deque[Wanted] = deque()
+        self._seen: set[str] = set()
+        self._nested: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+
+    async def take(self, wanted: Iterable[Wanted], longest: timedelta) -> None:
+        """Read them all, a few at once; what is not read within `longest` is named and left.
+
+        Raises UsageError or FetchError where what the user typed cannot be read; others do not cost the rest.
+        """
+        for here in wanted:
+            if here.is_typed:
+                self._seen.add(here.url)
+                self._add(await self._read(here))
+            else:
+                self._add([here])
+        try:
+            async with asyncio.timeout(longest.total_seconds()):
+                while self._queue:
+                    await self._round()
+        except TimeoutError:
+            left = len(self._queue)
+            self._tally.refused += left
+            output.note(
+                f"Stopped after {show_span(longest)}: {count(left, _SITEMAP)} not read; the same call once more, "
+                "or an import of those that matter, each by its own URL, goes on"
+            )
+        for index, skipped in self._skipped.items():
+            self._tally.refused += skipped
+            output.note(
+                f"{index}: {count(skipped, _SITEMAP)} not fetched, since the first {_MOST_NESTED} of this index are "
+                "indexes themselves; import each of those by its own URL"
+            )
+
+    async def _round(self) -> None:
+        """Read what is known by now; what it names is for the next round."""
+        named: list[Wanted] = []
+        with output.progress("Fetching", total=len(self._queue)) as advance:
+            async with asyncio.TaskGroup() as group:
+                for number in range(min(_AT_ONCE, len(self._queue))):
+                    group.create_task(self._work(named, advance), name=f"sitemaps-{number}")
+        self._add(named)
+
+    async def _work(self, named: list[Wanted], advance: Callable[[int], None]) -> None:
+        while self._queue:
+            here = self._queue.popleft()
             try:
-                named = await _read(downloads, here, errand, tally, keep)
+                if self._nested[here.index] >= _MOST_NESTED:
+                    self._skipped[here.index] += 1
+                else:
+                    named += await self._read(here)
             except TocsinError as exc:
-                if here.is_typed:
-                    raise
-                tally.refused += 1
+                self._tally.refused += 1
                 output.note(str(exc))
-                continue
+            except asyncio.CancelledError:
+                # It is one of those that are left.
+                self._queue.appendleft(here)
+                raise
             finally:
                 advance(1)
-            queue.extend(child for child in named if child.url not in seen)
-            seen.update(child.url for child in named)
 
+    def _add(self, wanted: Iterable[Wanted]) -> None:
+        for here in wanted:
+            if here.url not in self._seen:
+                self._seen.add(here.url)
+                self._queue.append(here)
 
-async def _read(
-    downloads: Downloads,
-    here: Wanted,
-    errand: Errand,
-    tally: Tally,
-    keep: Callable[[Iterable[NewPage]], None],
-) -> list[Wanted]:
-    """Read one sitemap; returns those that it names, if it is an index."""
-    page = await downloads.get(here.url)
-    hosts = here.hosts | {watch_url(here.url).host, watch_url(page.url).host}
-    reader = Reader(
-        here.url, _SITEMAP, errand.group, tally=tally, hosts=None if errand.any_host else hosts, say=output.note
-    )
-    try:
-        keep(reader.pages(io.BytesIO(page.body)))
-    except UsageError as exc:
-        if not here.is_typed:
-            raise
-        offer = f"tocsin watch import {shlex.quote(here.url)} --sitemaps"
-        raise UsageError(f"{exc}; what the site's robots.txt offers, shows: {offer}") from exc
-    if not reader.named:
+    async def _read(self, here: Wanted) -> list[Wanted]:
+        """Read one sitemap; returns those that it names, if it is an index."""
+        errand = self._errand
+        page = await self._downloads.get(here.url)
+        hosts = here.hosts | {watch_url(here.url).host, watch_url(page.url).host}
+        taken = None if errand.any_host else hosts
+        reader = Reader(here.url, _SITEMAP, errand.group, tally=self._tally, hosts=taken, say=output.note)
+        try:
+            self._keep(reader.pages(io.BytesIO(page.body)))
+        except UsageError as exc:
+            if not here.is_typed:
+                raise
+            offer = f"tocsin watch import {shlex.quote(here.url)} --sitemaps"
+            raise UsageError(f"{exc}; what the site's robots.txt offers, shows: {offer}") from exc
+        if not reader.named:
+            return []
+        if here.index:
+            self._nested[here.index] += 1
+            mend = f"import it by itself: tocsin watch import {here.url}"
+            reader.refuse(reader.named[0].line, f"an index in an index; {mend}")
+            return []
+        children = _children(reader, here, hosts, errand)
+        self._tally.sitemaps += len(children)
+        becomes = "not fetched, as you only look" if errand.only_looks else f"fetched now, {_AT_ONCE} at once"
+        output.note(f"{here.url}: an index of {count(len(children), _SITEMAP)}, {becomes}")
+        if not errand.only_looks:
+            return children
+        for child in children:
+            output.note(f"  {child.url}")
         return []
-    if here.in_index:
-        reader.refuse(
-            reader.named[0].line, f"an index in an index; import it by itself: tocsin watch import {here.url}"
-        )
-        return []
-    children = _children(reader, here, hosts, errand)
-    tally.sitemaps += len(children)
-    becomes = "not fetched, as you only look" if errand.only_looks else "fetched now, one after the other"
-    output.note(f"{here.url}: an index of {count(len(children), _SITEMAP)}, {becomes}")
-    if not errand.only_looks:
-        return children
-    for child in children:
-        output.note(f"  {child.url}")
-    return []
 
 
 def _children(reader: Reader, here: Wanted, hosts: frozenset[str], errand: Errand) -> list[Wanted]:
@@ -193,7 +250,7 @@ def _children(reader: Reader, here: Wanted, hosts: frozenset[str], errand: Erran
             reader.refuse(item.line, str(exc))
             continue
         if found.host in hosts or errand.any_host:
-            children[found.url] = Wanted(found.url, here.hosts, in_index=True)
+            children[found.url] = Wanted(found.url, here.hosts, index=here.url)
         else:
             reader.refuse(item.line, f"{found.url}: on another host than its index; to take it, too, give --any-host")
     return list(children.values())
