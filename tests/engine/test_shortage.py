@@ -138,6 +138,23 @@ async def test_the_pause_grows_while_the_shortage_lasts(watch: ShortageWatch, cl
     assert paused_s == [1, 2, 4, 8, 16, 30, 30]
 
 
+async def test_the_pause_does_not_grow_while_other_pages_are_received(
+    watch: ShortageWatch, clock: ManualClock, tmp_path: Path
+) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        received = await engine.run()
+    for _ in range(5):
+        watch.met(str(SHORT))
+        await clock.advance(15)
+        watch.committed(received)
+
+    watch.met(str(SHORT))
+    await clock.advance(1)
+
+    assert not watch.is_pausing
+
+
 def test_many_pages_that_meet_it_at_once_do_not_make_the_pause_longer(watch: ShortageWatch) -> None:
     for _ in range(100):
         watch.met(str(SHORT))

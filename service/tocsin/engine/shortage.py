@@ -39,6 +39,7 @@ class ShortageWatch:
         self._put_off_before = 0
         self._pause_s = FIRST_PAUSE_S
         self._met_s = self._until_s = 0.0
+        self._is_working = False
 
     def emit(self, happening: Happening) -> None:
         """Take note of a shortage that a part of the engine has met."""
@@ -51,9 +52,10 @@ class ShortageWatch:
             error = result.report.error
             if error is not None and error[0] == SHORTAGE:
                 self.met(error[1])
-        is_quiet = self.since is not None and self._clock.monotonic() - self._met_s >= QUIET_S
-        if is_quiet and any(result.received for result in results):
-            self._end()
+        if self.since is not None and any(result.received for result in results):
+            self._is_working = True
+            if self._clock.monotonic() - self._met_s >= QUIET_S:
+                self._end()
 
     def met(self, error: str) -> None:
         """Take note of one shortage."""
@@ -62,12 +64,14 @@ class ShortageWatch:
         if self.since is None:
             self.since, self.error = self._clock.now(), error
             self._put_off_before = self.put_off - 1
-            self._pause_s = FIRST_PAUSE_S
+            self._pause_s, self._is_working = FIRST_PAUSE_S, False
             self._until_s = now_s + self._pause_s
             self._telemetry.emit(Happening("shortage.began", "error", {"error": error}))
         elif now_s >= self._until_s:
-            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            # Where pages are received in between, one page may take all the memory: it must not hold up the others.
+            self._pause_s = FIRST_PAUSE_S if self._is_working else min(2 * self._pause_s, LONGEST_PAUSE_S)
             self._until_s = now_s + self._pause_s
+            self._is_working = False
 
     @property
     def is_pausing(self) -> bool:
