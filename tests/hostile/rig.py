@@ -13,6 +13,7 @@ from tests.fakes import RecordingTelemetry
 from tests.hostile.behaviour import PLENTY_S
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.claims import end_leases
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.sinks import OpenSinks
@@ -94,6 +95,7 @@ class Rig:
         Returns the reports in the order in which they were written.
         """
         settings = msgspec.structs.replace(self.settings, **sections)
+        await self._end_leases()
         request_id = await self.store.request_check(None, self._clock.now())
         reports: list[CheckReport] = []
 
@@ -136,6 +138,7 @@ class Rig:
         return Kept(task.state, task.validators, task.body_digest)
 
     async def _task(self, url: str) -> PageTask:
+        await self._end_leases()
         now, lease = self._clock.now(), timedelta(seconds=10)
         request_id = await self.store.request_check(None, now)
         claim = await self.store.claim(range(SHARDS), now, lease, self.settings.instance.name)
@@ -144,6 +147,10 @@ class Rig:
         due = await self.store.due_pages(claim, hosts, now, per_host=100, request_id=request_id)
         await self.store.drop_request(request_id)
         return next(task for task in due if task.url == url)
+
+    async def _end_leases(self) -> None:
+        """End the lease of the engine before, as a process does that opens the store: each engine is another holder."""
+        await self.store._writer.run(end_leases)
 
     async def _pages(self) -> list[PageRow]:
         return await self.store.pages(PageFilter())
