@@ -15,6 +15,8 @@ CREATED = b"<meta name=created content=2026-02-02>"
 
 read = partial(Behaviour, ends=reads(created="2026-02-02"))
 silent = partial(Behaviour, ends=reads())
+binary = partial(Behaviour, ends=suspect("binary"))
+empty = partial(Behaviour, ends=suspect("empty"))
 
 
 def charset(label: bytes) -> bytes:
@@ -52,12 +54,12 @@ ENCODINGS = (
     tells("UTF-16 with its mark, says UTF-8", b"\xff\xfe" + TEXT_16.encode("utf-16-le"), "2026-02-02",
           charset(b"utf-8")),
     tells("UTF-16 without a mark, by its header", TEXT_16.encode("utf-16-le"), "2026-02-02", charset(b"utf-16le")),
-    silent("UTF-16 without a mark, says nothing", answer(TEXT_16.encode("utf-16-le"), content_type=HTML)),
-    silent("UTF-16 without a mark, says UTF-8", answer(TEXT_16.encode("utf-16-be"), content_type=charset(b"utf-8"))),
+    binary("UTF-16 without a mark, says nothing", answer(TEXT_16.encode("utf-16-le"), content_type=HTML)),
+    binary("UTF-16 without a mark, says UTF-8", answer(TEXT_16.encode("utf-16-be"), content_type=charset(b"utf-8"))),
     tells("UTF-16 with half a pair", b"\xff\xfe" + says(b"a@b").decode().replace("@", "\ud800")
           .encode("utf-16-le", "surrogatepass"), "a�b"),
     tells("UTF-16 of an odd number of bytes", b"\xff\xfe" + TEXT_16.encode("utf-16-le") + b"x", "2026-02-02"),
-    silent("UTF-32, which is none", answer(TEXT_16.encode("utf-32-le"), content_type=charset(b"utf-32"))),
+    binary("UTF-32, which is none", answer(TEXT_16.encode("utf-32-le"), content_type=charset(b"utf-32"))),
     tells("surrogates in UTF-8", says(b"a\xed\xa0\x80b"), "a���b", charset(b"utf-8")),
     tells("surrogates by reference", says(b"a&#xD800;b"), "a�b"),
     tells("references beyond Unicode", says(b"a&#x110000;&#99999999999999;b"), "a��b"),
@@ -66,7 +68,7 @@ ENCODINGS = (
     read("UTF-8 that is cut off in a letter", answer(CHANGED_PAGE + b"\xf0\x9f\x94")),
     read("mark of UTF-8 twice", answer(b"\xef\xbb\xbf\xef\xbb\xbf" + CHANGED_PAGE)),
     tells("mark of UTF-8, says Latin-1", b"\xef\xbb\xbf" + says("é".encode()), "é", charset(b"iso-8859-1")),
-    silent("nothing but a mark", answer(b"\xef\xbb\xbf", content_type=HTML)),
+    empty("nothing but a mark", answer(b"\xef\xbb\xbf", content_type=HTML)),
     tells("GBK with half a letter", says(b"a\x81"), "a�", charset(b"gbk")),
     silent("encoding that is not to be read", answer(CHANGED_PAGE, content_type=charset(b"iso-2022-kr"))),
     tells("ISO-2022-JP that never returns to ASCII", says(b"2026") + b"\x1b$B$" * 999, "2026", charset(b"iso-2022-jp")),

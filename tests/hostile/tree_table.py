@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.hostile.behaviour import MEBI, Behaviour, Ending, fails, reads
+from tests.hostile.behaviour import MEBI, Behaviour, Ending, fails, reads, suspect
 from tests.hostile.wording import Part, answer, many, spun
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ read = partial(Behaviour, ends=reads(created="2026-02-02"), max_body=CAP, max_wi
 refused = partial(Behaviour, ends=fails("too-complex"), max_body=CAP, max_wire=CAP)
 soon = partial(Behaviour, ends=Ending("too-soon"), max_body=CAP, max_wire=CAP)
 silent = partial(Behaviour, ends=reads(), max_body=CAP, max_wire=CAP)
+empty = partial(Behaviour, ends=suspect("empty"), max_body=CAP, max_wire=CAP)
 
 
 def page(*parts: Part, last: bytes = CREATED) -> Talk:
@@ -35,7 +36,7 @@ DEEP = (
     read("depth of 100,000, behind what counts", page(CREATED, many(100_000, b"<div>"), last=b"")),
     read("depth of inline elements", page(many(100_000, b"<span>"))),
     read("depth of lists", page(many(50_000, b"<ul><li>"))),
-    silent("depth of templates", page(many(20_000, b"<template>"))),
+    empty("depth of templates", page(many(20_000, b"<template>"))),
     read("depth of tables", page(many(10_000, b"<table><tr><td>"))),
     read("depth of tables without cells", page(many(20_000, b"<table>"))),
     read("depth of SVG", page(many(50_000, b"<svg><foreignObject>"))),
@@ -75,20 +76,20 @@ UNCLOSED = (
     refused("html elements, 100,000", page(many(100_000, b"<html a%d=b>"))),
     refused("body elements, 100,000", page(many(100_000, b"<body a%d=b>"))),
     read("everything, never closed", page(b"<title>a</title><div><p><b><i><table><tr><td><ul><li><svg><g></g></svg>")),
-    silent("comment, never closed", page(b"<!--")),
+    empty("comment, never closed", page(b"<!--")),
     silent("script, never closed", page(b"<script>")),
     silent("style, never closed", page(b"<style>")),
     silent("title, never closed", page(b"<title>")),
     silent("textarea, never closed", page(b"<textarea>")),
     silent("plain text, which nothing closes", page(b"<plaintext>")),
-    silent("attribute, never closed", page(b"<p title='")),
-    silent("template, never closed", page(b"<template>")),
+    empty("attribute, never closed", page(b"<p title='")),
+    empty("template, never closed", page(b"<template>")),
     silent("frames after which nothing counts", page(b"<frameset></frameset><noframes>")),
     read("script that looks as if it were closed", page(b"<script><!--<script></script>--></script>")),
     read("comment that is none", page(b"<!-->")),
     read("declarations that are none", page(many(99_999, b"<!x><?y>"))),
     refused("tags that are none", page(many(1_000_000, b"<1<"))),
-    silent("tag, never closed", answer(b"<meta name=created content=2026-02-02")),
+    empty("tag, never closed", answer(b"<meta name=created content=2026-02-02")),
     read("misnested selects", page(many(20_000, b"<select><option><table>"))),
     read("misplaced text in tables", page(b"<table>", many(50_000, b"x<tr>y"))),
 )

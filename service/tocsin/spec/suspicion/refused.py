@@ -18,6 +18,7 @@ _MOST_LINKS = 500
 _NOTHING = 60
 # Compressed data have five times as many, and texts next to none.
 _BINARY_SHARE = 1 / 50
+_FEWEST_BINARY = 8
 # How programs break down in the middle of a page, folded.
 _BREAKDOWNS = (
     "fatal error uncaught",
@@ -81,14 +82,14 @@ def find_empty(case: Case) -> str | None:
 def find_binary(case: Case) -> str | None:
     """Find that an answer which its server calls HTML is binary, such as data whose compression is not named.
 
-    At least a fiftieth of its first 1,445 bytes are control characters that no text has (SNF-09), in an encoding in
-    which no letter is written with them.
+    At least eight of its first 1,445 bytes, and a fiftieth of them, are control characters that no text has (SNF-09),
+    in an encoding in which no letter is written with them.
     """
     head = case.body[:SNIFFED_BYTES]
     if not head or case.encoding in NOT_ASCII or case.speaks_for_itself or not case.is_silent:
         return None
     found = len(BINARY.findall(head))
-    if found < _BINARY_SHARE * len(head):
+    if found < max(_FEWEST_BINARY, _BINARY_SHARE * len(head)):
         return None
     return f"{found} of its first {len(head)} bytes are control characters that no text has"
 
