@@ -63,6 +63,20 @@ async def test_more_pages_are_added_to_an_older_store(installation: Installation
     assert version_of(installation.folder / "tocsin.db") == NEWEST
 
 
+def test_a_migration_that_was_killed_goes_on_and_keeps_no_second_copy(installation: Installation) -> None:
+    store = installation.folder / "tocsin.db"
+    make_store(store, OLD, "https://one.example/a")
+    earlier = installation.folder / f"tocsin.db.before-{NEWEST}.v{OLD - 1}"
+    make_store(earlier, OLD - 1, "https://one.example/a")
+    (installation.folder / f"tocsin.db.before-{NEWEST}.v{OLD - 1}.4711.part").touch()
+
+    answer = installation.call("store", "migrate")
+
+    assert answer.status == 0
+    assert version_of(store) == NEWEST
+    assert list(installation.folder.glob("*.before-*")) == [earlier]
+
+
 def test_an_import_of_a_table_says_that_it_migrates_from_which_version_to_which_and_where_the_copy_is(
     installation: Installation,
 ) -> None:

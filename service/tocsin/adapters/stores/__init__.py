@@ -130,7 +130,7 @@ def kept_copies(url: str) -> list[Path]:
         *store.parent.glob(f"{escape(store.name)}.before-*.v*"),
         *store.parent.glob(f"{escape(store.name)}.replaced-*"),
     )
-    return sorted(file for file in kept if not file.name.endswith(("-wal", "-shm")))
+    return sorted(file for file in kept if not file.name.endswith(("-wal", "-shm")) and ".part" not in file.name)
 
 
 def note_backup(url: str, file: str, at: Instant) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +19,9 @@ _ROOM: Final = 1.1
 
 
 def kept_name(path: str, version: int) -> str:
-    """Name the copy of a store of this version."""
-    return f"{path}.before-{migrations()[-1].number}.v{version}"
+    """Name the copy of a store of this version: one of an earlier version where a migration was interrupted."""
+    names = [f"{path}.before-{migrations()[-1].number}.v{before}" for before in range(1, version + 1)]
+    return next((name for name in names if Path(name).exists()), names[-1])
 
 
 def keep_before_migration(path: str, version: int, busy: timedelta) -> str | None:
@@ -30,8 +32,9 @@ def keep_before_migration(path: str, version: int, busy: timedelta) -> str | Non
     """
     if not 0 < version < migrations()[-1].number:
         return None
-    target = kept_name(path, version)
     with reached(path):
+        _sweep(path)
+        target = kept_name(path, version)
         if Path(target).exists():
             return target
         needed = sum(file.stat().st_size for file in (Path(path), Path(f"{path}-wal")) if file.exists())
@@ -43,3 +46,10 @@ def keep_before_migration(path: str, version: int, busy: timedelta) -> str | Non
         )
     Backup(path, target, busy).run()
     return target
+
+
+def _sweep(path: str) -> None:
+    """Remove what a copying left that was killed; under the engine lock there is no other one."""
+    store = Path(path)
+    for left in store.parent.glob(f"{escape(store.name)}.before-*.part*"):
+        left.unlink(missing_ok=True)
