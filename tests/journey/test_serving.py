@@ -256,3 +256,14 @@ async def test_clients_without_a_token_do_not_shut_out_the_administrator(home: H
 
     assert [answer.status_code for answer in known] == [200] * 5
     assert [answer.status_code for answer in logins] == [303] * 5
+
+
+async def test_all_is_served_before_the_engine_begins(home: Home, site: Origin, start: Start) -> None:
+    """Beside an engine that has much to do, loading the web pages took up to half a minute."""
+    site.pages["/a"] = Page("<title>a</title>")
+    await home.watch(site.url("/a"))
+    await start()
+    await home.hears("engine.started")
+
+    events = [line["event"] for line in home.said()]
+    assert events.index("http.ready") < events.index("engine.started")

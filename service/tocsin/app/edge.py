@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.adapters.system import SystemChance, SystemClock
@@ -31,6 +32,10 @@ FIRST = "first"
 _LOAD_AGAIN_S = 0.5
 
 
+OPEN_S = 30.0
+"""The engine waits so long for all to be served; a machine on which that takes longer checks pages meanwhile."""
+
+
 class Edge:
     """Bound as soon as it is made; raises SettingsError where the address cannot be had."""
 
@@ -39,6 +44,7 @@ class Edge:
         self._host, port = parse_listen(settings.listen)
         self._sockets = bind(self._host, port)
         self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
+        self._is_open = asyncio.Event()
         self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
         if is_loopback(self._host) or settings.first_token or settings.tokens:
             self._is_settled.set()
@@ -98,6 +104,15 @@ class Edge:
         """Serve everything from now on, and tell this telemetry of it."""
         self._given.set_result((service, store, telemetry))
 
+    async def opened(self) -> None:
+        """Wait until everything is served, or the service is told to stop, for a bounded time.
+
+        Beside a busy engine, each step of that would wait for the loop, and loading for the processor.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_S):
+                await self._first_of(self._is_open)
+
     async def ended(self) -> None:
         """Wait until nothing is served any more."""
         await self._has_ended.wait()
@@ -110,15 +125,17 @@ class Edge:
             opening.cancel()
 
     async def _open(self, front: object) -> None:
+        # While the engine is put together, and its fetchers load their own program.
+        application, app = await self._load(_load_all)
         service, store, telemetry = await self._given
-        # The engine goes first: people can wait for the second that this takes.
-        application = await self._load(lambda: import_module("tocsin.server.app"))
         aside = ProcessAside()
         parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, aside, self._stopping)
-        app = await self._load(lambda: application.make_app(parts))
+        application.equip(app, parts)
         leave_loaded_alone()
         async with aside, application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
+            self._telemetry.emit(Happening("http.ready"))
+            self._is_open.set()
             await self._stopping.wait()
             # Who works on after an answer does so until the requests under way have ended.
             await asyncio.Event().wait()
@@ -176,3 +193,11 @@ class Edge:
             values["mend"] = "`tocsin token add NAME --scope admin` makes a token; then start again, to listen there"
             self._host = LOOPBACK
         self._telemetry.emit(Happening("http.open", "warning", values))
+
+
+def _load_all() -> tuple[ModuleType, Any]:
+    """Load and make all that serving needs and that knows nothing of the engine, in one go: it is on a thread."""
+    application = import_module("tocsin.server.app")
+    app = application.build_app()
+    application.prepare(app)
+    return application, app

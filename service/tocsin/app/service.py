@@ -78,6 +78,7 @@ async def run(load: Callable[[], Loaded]) -> None:
                 watching = group.create_task(rereading, name="reload")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
+                    await edge.opened()
                 await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
                 watching.cancel()
                 if edge is not None:

@@ -53,10 +53,29 @@ async def declared(request: Request) -> None:
 
 
 def make_app(parts: Parts) -> Application:
-    """Make the application; `at_work` must be entered before it answers.
+    """Make the application; `at_work` must be entered before it answers."""
+    app = build_app()
+    equip(app, parts)
+    return app
+
+
+def equip(app: Application, parts: Parts) -> None:
+    """Give an application what it works with.
 
     Its `state` has `parts`, `stopping`, `doorkeeper` and, at work, `jobs`.
     """
+    app.state.parts, app.state.stopping = parts, parts.stopping
+    app.state.doorkeeper = Doorkeeper(parts)
+
+
+def prepare(app: Application) -> None:
+    """Make what is made once: templates and the description of the API. It takes a second, and belongs on a thread."""
+    warm()
+    app.openapi()
+
+
+def build_app() -> Application:
+    """Make an application without its parts: all that takes time and needs nothing of the engine."""
     app = Application(
         title="Tocsin",
         version=tocsin.__version__,
@@ -67,8 +86,6 @@ def make_app(parts: Parts) -> Application:
         redirect_slashes=False,
         dependencies=[Depends(declared)],
     )
-    app.state.parts, app.state.stopping = parts, parts.stopping
-    app.state.doorkeeper = Doorkeeper(parts)
     problems.install(app)
     for router in (health.router, login.router, metrics.router, api, pages, *streams):
         app.include_router(router)
@@ -82,13 +99,11 @@ def make_app(parts: Parts) -> Application:
 async def at_work(app: Application) -> AsyncIterator[None]:
     """Keep going what works on after a request was answered; it is entered before the first one is.
 
-    What is made once, templates and the description of the interface, is made before anybody is let in, and off the
-    loop: neither a first page waits for it, nor the engine.
+    What is made once is made before anyone is let in, where that was not done before: no first page waits for it.
     """
+    await asyncio.to_thread(prepare, app)
     async with running_jobs(app.state.parts) as jobs:
         app.state.jobs = jobs
-        await warm()
-        await asyncio.to_thread(app.openapi)
         # Opens the connection that people read through; where that fails, the first who reads is told.
         with suppress(StoreError):
             await app.state.parts.store.group_rows()

@@ -7,7 +7,6 @@ variable is an error, and no template is made of what somebody wrote.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import UTC
 from pathlib import Path
@@ -115,10 +114,10 @@ _OWN_PATH: Final = re.compile(r"""(?<=\s)(href|src|action|formaction)="(?=/(?!/)
 """Texts of pages have no quotation mark of their own: each is escaped."""
 
 
-async def warm() -> None:
-    """Compile every template, off the loop, so that nobody's first page waits for that."""
+def warm() -> None:
+    """Compile every template, so that no first page waits for that."""
     for name in _ENVIRONMENT.list_templates():
-        await asyncio.to_thread(_ENVIRONMENT.get_template, name)
+        _ENVIRONMENT.get_template(name)
 
 
 def render(template: str, **context: Any) -> str:
