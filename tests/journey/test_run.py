@@ -214,8 +214,7 @@ async def test_pages_are_checked_while_a_sink_waits_for_its_secret(home: Home, s
         async with home.store() as store:
             waiting = (await store.sink_state("ops")).waiting
         (home.folder / "ops.secret").write_text(SECRET)
-        assert await service.stop() == 0
-        service = await start()
+        service.tell(signal.SIGHUP)
 
         async def is_given() -> bool:
             return bool(receiver.got)
