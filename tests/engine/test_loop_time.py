@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.fakes import ManualClock, settle
-from tocsin.engine.loop_time import MEASURED_S, TURN_S, LoopTime
+from tocsin.engine.loop_time import MEASURED_S, SHORT_S, TURN_S, LoopTime
 
 
 class Work:
@@ -48,12 +50,22 @@ async def test_the_loop_has_a_turn_between_two_pieces_of_work() -> None:
     assert len(set(turns)) == 3
 
 
-async def test_short_pieces_share_a_turn() -> None:
-    work = Work(took_s=TURN_S / 10)
+@pytest.mark.parametrize("took_s", [TURN_S / 5, SHORT_S / 2])
+async def test_short_pieces_share_a_turn(took_s: float) -> None:
+    work = Work(took_s)
 
     await work.do_all(a=False, b=False, c=False)
 
     assert len({turn for turn, _ in work.done}) == 1
+
+
+async def test_what_hardly_takes_time_waits_for_no_turn_however_many_there_are() -> None:
+    work = Work(SHORT_S / 2)
+
+    for _ in range(1000):
+        assert work.loop_time.begin_at_once()
+        work.now_s += SHORT_S / 2
+        work.loop_time.end()
 
 
 async def test_what_is_urgent_goes_before_all_that_waits() -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TURN_S: Final = 0.005
 """So much work is done in one turn of the loop; then sockets, timers and messages have theirs."""
+SHORT_S: Final = 0.0005
+"""What takes less counts for nothing: to wait for a turn would cost a share of it, and hundreds of them fit in one."""
 MEASURED_S: Final = 1.0
 """How often it is measured how late a loop is."""
 _MOST_WOKEN: Final = 64
@@ -36,14 +38,14 @@ class LoopTime:
 
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
-        self._urgent: deque[tuple[float, asyncio.Future[None]]] = deque()
-        self._usual: deque[tuple[float, asyncio.Future[None]]] = deque()
+        self._urgent: deque[tuple[float, asyncio.Future[bool]]] = deque()
+        self._usual: deque[tuple[float, asyncio.Future[bool]]] = deque()
         self._is_turning = False
         self._began_s = self._spent_s = self._mean_s = self._longest_s = self.lag_s = 0.0
 
     def begin_at_once(self) -> bool:
-        """Begin, if this turn of the loop has time left and nothing waits; `end` must follow."""
-        if self._spent_s >= TURN_S or self._urgent or self._usual:
+        """Begin, if this turn of the loop has time left; `end` must follow."""
+        if self._spent_s >= TURN_S:
             return False
         self._began_s = self._now()
         return True
@@ -56,21 +58,21 @@ class LoopTime:
         place, since = loop.create_future(), self._now()
         waiting.append((since, place))
         self._turn_later()
-        await place
-        while self._spent_s >= TURN_S:
-            # What was let in before it took longer than was expected.
+        # The first one of a turn begins whatever was begun before it, so that each turn does some of what waits.
+        while not await place and self._spent_s >= TURN_S:
             place = loop.create_future()
             waiting.appendleft((since, place))
             self._turn_later()
-            await place
         self._began_s = self._now()
         self._longest_s = max(self._longest_s, self._began_s - since)
 
     def end(self) -> None:
         """Say that the work that began last has ended."""
         took_s = self._now() - self._began_s
-        self._spent_s += took_s
         self._mean_s = self._mean_s + (took_s - self._mean_s) * _WEIGHT if self._mean_s else took_s
+        if took_s < SHORT_S:
+            return
+        self._spent_s += took_s
         if self._spent_s >= TURN_S:
             self._turn_later()
 
@@ -98,11 +100,12 @@ class LoopTime:
         """Let as many begin as are likely to fit into this turn, at least one."""
         self._is_turning, self._spent_s = False, 0.0
         left = min(int(TURN_S / self._mean_s), _MOST_WOKEN) if self._mean_s else 1
-        left = max(left, 1)
+        left, is_first = max(left, 1), True
         while left and (queue := self._urgent or self._usual):
             _, place = queue.popleft()
             if not place.done():
-                place.set_result(None)
+                place.set_result(is_first)
+                is_first = False
                 left -= 1
         if self._urgent or self._usual:
             self._turn_later()
