@@ -161,4 +161,4 @@ def _is_held(page: PageSchedule) -> bool:
 
 
 def _show(span_us: int) -> str:
-    return show_span(timedelta(seconds=span_us // 1_000_000))
+    return show_span(timedelta(seconds=round(span_us / 1_000_000)))
