@@ -256,3 +256,40 @@ def watched_for_withdrawals(engine: Assembly) -> asyncio.Event:
 
     fetchers.withdraw = withdraw  # type: ignore[method-assign]  # to look in
     return withdrawn
+
+
+@pytest.mark.parametrize("fetchers", [0, 1])
+async def test_a_stop_asks_for_no_page_that_was_only_given_to_a_fetcher(
+    tmp_path: Path, monkeypatch: Patch, site: Origin, fetchers: int
+) -> None:
+    stopping, dropped = asyncio.Event(), asyncio.Event()
+
+    async def stop() -> None:
+        stopping.set()
+        await dropped.wait()
+
+    site.pages |= {f"/{n}": Page(html(created="1"), wait=stop) for n in range(30)}
+    urls = [site.url(f"/{n}") for n in range(30)]
+    hosts = HostSettings(delay=timedelta(0), concurrency=1)
+    async with Crew.at(tmp_path, monkeypatch, *urls, fetch=FetchSettings(fetchers=fetchers), hosts=hosts) as crew:
+        request_id = await crew.store.request_check(None, SystemClock().now())
+        async with crew.engine(request_id=request_id) as engine, asyncio.TaskGroup() as group:
+            checkers = engine.fetchers or engine.scheduler._checkers
+            drop = checkers.drop
+
+            def note_drop() -> None:
+                drop()
+                # Whatever the fetcher was told before, it knows once it has answered this.
+                group.create_task(release())
+
+            async def release() -> None:
+                if engine.fetchers is not None:
+                    await crew.ping(engine, site.url("/robots.txt", host=SECOND))
+                dropped.set()
+
+            monkeypatch.setattr(checkers, "drop", note_drop)
+            await engine.runner.check(stopping)
+
+    asked = [path for path in site.pages if path != "/robots.txt" and site.asked(path)]
+    assert len(asked) == 1
+    assert [report.url for report in crew.reports] == [site.url(asked[0])]
