@@ -1,4 +1,4 @@
-"""Alerts through the outbox to a webhook on loopback."""
+"""Alerts through the outbox to a webhook on loopback, also where one page's are refused for ever."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerts import Alerts, changed_data
 from tocsin.engine.assess import decide, thresholds_of
 from tocsin.engine.delivery import IN_FLIGHT, Delivery
+from tocsin.errors import DeliveryError
 from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
 from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings, SinkSettings
 from tocsin.spec.topper.state import PageState
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.events import Happening
-    from tocsin.model import PageTask
+    from tocsin.model import JsonObject, PageTask
+    from tocsin.ports import Sink
 
 SINK = "hook"
 _PATIENCE_S = 120.0
@@ -69,7 +71,45 @@ async def measure(sizes: Sizes) -> list[Figure]:
     ]
 
 
-async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
+async def measure_poison(sizes: Sizes) -> list[Figure]:
+    """Deliver a full outbox in which a tenth belongs to a page that the receiver refuses, beside one without it."""
+    poisoned, clean = Stopwatch([], []), Stopwatch([], [])
+    refused = max(sizes.alerts // 10, 1)
+    async with Origin() as origin:
+        url = f"http://127.0.0.1:{origin.port}/hook"
+        for number in range(sizes.rounds):
+            # The second of a pair finds caches warm, so each is the first as often as the other.
+            for many in (0, refused) if number % 2 else (refused, 0):
+                watch = poisoned if many else clean
+                await _deliver(url, sizes.alerts + many, watch, refused=many)
+            taken = (await origin.ask("/-/stats"))["requests"]
+            if taken != 2 * sizes.alerts:
+                raise RuntimeError(f"{taken} alerts reached the receiver, {2 * sizes.alerts} were sent")
+            await origin.ask("/-/set")
+    rates, clean_rates = ([sizes.alerts / seconds for seconds in watch.wall_s] for watch in (poisoned, clean))
+    what = f"alerts of other pages told, {refused:,} of one page refused for ever"
+    return [figure(what, rates, "1/s", beside="none refused", reference=clean_rates)]
+
+
+class _Refusing:
+    """A sink that refuses the alerts of one page; implements `ports.Sink`."""
+
+    def __init__(self, sink: Sink, refused: set[str]) -> None:
+        self.name, self.at_once, self._sink, self._refused = sink.name, sink.at_once, sink, refused
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give the sink the event, or refuse it."""
+        if event["id"] in self._refused:
+            raise DeliveryError(self.name, "sink", "answered 500")
+        await self._sink.deliver(event)
+
+    async def close(self) -> None:
+        """Close the sink."""
+        await self._sink.close()
+
+
+async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) -> list[bytes]:
+    """Deliver so many alerts, the first of which may belong to one page that is refused."""
     clock = SystemClock()
     network = NetworkSettings(allow=("127.0.0.0/8",))
     with tempfile.TemporaryDirectory() as name:
@@ -84,16 +124,18 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             claim = await claimed(store)
             tasks = await all_tasks(store, claim, count)
             drafts = list(_alerts(tasks))
+            drafts[:refused] = [msgspec.structs.replace(draft, page_id=tasks[0].page_id) for draft in drafts[:refused]]
             for start in range(0, count, BATCH):
                 pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
                 results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
                 await store.commit(claim, results)
-            delivery = Delivery([sink], store, DeliverySettings(), clock, _Silence())
+            given = _Refusing(sink, {draft.id for draft in drafts[:refused]})
+            delivery = Delivery([given if refused else sink], store, DeliverySettings(), clock, _Silence())
             with stopwatch(watch):
                 await delivery.drain(_PATIENCE_S)
             left = (await store.sink_state(SINK)).waiting
             await sink.close()
-            if left:
+            if left != refused:
                 raise RuntimeError(f"{left} alerts were left in the outbox")
     return [msgspec.json.encode(draft.event) for draft in drafts]
 

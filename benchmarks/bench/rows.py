@@ -78,5 +78,6 @@ ROWS: dict[str, Row] = {
     "edits": Row(size_editing.measure, None, 300),
     "backup": Row(backing.measure, 20),
     "alerts": Row(alerting.measure, 10),
+    "poison": Row(alerting.measure_poison, 20),
     "lists": Row(browsing.measure, 30, 240),
 }

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.soak import alike
+from benchmarks.soak.receiver import STUBBORN
 from benchmarks.soak.versions import version_in_event, version_of
 from tocsin.adapters.stores.sqlite.codec import read_fields
 
@@ -44,6 +45,7 @@ class Alert(NamedTuple):
     page_id: int | None
     type: str
     event: dict[str, Any]
+    created_at: int = 0
 
 
 class Question(NamedTuple):
@@ -86,9 +88,9 @@ def gather(store: Path) -> Evidence:
             before, after = version_in_event(data["previous"]), version_in_event(data["latest"])
             verdicts[page].append(Verdict(id_, state, outcome, before, after, bool(awareness), alert))
         alerts = [
-            Alert(id_, position, page, kind, json.loads(event))
-            for id_, position, page, kind, event in db.execute(
-                "select id, position, page_id, type, event from alerts order by position"
+            Alert(id_, position, page, kind, json.loads(event), at)
+            for id_, position, page, kind, event, at in db.execute(
+                "select id, position, page_id, type, event, created_at from alerts order by position"
             )
         ]
         return Evidence(
@@ -102,10 +104,14 @@ def gather(store: Path) -> Evidence:
         )
 
 
-def unsettled(store: Path, versions: dict[str, int]) -> list[str]:
-    """Say what is still to be done before the service may be judged; nothing is what one waits for."""
+def unsettled(store: Path, versions: dict[str, int], refused: str) -> list[str]:
+    """Say what is still to be done before the service may be judged; nothing is what one waits for.
+
+    refused  the page whose alerts one receiver never takes
+    """
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
-        counts = {what: db.execute(sql).fetchone()[0] for what, sql in _UNSETTLED.items()}
+        place = {"sink": STUBBORN, "refused": refused}
+        counts = {what: db.execute(sql, place).fetchone()[0] for what, sql in _UNSETTLED.items()}
         latest = dict(db.execute("select p.url, s.fields from pages p join states s on s.id = p.state_id"))
     counts["pages not up to date"] = sum(
         url not in latest or version_of(read_fields(latest[url])) != version for url, version in versions.items()
@@ -116,7 +122,8 @@ def unsettled(store: Path, versions: dict[str, int]) -> list[str]:
 _DELIVERIES = "select alert_id, sink, state from deliveries"
 _QUESTIONS = "select id, announced_at is not null, closed_at is not null from questions order by id"
 _UNSETTLED = {
-    "deliveries waiting": "select count(*) from deliveries where state = 'waiting'",
+    "deliveries waiting": "select count(*) from deliveries where state = 'waiting' and not "
+    "(sink = :sink and coalesce(page_id, 0) = (select id from pages where url = :refused))",
     "verdicts without their alert": "select count(*) from verdicts where awareness = 1 and alert_id is null",
     "renderings waiting": "select count(*) from renders",
     "questions open": "select count(*) from questions where closed_at is null",

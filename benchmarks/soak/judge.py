@@ -13,34 +13,45 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN
 from benchmarks.soak.versions import outcome_of, version_in_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.soak.evidence import Alert, Evidence, State, Verdict
     from benchmarks.soak.receiver import Delivered
     from benchmarks.soak.site import Served
 
+LATE_S = 240.0
+"""Far more than the steps of lost answers and the rounds in which the service is dead."""
 CHANGED, UNREACHABLE, RECOVERED = (f"tocsin.page.{kind}.v1" for kind in ("changed", "unreachable", "recovered"))
 
 
 def judge(
-    evidence: Evidence, served: Sequence[Served], delivered: Sequence[Delivered], lines: Path, versions: dict[str, int]
+    evidence: Evidence,
+    served: Sequence[Served],
+    delivered: Sequence[Delivered],
+    lines: Path,
+    versions: dict[str, int],
+    refused: str = "",
 ) -> list[str]:
     """Find whatever is wrong.
 
     lines     the file sink's file
     versions  the version that each page has in the end
+    refused   the page whose alerts one receiver never takes
     """
     reached = {**_by_sink(delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
+    never = {alert.id for alert in evidence.alerts if evidence.pages.get(alert.page_id or 0) == refused}
     return [
         *_judge_pages(evidence, versions),
         *judge_served({url: _versions(evidence, page) for page, url in evidence.pages.items()}, served),
         *_judge_alerts(evidence),
         *_judge_questions(evidence),
-        *_judge_deliveries(evidence, reached),
+        *_judge_deliveries(evidence, reached, never),
+        *_judge_lateness(evidence, delivered),
         *_judge_contents(evidence, delivered),
     ]
 
@@ -189,18 +200,44 @@ def _count_questions(evidence: Evidence, kind: str, *, with_rendering: bool = Fa
 
 
 def _by_sink(delivered: Sequence[Delivered]) -> dict[str, list[tuple[str, bool]]]:
-    found: dict[str, list[tuple[str, bool]]] = {"flaky": [], "down": []}
+    found: dict[str, list[tuple[str, bool]]] = {FLAKY: [], DOWN: [], STUBBORN: []}
     for delivery in delivered:
         found[delivery.sink].append((delivery.id, delivery.accepted))
     return found
 
 
-def _judge_deliveries(evidence: Evidence, reached: Mapping[str, Sequence[tuple[str, bool]]]) -> Iterator[str]:
-    """Every alert reached every sink, those of a page in their order, and nothing came that is not in the outbox."""
+def late_by(evidence: Evidence, delivered: Sequence[Delivered]) -> dict[str, float]:
+    """Say how many seconds after it was written each alert was taken that the stubborn receiver took."""
+    written = {alert.id: alert.created_at / 1_000_000 for alert in evidence.alerts}
+    taken: dict[str, float] = {}
+    for delivery in delivered:
+        if delivery.sink == STUBBORN and delivery.accepted and delivery.id in written:
+            taken.setdefault(delivery.id, delivery.at - written[delivery.id])
+    return taken
+
+
+def _judge_lateness(evidence: Evidence, delivered: Sequence[Delivered]) -> Iterator[str]:
+    """One page that is refused for ever makes no other late."""
+    for id_, late_s in late_by(evidence, delivered).items():
+        if late_s > LATE_S:
+            yield f"{STUBBORN}: alert {id_} was taken {late_s:.0f} s after it was written"
+
+
+def _judge_deliveries(
+    evidence: Evidence, reached: Mapping[str, Sequence[tuple[str, bool]]], never: Collection[str]
+) -> Iterator[str]:
+    """Every alert reached every sink, those of a page in their order, and nothing came that is not in the outbox.
+
+    never  alerts that the stubborn receiver does not take
+    """
     alerts = {alert.id: alert for alert in evidence.alerts}
     for sink, attempts in reached.items():
         accepted = {id_ for id_, is_accepted in attempts if is_accepted}
         for id_ in alerts:
+            if sink == STUBBORN and id_ in never:
+                if id_ in accepted or evidence.deliveries.get((id_, sink)) != "waiting":
+                    yield f"{sink}: alert {id_} is refused for ever, and does not wait"
+                continue
             if id_ not in accepted:
                 yield f"{sink}: alert {id_} was never accepted"
             if evidence.deliveries.get((id_, sink)) != "accepted":

@@ -1,10 +1,15 @@
-"""Two webhook receivers: one fails at random, one is down for long; both note what reached them before they answer."""
+"""Webhook receivers: one fails at random, one is down for long, one refuses a page for ever and loses answers.
+
+Each notes what reached it before it answers.
+"""
 
 from __future__ import annotations
 
 import base64
 import hmac
 import json
+import time
+from collections import Counter
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -19,15 +24,19 @@ if TYPE_CHECKING:
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of the soak, 32 bytes .").decode()
 _KEY = base64.b64decode(SECRET.removeprefix("whsec_"))
-FLAKY, DOWN = "flaky", "down"
+FLAKY, DOWN, STUBBORN = "flaky", "down", "stubborn"
 _FAULT = 0.05
 _FAULTS = ("500", "429", "hang", "reset", "dies")
+_LOST = 0.2
+_LOST_IN_A_ROW = 3
+"""The answers to one alert are lost so often at most: the next steps of its page would take longer than a soak."""
 
 
 class Delivered(NamedTuple):
     """One alert that reached a receiver.
 
     accepted  the receiver took it; its answer may not have arrived
+    at        when, in seconds since 1970
     """
 
     life: int
@@ -36,12 +45,14 @@ class Delivered(NamedTuple):
     accepted: bool
     is_signed: bool
     event: dict[str, Any]
+    at: float = 0.0
 
 
 class Receivers:
-    """Answers POSTs to /flaky and /down.
+    """Answers POSTs to /flaky, /down and /stubborn.
 
     on_accepted  called when an alert was taken, before the answer
+    refused      the page whose alerts /stubborn never takes
     """
 
     def __init__(self, chance: Random, journal: Journal) -> None:
@@ -52,6 +63,9 @@ class Receivers:
         self.life = 0
         self.faults = 0
         self.delivered: list[Delivered] = []
+        self.refused = ""
+        self.refusals = 0
+        self._lost: Counter[str] = Counter()
         self.on_accepted: Callable[[], None] = lambda: None
 
     async def __aenter__(self) -> Self:
@@ -70,13 +84,14 @@ class Receivers:
         if sink == DOWN and self.is_down:
             self.faults += 1
             raise Hangup
-        fault = self._fault(sink)
-        is_accepted = fault in ("", "dies")
         event = json.loads(request.body)
-        entry = Delivered(self.life, sink, request.headers["webhook-id"], is_accepted, _is_signed(request), event)
+        fault = self._stubborn_fault(event) if sink == STUBBORN else self._fault(sink)
+        is_accepted = fault in ("", "dies")
+        id_ = request.headers["webhook-id"]
+        entry = Delivered(self.life, sink, id_, is_accepted, _is_signed(request), event, time.time())
         self._journal.write(**entry._asdict())
         self.delivered.append(entry)
-        if is_accepted:
+        if is_accepted and sink != STUBBORN:
             self.on_accepted()
         match fault:
             case "":
@@ -96,6 +111,17 @@ class Receivers:
             return ""
         self.faults += 1
         return self._chance.choice(_FAULTS)
+
+    def _stubborn_fault(self, event: dict[str, Any]) -> str:
+        """Refuse one page for ever, and lose a fifth of the other answers, to the end."""
+        if event["subject"] == self.refused:
+            self.refusals += 1
+            return "500"
+        if self._lost[event["id"]] >= _LOST_IN_A_ROW or self._chance.random() >= _LOST:
+            return ""
+        self._lost[event["id"]] += 1
+        self.faults += 1
+        return "dies"
 
 
 def _is_signed(request: Request) -> bool:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from benchmarks.soak import alike
 from benchmarks.soak.evidence import gather, unsettled
 from benchmarks.soak.fetchers import NUMBERS, Casualties
-from benchmarks.soak.judge import judge
+from benchmarks.soak.judge import judge, late_by
 from benchmarks.soak.plans import ACCEPTED, SERVED, STOPPING, Plan, plans
-from benchmarks.soak.receiver import Receivers
+from benchmarks.soak.receiver import STUBBORN, Receivers
 from benchmarks.soak.report import Outcome
 from benchmarks.soak.service import Tocsin, kill
 from benchmarks.soak.site import Site
@@ -47,6 +47,7 @@ class Rounds:
 
     async def prepare(self) -> None:
         """Configure the service and give it its pages."""
+        self._receivers.refused = self._site.urls[0]
         self._tocsin.configure(self._receivers, fetchers=0)
         listed = self._tocsin.folder / "pages.txt"
         listed.write_text("\n".join(self._site.urls) + "\n", encoding="utf-8")
@@ -125,7 +126,8 @@ class Rounds:
     def _unsettled(self) -> list[str]:
         try:
             store = self._tocsin.store
-            return [*unsettled(store, self._site.versions()), *alike.unsettled(store, self._site.alike_versions())]
+            left = unsettled(store, self._site.versions(), self._receivers.refused)
+            return [*left, *alike.unsettled(store, self._site.alike_versions())]
         except sqlite3.OperationalError as exc:
             return [f"the store cannot be read: {exc}"]
         except Muddled as exc:
@@ -184,7 +186,8 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
             evidence, together = gather(tocsin.store), alike.gather(tocsin.store)
         except (Muddled, sqlite3.Error) as exc:
             return Outcome(run.deaths, {}, [*findings, f"the store cannot be read: {exc}"])
-        findings += judge(evidence, site.served, receivers.delivered, tocsin.lines, site.versions())
+        refused, late = receivers.refused, sorted(late_by(evidence, receivers.delivered).values())
+        findings += judge(evidence, site.served, receivers.delivered, tocsin.lines, site.versions(), refused)
         findings += alike.judge(together, site.served, site.alike_versions())
         totals = {
             "pages": len(site.urls),
@@ -201,6 +204,10 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
             "deliveries tried": len(receivers.delivered),
             "faults of the receivers": receivers.faults,
             "delivered more than once": sum(count > 1 for count in _accepted(receivers).values()),
+            f"refusals of one page at {STUBBORN}": receivers.refusals,
+            f"alerts of other pages taken at {STUBBORN}": len(late),
+            "… ms after they were written, median": round(1000 * late[len(late) // 2]) if late else 0,
+            "… and 99 of 100": round(1000 * late[len(late) * 99 // 100]) if late else 0,
             "seconds to settle": round(run.settled_s),
         }
         return Outcome(run.deaths, totals, findings)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from benchmarks.soak.alike import STORM_PAGES
-from benchmarks.soak.receiver import DOWN, FLAKY, SECRET
+from benchmarks.soak.receiver import DOWN, FLAKY, SECRET, STUBBORN
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -67,6 +67,11 @@ type = "webhook"
 url = "{down_url}"
 secret = "{secret}"
 timeout = "{taken}"
+[sinks.{stubborn}]
+type = "webhook"
+url = "{stubborn_url}"
+secret = "{secret}"
+timeout = "{taken}"
 [sinks.lines]
 type = "file"
 path = "{folder}/alerts.jsonl"
@@ -96,6 +101,8 @@ class Tocsin:
             flaky_url=receivers.url(FLAKY),
             down=DOWN,
             down_url=receivers.url(DOWN),
+            stubborn=STUBBORN,
+            stubborn_url=receivers.url(STUBBORN),
             secret=SECRET,
         )
         (self.folder / "tocsin.toml").write_text(text, encoding="utf-8")

@@ -14,9 +14,9 @@ from benchmarks.bench.corpus import MEAN_BYTES, documents
 from benchmarks.bench.rows import ROWS
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
-from benchmarks.soak.judge import CHANGED, RECOVERED, judge
+from benchmarks.soak.judge import CHANGED, LATE_S, RECOVERED, judge
 from benchmarks.soak.plans import all_kinds, plans
-from benchmarks.soak.receiver import DOWN, FLAKY, Delivered
+from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN, Delivered
 from benchmarks.soak.site import Served
 from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
 from tests.house.sources import ROOT
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 URL = "http://127.0.0.1:1/0"
-SINKS = (FLAKY, DOWN, "lines")
+SINKS = (FLAKY, DOWN, STUBBORN, "lines")
 
 
 def fields(version: int) -> tuple[str | None, ...]:
@@ -46,6 +46,7 @@ class Case:
     """What a sound service leaves behind after one page went through versions 1, 2 and 5."""
 
     def __init__(self) -> None:
+        self.refused = ""
         steps = [(1, 2), (2, 5)]
         self.versions = {URL: 5}
         self.states = [State(number, version, number) for number, version in enumerate((1, 2, 5), 1)]
@@ -59,7 +60,7 @@ class Case:
         self.delivered = [
             Delivered(1, sink, alert.id, accepted=True, is_signed=True, event=alert.event)
             for alert in self.alerts
-            for sink in (FLAKY, DOWN)
+            for sink in (FLAKY, DOWN, STUBBORN)
         ]
         self.lines = [alert.event for alert in self.alerts]
         self.served = [
@@ -72,7 +73,7 @@ class Case:
         self.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
         self.deliveries |= {("A3", sink): "accepted" for sink in SINKS}
         self.delivered += [
-            Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN)
+            Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN, STUBBORN)
         ]
         self.lines.append(again)
 
@@ -88,7 +89,15 @@ class Case:
             questions=self.questions,
             waiting_renders=0,
         )
-        return judge(evidence, self.served, self.delivered, path, self.versions)
+        return judge(evidence, self.served, self.delivered, path, self.versions, self.refused)
+
+    def refuse(self) -> None:
+        """Let the stubborn receiver take nothing of the page."""
+        self.refused = URL
+        self.deliveries |= {(alert.id, STUBBORN): "waiting" for alert in self.alerts}
+        self.delivered = [
+            entry._replace(accepted=False) if entry.sink == STUBBORN else entry for entry in self.delivered
+        ]
 
 
 def lose_a_verdict(case: Case) -> None:
@@ -152,6 +161,16 @@ def ask_about_a_state_never_stored(case: Case) -> None:
     case.served.append(Served(1, URL, 7, 7, 304, 9))
 
 
+def take_what_is_refused_for_ever(case: Case) -> None:
+    case.refuse()
+    case.deliveries["A1", STUBBORN] = "accepted"
+
+
+def make_a_page_late(case: Case) -> None:
+    late = case.delivered[-1]
+    case.delivered[-1] = late._replace(at=case.alerts[-1].created_at + 2 * LATE_S)
+
+
 WRONGS: list[Callable[[Case], None]] = [
     lose_a_verdict,
     tell_twice,
@@ -168,11 +187,20 @@ WRONGS: list[Callable[[Case], None]] = [
     misjudge,
     leave_a_question_open,
     ask_about_a_state_never_stored,
+    take_what_is_refused_for_ever,
+    make_a_page_late,
 ]
 
 
 def test_the_judge_finds_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
     assert Case().judged(tmp_path) == []
+
+
+def test_one_page_that_is_refused_for_ever_is_no_loss(tmp_path: Path) -> None:
+    case = Case()
+    case.refuse()
+
+    assert case.judged(tmp_path) == []
 
 
 @pytest.mark.parametrize("wrong", WRONGS, ids=lambda wrong: wrong.__name__)
