@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, NOW, A, B
+from tests.contract.desk import DAY, HOUR, NOW, A, B, Desk
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
 from tocsin.model import CheckOutcome, CheckReport, PageFilter
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
-    from tests.contract.desk import Desk
+    from pathlib import Path
+
     from tocsin.model import JsonObject
 
 
@@ -140,3 +141,34 @@ async def test_T52_a_page_that_is_turned_on_while_it_is_found_off_is_looked_at_a
     due = (await desk.page(A)).next_at
     assert due is not None
     assert due < NOW + HOUR
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update states set fields = x'c1' where page_id = (select id from pages where url = ?)",
+        "update states set fields = x'' where page_id = (select id from pages where url = ?)",
+        "delete from states where page_id = (select id from pages where url = ?)",
+        "update pages set attempts = '{' where url = ?",
+        "update pages set rule = '[' where url = ?",
+        "update pages set secrets = '{}' where url = ?",
+    ],
+)
+async def test_a_damaged_row_holds_its_page_and_no_other(tmp_path: Path, damage: str) -> None:
+    desk = await Desk.at(tmp_path)
+    try:
+        await desk.watch(A, B)
+        for url in (A, B):
+            await desk.check(url)
+        desk.now += 2 * DAY
+        write(desk, damage, A)
+
+        tasks = {url: await desk.task(url) for url in (A, B)}
+        await desk.store.commit(desk.claim, [desk.result(tasks[B])])
+
+        with pytest.raises(SettingsError, match="what is stored of this page is damaged; see: tocsin store check"):
+            Policies(PageSettings()).of(tasks[A])
+        assert Policies(PageSettings()).of(tasks[B]) == PageSettings()
+        assert {page.url for page in await desk.store.pages(PageFilter())} == {A, B}
+    finally:
+        await desk.store.close()

@@ -14,7 +14,7 @@ from tocsin.configuration.parsing import complaint
 from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError
-from tocsin.model import UNREADABLE
+from tocsin.model import DAMAGED, UNREADABLE
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 LEVELS: Final = ("page", "group", "all pages")
 CONFIGURATION: Final = "configuration"
+_DAMAGED_ROW: Final = (
+    "store: what is stored of this page is damaged; see: tocsin store check; then restore a backup, or take the page "
+    "off the list and add it again"
+)
 _IN_FILES: Final = ("auth", "proxy")
 """Keys that the configuration may keep in files of their own."""
 _INSTEAD: Final = {"every": "cron", "cron": "every"}
@@ -192,6 +196,10 @@ def _read(level: str, given: JsonObject) -> tuple[dict[str, Any], list[Refused]]
     read, refused = {}, []
     source = f"store, settings of {level}" if level == LEVELS[-1] else f"store, settings of the {level}"
     for key, value in given.items():
+        if key == DAMAGED:
+            # No command mends this one, so that it is told as the configuration's faults are: with its mend.
+            refused.append(Refused(CONFIGURATION, key, _DAMAGED_ROW))
+            continue
         if key == UNREADABLE:
             refused.append(Refused(level, key, f"{source}: no JSON object: {value!r}"))
             continue

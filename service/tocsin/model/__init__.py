@@ -42,6 +42,7 @@ from tocsin.model.checks import (
     VerdictRow,
 )
 from tocsin.model.common import (
+    DAMAGED,
     REFUSED_SETTINGS,
     SHARDS,
     SHORTAGE,
@@ -68,6 +69,7 @@ from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 
 __all__ = [
+    "DAMAGED",
     "DEMO_GROUP",
     "DEMO_HOST",
     "KEEPS_ALL",

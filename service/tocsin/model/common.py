@@ -53,6 +53,9 @@ class FailureKind(StrEnum):
     CRASHED = "crashed"
 
 
+DAMAGED = "damaged"
+"""The key that settings of a page are given whose row cannot be read; there is no setting of this name."""
+
 UNREADABLE = "unreadable"
 """The key under which settings in the store are given that are no JSON object; there is no setting of this name."""
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from tocsin.errors import StoreError
 from tocsin.model import UNREADABLE, Attempt, CheckReport, Instruction, JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
 _SHOWN = 60
@@ -36,6 +41,16 @@ def read_object(text: str) -> JsonObject:
             f"the store holds {text[:_SHOWN]!r} where a JSON object must be ({exc}); if it was written by hand, mend "
             "it, else restore a backup"
         ) from exc
+
+
+def unless_damaged(read: Callable[[Any], T], value: Any) -> T | None:
+    """Read a value of a row that people look at; None where there is none, or it is damaged, as `store check` says."""
+    if not value:
+        return None
+    try:
+        return read(value)
+    except msgspec.DecodeError:
+        return None
 
 
 def read_settings(text: str | None) -> JsonObject:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
+
 from tocsin.adapters.stores.sqlite.codec import (
     read_attempts,
     read_fields,
     read_instruction,
     read_pair,
     read_settings,
+    to_json,
 )
 from tocsin.adapters.stores.sqlite.knowledge import beside_of
 from tocsin.adapters.stores.sqlite.packing import unpack_digest
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.errors import StoreError
-from tocsin.model import PageTask, StoredState, Validators
+from tocsin.model import DAMAGED, PageTask, StoredState, Validators
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,6 +33,8 @@ DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4
 """Bits of pages.flags."""
 
 _PAGE, _HOST, _FLAGS = 0, 1, 22
+_SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24
+_HELD: Final = to_json({DAMAGED: True})
 """Columns of the query `task`."""
 
 _NOTHING: Final = (None, None, None)
@@ -69,7 +74,21 @@ def read_tasks(db: sqlite3.Connection, query: str, place: dict[str, Any]) -> Tas
 
 
 def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
-    """Make a task of a row; columns in the order of the query `task`."""
+    """Make a task of a row; columns in the order of the query `task`.
+
+    Of a row that is damaged it is one that is held: it must neither be asked for, nor keep others from being checked.
+    """
+    try:
+        return _to_task(row, beside)
+    except (msgspec.DecodeError, StoreError):
+        sound = list(row)
+        for column in (_SECRETS, _STATE, _ATTEMPTS, _RULE):
+            sound[column] = None
+        sound[_SETTINGS] = _HELD
+        return _to_task(sound, beside)
+
+
+def _to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
     (
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,

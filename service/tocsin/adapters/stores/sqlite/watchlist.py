@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair, read_settings
+from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, read_pair, read_settings, unless_damaged
 from tocsin.adapters.stores.sqlite.items import changes_by_state
 from tocsin.adapters.stores.sqlite.packing import unpack_report, unpack_why
 from tocsin.adapters.stores.sqlite.pages import SQL, insert_pages, remove
@@ -228,12 +228,12 @@ def to_page(row: Sequence[Any]) -> PageRow:
         last_checked_at=checked_at,
         last_received_at=received_at,
         last_changed_at=changed_at,
-        last_report=unpack_report(url, outcome, report) if report else None,
-        fields=read_fields(fields) if fields else None,
+        last_report=unless_damaged(partial(unpack_report, url, outcome), report),
+        fields=unless_damaged(read_fields, fields),
         stored_at=stored_at,
         question_id=question_id,
         has_secrets=secrets is not None,
-        secrets=read_pair(secrets) if secrets else None,
+        secrets=unless_damaged(read_pair, secrets),
         noindex=flags & NOINDEX != 0,
         not_html=flags & NOT_HTML != 0,
         nofollow=flags & NOFOLLOW != 0,
