@@ -25,6 +25,7 @@ from benchmarks.bench import (
     size_people,
     size_running,
     size_served,
+    starting,
     storing,
     way,
 )
@@ -70,6 +71,7 @@ ROWS: dict[str, Row] = {
     "picks": Row(picking.measure, 5, 300),
     "disk": Row(size_disk.measure, 5, 60),
     "service": Row(size_running.measure, 20, 500),
+    "starting": Row(starting.measure, 60),
     "served": Row(size_served.measure, 40, 400),
     "people": Row(size_people.measure, 80, 200),
     "flight": Row(memory.measure_held, None, 60),

@@ -128,6 +128,12 @@ class Service:
         """All that it has logged."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
+    def is_listening(self) -> bool:
+        """Whether its log says where it listens."""
+        lines = self.said().splitlines(keepends=True) if self._log.exists() else []
+        # What is being written at this moment has no end yet.
+        return any('"http.listening"' in line and line.endswith("\n") for line in lines)
+
     def url(self) -> str:
         """Where its web pages are, without a slash at its end."""
         lines = [json.loads(line) for line in self.said().splitlines() if '"http.listening"' in line]
