@@ -72,3 +72,14 @@ async def test_groups_of_an_older_version_that_differ_in_capitals_stay(desk: Des
     await desk.watch(f"{A}b", group="old")
 
     assert sorted([page.group for page in await desk.store.pages(PageFilter())]) == ["Old", "old"]
+
+
+async def test_a_group_of_an_older_version_in_another_form_of_Unicode_is_the_same_group(desk: Desk) -> None:
+    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
+        db.execute("insert into groups (name, settings) values (?, ?)", ("cafe\u0301", '{"every": "6h"}'))
+        db.commit()
+
+    await desk.watch(A, group="caf\u00e9")
+
+    assert await names(desk) == ["caf\u00e9", "main"]
+    assert {"every": "6h"} in [own for _, own in (await desk.store.overrides())[1].values()]

@@ -27,7 +27,10 @@ def check_group(name: str) -> str:
 
 
 class GroupNames:
-    """Names of groups, of which no two differ only in capitals; those that are there already stay as they are."""
+    """Names of groups, of which no two differ only in capitals; those that are there already stay as they are.
+
+    One that is there in another form of Unicode, as an older version took it, is the same name.
+    """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = set(names)
@@ -37,7 +40,7 @@ class GroupNames:
         """Return the name; raises UsageError, which says what to write, where another one differs only in capitals."""
         if name not in self._names:
             other = self._folded.setdefault(_folded(name), name)
-            if other != name:
+            if normalize("NFC", other) != name:
                 raise UsageError(f"group {name}: there is {other}, which differs only in capitals; write {other}")
             self._names.add(name)
         return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from tocsin.adapters.stores.sqlite.codec import to_json_or_null
 from tocsin.adapters.stores.sqlite.packing import url_key
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, NewPage
 
 SQL = queries("watchlist")
+GROUPS = queries("browsing")
 
 
 def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
@@ -71,9 +73,18 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
 
 
 def make_groups(db: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Make the groups that are not there yet; raises UsageError for a name that differs only in capitals."""
-    wanted = list(dict.fromkeys(names))
-    there = GroupNames(row[0] for row in db.execute(SQL["group_names"]))
+    """Make the groups that are not there yet; raises UsageError for a name that differs only in capitals.
+
+    A group whose name an older version took in another form of Unicode gets the name that is wanted now (NFC).
+    """
+    wanted = [name for name in dict.fromkeys(names) if not db.execute(GROUPS["group_named"], {"name": name}).fetchone()]
+    if not wanted:
+        return
+    known = [row[0] for row in db.execute(SQL["group_names"])]
+    there = GroupNames(known)
+    composed = {normalize("NFC", name): name for name in known}
+    renamed = [{"name": name, "old": composed[name]} for name in wanted if name in composed]
+    db.executemany(SQL["rename_group"], renamed)
     db.executemany(SQL["insert_group"], [{"name": there.take(name)} for name in wanted])
 
 

@@ -10,6 +10,9 @@ on conflict (name) do update set empty = 0 where empty = 1;
 -- name: group_names
 select name from groups;
 
+-- name: rename_group
+update groups set name = :name where name = :old;
+
 -- name: insert_group
 insert into groups (name) values (:name) on conflict do nothing;
 
