@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.error import HTTPError
@@ -29,7 +29,7 @@ from benchmarks.bench.measure import environment, figure, on_last_core
 from benchmarks.bench.size_service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from benchmarks.bench.measure import Figure, Sizes
 
@@ -39,7 +39,7 @@ DECLARING = 10
 IN_FLIGHT = 1000
 """As it is by default."""
 _LOOK_S, _PATIENCE_S = 0.5, 120.0
-_WARM_S, _MEASURED_S = 10.0, 20.0
+_PAGES, _MEASURED_S = 2000, 20.0
 _META = re.compile(rb"<meta name=[^>]*>|<meta property=[^>]*>|<script type=.application/ld.json.>.*?</script>")
 _SINK = """
 [sinks.lines]
@@ -70,7 +70,7 @@ class Seen(NamedTuple):
 async def measure(sizes: Sizes) -> list[Figure]:
     """Let a service with two fetchers work on one core, with all pages due all the time."""
     seconds = _MEASURED_S if sizes.rounds > 1 else _LOOK_S
-    pages = min(sizes.fetched, 6000)
+    pages = min(sizes.fetched, _PAGES)
     async with _site() as port:
         seen = await _run(port, pages, seconds)
     rate = seen.checks / seconds
@@ -96,8 +96,7 @@ async def _run(port: int, pages: int, seconds: float) -> Seen:
             service = Service(folder, in_flight=IN_FLIGHT, fetchers=2, more=_SINK.format(folder=folder))
             await service.__aenter__()
         try:
-            await _answering(service)
-            await asyncio.sleep(min(_WARM_S, seconds))
+            await _warm(service, pages)
             before, alerts = await _metrics(service), _alerts(folder)
             late_s, lags, answers = 0.0, list[float](), list[float]()
             until = time.monotonic() + seconds
@@ -114,23 +113,21 @@ async def _run(port: int, pages: int, seconds: float) -> Seen:
             await service.__aexit__(None, None, None)
     grown = Counter(after)
     grown.subtract(before)
-    checks = sum(value for key, value in grown.items() if key.startswith("tocsin_checks_total"))
+    checks = _checks(grown)
     owed = sum(grown[f'tocsin_checks_total{{outcome="{outcome}"}}'] for outcome in ("major", "minor"))
     return Seen(checks, owed, told, late_s, max(lags, default=None), max(answers, default=0.0))
 
 
-async def _answering(service: Service) -> None:
-    """Wait until its web server answers: beside a busy engine that takes a while."""
-    until = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            await _metrics(service)
-        except HTTPError:
-            if time.monotonic() > until:
-                raise
-            await asyncio.sleep(_LOOK_S)
-        else:
-            return
+async def _warm(service: Service, pages: int) -> None:
+    """Wait until as many checks were made as there are pages: a first check tells of no change."""
+    until, checks = time.monotonic() + _PATIENCE_S, 0.0
+    while checks < pages:
+        if time.monotonic() > until:
+            raise RuntimeError(f"{checks:.0f} checks of {pages} pages within {_PATIENCE_S:.0f} s")
+        await asyncio.sleep(_LOOK_S)
+        # Beside a busy engine its web server takes a while to start.
+        with suppress(HTTPError):
+            checks = _checks(await _metrics(service))
 
 
 async def _metrics(service: Service) -> dict[str, float]:
@@ -142,6 +139,10 @@ async def _metrics(service: Service) -> dict[str, float]:
 
     lines = (await asyncio.to_thread(ask)).splitlines()
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
+
+
+def _checks(metrics: Mapping[str, float]) -> float:
+    return sum(value for key, value in metrics.items() if key.startswith("tocsin_checks_total"))
 
 
 def _alerts(folder: Path) -> int:
