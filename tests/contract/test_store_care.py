@@ -14,8 +14,10 @@ from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
-from tocsin.errors import StoreError
+from tocsin.engine.policies import Policies
+from tocsin.errors import SettingsError, StoreError
 from tocsin.model import DeliveryResult, Instruction, PageFilter, SinkState
+from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -132,8 +134,10 @@ async def test_each_broken_invariant_is_found(damaged: Desk, name: str) -> None:
 async def test_a_page_whose_state_is_gone_is_named_with_the_mend(damaged: Desk) -> None:
     break_it(damaged, "pragma foreign_keys = off", "delete from states where page_id = 1")
 
-    with pytest.raises(StoreError, match="is gone, the store is damaged; `tocsin store check` shows how far"):
-        await damaged.due()
+    (held,) = [task for task in await damaged.due() if task.page_id == 1]
+
+    with pytest.raises(SettingsError, match="what is stored of this page is damaged; see: tocsin store check"):
+        Policies(PageSettings()).of(held)
 
 
 async def test_a_reference_to_what_is_gone_is_found(damaged: Desk) -> None:
