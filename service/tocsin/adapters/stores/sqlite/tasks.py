@@ -34,8 +34,8 @@ DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4
 
 _PAGE, _HOST, _FLAGS = 0, 1, 22
 _SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24
-_HELD: Final = to_json({DAMAGED: True})
 """Columns of the query `task`."""
+_HELD: Final = to_json({DAMAGED: True})
 
 _NOTHING: Final = (None, None, None)
 
@@ -98,10 +98,7 @@ def _to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
     state = None
     if state_id is not None:
         if fields is None:
-            raise StoreError(
-                f"{url}: what was stored of this page is gone, the store is damaged; `tocsin store check` shows how "
-                "far it goes: restore a backup"
-            )
+            raise StoreError(f"{url}: what was stored of this page is gone")
         state = StoredState(state_id, read_fields(fields), first_at, stored_at, storings)
     # By their places: of more than fifteen names Python makes a dict first.
     return PageTask(
