@@ -69,7 +69,7 @@ class Edge:
     async def settle(self, store: Store, now: Instant) -> None:
         """Settle who is let in: nobody from elsewhere before there is a token; raises SettingsError, StoreError."""
         await self.declare(self._settings, store, now)
-        # Where declared tokens cannot be read, nobody is let in without one all the same.
+        # A tokens file that cannot be read does not open the service: requests without a token are still rejected.
         has_tokens = bool(self._settings.tokens) or await store.has_tokens()
         if not has_tokens and self._settings.first_token:
             await self._make_first_token(store, now)
@@ -143,7 +143,7 @@ class Edge:
     async def _load(self, load: Callable[[], T]) -> T:
         """Load in a thread what lies in files; while clients hold all the files there are, it is tried again.
 
-        Otherwise whoever connects often enough while the service starts would end it.
+        Otherwise clients that connect often enough during a start would end the service.
         """
         is_told = False
         while True:

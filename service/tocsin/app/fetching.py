@@ -47,7 +47,7 @@ _OWN_FILES: Final = 24
 def most_in_flight(wanted: int, files: int | None = None) -> int:
     """Say how many requests this process may have under way: as many as are wanted, if it may open a file for each.
 
-    files  it may open so many; None: what the system says
+    files  how many it may open; None: the system's limit
     A quarter is for idle connections (see `lean.pool`), an eighth for clients (see `server.connections`).
     """
     if files is None:

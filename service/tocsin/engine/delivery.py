@@ -25,7 +25,7 @@ MOST_IN_FLIGHT: Final = 16
 """The same with those whose answer takes longer than SLOW_S: they give their places to others."""
 SLOW_S: Final = 1.0
 BLAMED_AT: Final = 3
-"""So many different pages' alerts fail, and none is accepted between: then it is the sink that fails."""
+"""Alerts of this many pages fail, and none is accepted between: then the sink is at fault."""
 BATCH: Final = 64
 """How many deliveries are read, and recorded in one transaction, at most."""
 RECORD_S: Final = 0.25

@@ -72,7 +72,7 @@ class FetcherLink:
     heard       takes what else it says
     dropped     is told how many of its pages it has given up
     set_aside   is given what was in hand of a page that has killed too often
-    most        so many pages it is given at most, fewer while it is late
+    most        limit of the pages given to it; lower while it is late
     lag_s       tells how late this process's own loop is
     most_bytes  so much memory it may take
     pid         of the process that is in this place now, None while there is none
@@ -204,7 +204,7 @@ class FetcherLink:
         else:
             self._waiting = {}
         self._given |= chosen
-        # Somebody waits for each of these: they begin before the pages that are given with them.
+        # A task waits for each of these: they begin before the pages that are given with them.
         self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
         tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
         if tasks:

@@ -9,7 +9,7 @@ from typing import Final
 PAGES_A_REQUEST: Final = 4
 """Pages in hand for each request that may be under way: most of them wait for their hosts' turns."""
 FEWEST_PAGES: Final = 32
-"""A fetcher that is late is given so many pages all the same."""
+"""The least number of pages that a late fetcher is given."""
 LATE_S: Final = 0.5
 """Work that is ready may wait for so long."""
 
@@ -72,7 +72,7 @@ class Allowance:
     """How many pages a process may have in hand: fewer where it is late, since each of them waits for the others.
 
     most   pages where it is not late
-    pages  so many by now
+    pages  the current limit
     Where the processor has less time than there is work, more pages in hand bring no more checks: they only keep
     renderings, and everything else in the same loop, waiting.
     """

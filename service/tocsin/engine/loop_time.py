@@ -58,7 +58,7 @@ class LoopTime:
         place, since = loop.create_future(), self._now()
         waiting.append((since, place))
         self._turn_later()
-        # The first one of a turn begins whatever was begun before it, so that each turn does some of what waits.
+        # The first one of a turn always begins, so that each turn does some of the waiting work.
         while not await place and self._spent_s >= TURN_S:
             place = loop.create_future()
             waiting.appendleft((since, place))

@@ -96,7 +96,7 @@ class Probing:
                 return []
         tasks = await self._witnesses(visited)
         if outage.in_doubt:
-            # It is this set that decides: in its absence, that nobody is known to have answered.
+            # This set decides. If it is empty, no host is known to have answered.
             self._asked = {task.host for task in tasks}
             self._until_s = self._clock.monotonic() + VERDICT_S
         return [task for task in tasks if task.page_id not in visited and not outage.is_failing(task.host)]

@@ -134,7 +134,7 @@ def unread_sinks(settings: Settings) -> dict[str, str]:
 
 
 def as_configured(state: SinkState, sink: SinkSettings) -> SinkState:
-    """Give a sink's state as it is shown: one whose secret cannot be read fails, whatever the store knows of it."""
+    """Give a sink's state as it is shown: one whose secret cannot be read fails, even after a success."""
     why = why_unread(sink.url, sink.secret)
     return state if why is None else replace(state, failures=max(state.failures, 1), next_at=None, error=why)
 

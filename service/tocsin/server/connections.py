@@ -28,7 +28,7 @@ MOST_UNKNOWN = 192
 MOST_PIPELINED = 16
 """Requests that wait on one connection for the answers before theirs; more would be parsed in one turn of the loop."""
 STUCK_S = 60.0
-"""A known client that takes nothing of its answer for so long is gone, whatever its connection says."""
+"""A known client that reads nothing of its answer for this long is taken for gone, although its connection is open."""
 UNKNOWN_STUCK_S = 20.0
 """So long an unknown client may take for its answers in all: they are small."""
 CONNECTION = "tocsin.connection"

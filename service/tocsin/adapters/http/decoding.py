@@ -169,7 +169,7 @@ class _Stage:
                 if self.coding != "gzip" or piece[0] != _GZIP_START:
                     raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self.coding} data")
                 self.members += 1
-                # Members of nothing would give nothing, and nobody could refuse to go on.
+                # Empty members give no output, so that no cap on the output would ever end them.
                 yield b""
                 self._inflater = self._new_inflater(piece)
             while part := self._step(self._inflater, piece):

@@ -30,7 +30,7 @@ _SITEMAP = "sitemap"
 _AT_ONCE = 4
 """How many sitemaps are fetched at once, of different hosts: each host is asked no faster than ever."""
 _MOST_NESTED = 20
-"""After so many indexes in one index the rest of it is taken for more of them."""
+"""An index that begins with this many indexes is left there: the rest of it would be more of them."""
 LONGEST = timedelta(hours=1)
 """How long all that an index or a robots.txt names may take together."""
 

@@ -68,7 +68,7 @@ class Doorkeeper:
     async def is_open(self) -> bool:
         """Say whether no token was ever made or declared, so that the service is open to its own machine.
 
-        Tokens are declared also where the file that holds them cannot be read: then nobody is let in without one.
+        Tokens count as declared while their file cannot be read, so that requests without one are rejected then, too.
         """
         if self._parts.service.settings().http.tokens:
             return False
@@ -95,8 +95,8 @@ class Doorkeeper:
     async def by_token(self, token: str, sender: Sender, via: Via) -> Caller:
         """Recognise a token. Raises Problem: 401, or 429 for an address with too many failures.
 
-        A valid token is let in whatever failed before it: it is too long to be guessed, and behind a proxy that is not
-        trusted everyone has one address, so that a stranger's failures would lock out the administrator.
+        A valid token is accepted regardless of earlier failures: it is too long to be guessed. Behind a proxy that is
+        not trusted all clients have one address, and a stranger's failures would lock out the administrator.
         """
         who, digest = who_is(sender), digest_of(token)
         found = await self._parts.store.token_of(digest, self._parts.clock.now()) if is_token(token) else None

@@ -91,7 +91,7 @@ class Limits:
             await self._bounded(most, scope, receive, send)
         finally:
             self._under_way.subtract(places.keys())
-            # What nobody has any more is not kept: tokens come and go.
+            # Counters at zero are dropped: tokens come and go.
             self._under_way = +self._under_way
 
     async def _answer_unknown(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:

@@ -39,8 +39,8 @@ _LOG_BYTES = 256 * 1024 * 1024
 # What is read again and again is a small part; the rest is in the cache of the system, for all connections.
 _CACHE_KIB = 8 * 1024
 # Readers look into that cache without a copy, a quarter of what picking due pages costs. What writes does not: its
-# pages are copied anyway. What is mapped counts as memory of the process: commands, which go through the list once, and
-# whatever else goes through all of it, map nothing.
+# pages are copied anyway. What is mapped counts as memory of the process: commands, which go through the list once, map
+# nothing.
 MAPPED_OF_ENGINE = 2**31 - 2**16
 MAPPED = 0
 # A service that is about to end waits no longer for others.
@@ -69,7 +69,7 @@ class Lane(aiosqlite.Connection):
         """Do this on the connection's thread.
 
         Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
-        Raises StoreError for whatever SQLite says, once the connection was closed, and after `give_up`.
+        Raises StoreError for every error of SQLite, once the connection was closed, and after `give_up`.
         """
         if self._connection is None:
             raise StoreError(f"{self.path}: the store was closed; open it again")

@@ -19,6 +19,6 @@ update claims set until = :until where id = :id and epoch = :epoch;
 -- name: is_current
 select 1 from claims where id = :id and epoch = :epoch;
 
--- Whoever holds the lock of the store is its only engine: those that claimed before are gone.
+-- The holder of the store's lock is its only engine: those that claimed before are gone.
 -- name: end_leases
 update claims set until = 0 where until > 0;

@@ -144,8 +144,8 @@ update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :g
 -- name: gates
 select name, gate_at from hosts indexed by hosts_gated where gate_at > :now;
 
--- The hosts that were received last, when nothing is remembered of them: looked for once, at a doubt. Of a list of any
--- length so many pages are looked at; any host that was received lately will do.
+-- The hosts that were received last, where none is remembered: read once, at a doubt. The number of pages that are read
+-- is bounded, however long the list is: any host that was received lately will do.
 -- name: received_last
 select host_id, max(last_set_at) as at from (
   select host_id, last_set_at from pages where next_at is not null and paused = 0 and last_set_at is not null
