@@ -210,10 +210,18 @@ class Jobs:
 
     async def leave(self) -> None:
         """Have what runs end where it is, since the service ends."""
-        for job in self._running.values():
+        left = list(self._running.values())
+        for job in left:
             job.leave()
-        await self.save()
-        await self._parts.store.interrupt_jobs(self._parts.clock.now())
+        try:
+            await self.save()
+            await self._parts.store.interrupt_jobs(self._parts.clock.now())
+        except StoreError as exc:
+            # A service that lost its store has closed it by now. Raised from here, this would hide why it ends;
+            # the next start writes that these jobs were interrupted.
+            if left:
+                told = {"jobs": len(left), "error": str(exc)}
+                self._parts.telemetry.emit(Happening("jobs.unwritten", "warning", told))
 
     async def save(self) -> None:
         """Write how each job stands, where that has changed, and let go of those that have ended."""

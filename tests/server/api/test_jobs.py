@@ -272,6 +272,25 @@ async def test_what_runs_when_the_service_ends_is_marked_as_interrupted(tmp_path
     assert (row.state, row.done) == ("interrupted", 3)
 
 
+async def test_a_store_that_is_gone_hides_no_reason_why_the_service_ends(api: Api, tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'gone.db'}", engine=True) as gone:
+        parts: Parts = replace(api.rig.app.state.parts, store=gone)
+
+        async def end() -> None:
+            async with running_jobs(parts) as jobs:
+                await jobs.start("pages.check", "me", Held())
+                await gone.close()
+                raise ZeroDivisionError
+
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await end()
+
+    assert [type(each) for each in ended.value.exceptions] == [ZeroDivisionError]
+    told = [each for each in api.rig.telemetry.happenings if each.name == "jobs.unwritten"]
+    assert [each.values["jobs"] for each in told] == [1]
+    assert "the store was closed" in str(told[0].values["error"])
+
+
 async def test_what_a_crash_left_behind_is_marked_at_the_next_start(api: Api) -> None:
     await api.store.save_job(JobRow(GONE, "pages.import", "me", api.rig.clock.now(), done=7))
 
