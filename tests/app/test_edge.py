@@ -12,13 +12,14 @@ import pytest
 
 from tests.fakes import RecordingTelemetry
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app import edge as edges
 from tocsin.app.edge import Edge
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
 from tocsin.model import Scope
 from tocsin.server.access.credentials import digest_of, new_token
-from tocsin.settings import HttpSettings, unread
+from tocsin.settings import HttpSettings, LogSettings, unread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -95,6 +96,20 @@ async def test_where_a_token_is_declared_none_is_made_and_none_is_printed(
     assert telemetry.happenings[-1].values["guarded"] is True
     assert DECLARED not in repr(telemetry.happenings)
     assert [entry.what for entry in (await store.audit()).rows] == ["token.declare"]
+
+
+async def test_a_declared_token_that_is_refused_is_named_in_the_log(store: Store) -> None:
+    settings = HttpSettings(listen="127.0.0.1:0", tokens=f"grafana read {DECLARED}")
+    await settle(store, settings)
+    await store.revoke_token("grafana", NOW)
+    out = io.StringIO()
+
+    for happening in (await settle(store, settings)).happenings:
+        LogTelemetry(LogSettings(), out).emit(happening)
+
+    (told,) = [line for line in out.getvalue().splitlines() if "access.not_declared" in line]
+    assert "grafana" in told
+    assert DECLARED not in told
 
 
 async def test_where_declared_tokens_cannot_be_read_none_is_made_and_the_service_is_not_open(

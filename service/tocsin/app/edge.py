@@ -98,7 +98,8 @@ class Edge:
             self._telemetry.emit(Happening("access.declared", "info", dict(told)))
             await store.write_audit(AuditEntry(now, "configuration", "token.declare", dict(told)))
         for name, why in found.refused:
-            self._telemetry.emit(Happening("access.not_declared", "error", {"token": name, "error": why}))
+            # Not as `token`: the log hides the values of keys that may hold a secret.
+            self._telemetry.emit(Happening("access.not_declared", "error", {"name": name, "error": why}))
 
     def open(self, service: Service, store: Store, telemetry: Telemetry) -> None:
         """Serve everything from now on, and tell this telemetry of it."""
