@@ -167,9 +167,16 @@ def test_a_store_that_others_can_read_is_found(sound: Installation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "file"), [("secret", "whsec_abc", "tocsin.toml"), ("secret_file", "a.secret", "a.secret")]
+    ("key", "value", "file", "what"),
+    [
+        ("secret", "whsec_abc", "tocsin.toml", "The configuration, which has a secret in it (sinks.lines.secret),"),
+        ("url", "https://a.example/b", "tocsin.toml", "The configuration, which has a secret in it (sinks.lines.url),"),
+        ("secret_file", "a.secret", "a.secret", "A file with a secret"),
+    ],
 )
-def test_a_secret_that_others_can_read_is_found(sound: Installation, key: str, value: str, file: str) -> None:
+def test_a_secret_that_others_can_read_is_found(
+    sound: Installation, key: str, value: str, file: str, what: str
+) -> None:
     (sound.folder / "a.secret").write_text("whsec_abc")
     with (sound.folder / "tocsin.toml").open("a") as configuration:
         configuration.write(f'[sinks.lines]\ntype = "file"\npath = "alerts.jsonl"\n{key} = "{value}"\n')
@@ -180,7 +187,7 @@ def test_a_secret_that_others_can_read_is_found(sound: Installation, key: str, v
     (sound.folder / file).chmod(0o640)
 
     assert "can be read by others" not in before
-    assert f"can be read by others: {sound.folder / file}. chmod 600" in told(sound, wrong=True)
+    assert f"{what} can be read by others: {sound.folder / file}. chmod 600" in told(sound, wrong=True)
 
 
 def test_a_disk_without_room_for_a_backup_is_found(sound: Installation, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def examine_files(loaded: Loaded, store: Path) -> list[Finding]:
         findings += _of_secrets(loaded.file)
     for item in from_environ(os.environ):
         if item.by_file and isinstance(item.value, str):
-            findings += _of_reading(Path(item.value), "A file with a secret,")
+            findings += _of_reading(Path(item.value), "A file with a secret")
     for file in (store, store.with_name(f"{store.name}-wal")):
         findings += _of_reading(file, "The store")
     if store.exists():
@@ -52,11 +52,13 @@ def _of_secrets(file: Path) -> Iterator[Finding]:
     except (OSError, ValueError):
         # A pipe that was read once, for instance: what was in it is nobody else's to read.
         return
-    if any(not item.by_file and item.value and pattern(item.path) in SECRETS for item in given):
-        yield from _of_reading(file, "The configuration, which has a secret in it,")
+    held = [".".join(item.path) for item in given if not item.by_file and item.value and pattern(item.path) in SECRETS]
+    if held:
+        # The address of a webhook is one, too: which setting is meant is not plain to see.
+        yield from _of_reading(file, f"The configuration, which has a secret in it ({', '.join(held)}),")
     for item in given:
         if item.by_file and isinstance(item.value, str):
-            yield from _of_reading(file.parent / item.value, "A file with a secret,")
+            yield from _of_reading(file.parent / item.value, "A file with a secret")
 
 
 def _of_writing(path: Path, what: str) -> Iterator[Finding]:
