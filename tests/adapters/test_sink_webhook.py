@@ -257,6 +257,16 @@ async def test_a_receiver_that_never_answers_is_given_up_after_the_timeout() -> 
     assert caught.value.blames == "sink"
 
 
+async def test_a_delivery_may_take_as_long_as_the_sinks_own_timeout_says() -> None:
+    def session() -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=1e-9))
+
+    async with WebhookReceiver() as receiver, webhook(receiver.url, session=session) as sink:
+        await sink.deliver(EVENT)
+
+    assert len(receiver.got) == 1
+
+
 async def test_an_answer_with_an_endless_body_counts_by_its_status() -> None:
     async with WebhookReceiver(Answer(200, body=b"x" * 2**22)) as receiver, webhook(receiver.url) as sink:
         await sink.deliver(EVENT)

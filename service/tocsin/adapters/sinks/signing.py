@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64decode, b64encode
-from hashlib import sha256
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ RAW: Final = "raw:"
 _LEAST_BYTES: Final = 24
 """What Standard Webhooks wants of a key at least; its libraries take shorter ones, too."""
 _NEW_BYTES: Final = 32
+_HASH: Final = "sha256"
 
 
 def new_secret() -> str:
@@ -81,7 +81,7 @@ def sign(keys: Sequence[bytes], message_id: str, at: Instant, body: bytes) -> di
     """
     timestamp = str(at // 1_000_000)
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
-    signatures = [f"v1,{b64encode(hmac.new(key, signed, sha256).digest()).decode()}" for key in keys]
+    signatures = [f"v1,{b64encode(hmac.digest(key, signed, _HASH)).decode()}" for key in keys]
     return {"webhook-id": message_id, "webhook-timestamp": timestamp, "webhook-signature": " ".join(signatures)}
 
 

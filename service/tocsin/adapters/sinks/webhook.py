@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 MAX_ANSWER_BYTES = 64 * 2**10
 _AT_ONCE = 64
+# The sink's own timeout is the only one: the library's would end a longer one after five minutes.
+_OURS_ALONE = aiohttp.ClientTimeout(total=None, sock_connect=None)
 _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
 _GONE = 410
@@ -80,7 +82,9 @@ class WebhookSink:
         try:
             async with (
                 asyncio.timeout(self._timeout_s),
-                self._session.post(self._url, data=body, headers=headers, allow_redirects=False) as response,
+                self._session.post(
+                    self._url, data=body, headers=headers, allow_redirects=False, timeout=_OURS_ALONE
+                ) as response,
             ):
                 await _skim(response)
         except TimeoutError as exc:
