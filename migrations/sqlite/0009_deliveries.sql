@@ -17,18 +17,29 @@ where state = 'waiting' and not exists (
 drop index deliveries_due;
 create index deliveries_ready on deliveries (sink, next_at) where state = 'waiting' and is_first = 1;
 
--- Where a delivery leaves the waiting ones or comes back to them, one of the two oldest of its page is the first one now.
--- The one that follows is due at once, also if it was written before the clock was set back.
-create trigger deliveries_moved after update of state on deliveries
-when old.state <> new.state and new.page_id is not null begin
-  update deliveries set
-    is_first = position = (
-      select min(e.position) from deliveries e indexed by deliveries_of_page
-      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
-    ),
-    next_at = iif(new.state <> 'waiting', min(next_at, coalesce(new.last_try_at, next_at)), next_at)
+-- Where the first delivery of a page leaves the waiting ones, the one that follows is the first, and due at once, also if
+-- it was written before the clock was set back. Most have none that follows: they cost one look at an index.
+create trigger deliveries_left after update of state on deliveries
+when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+) begin
+  update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
+  where sink = new.sink and position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+  );
+end;
+
+-- Where one comes back to them, it may be older than the one that was the first.
+create trigger deliveries_back after update of state on deliveries
+when old.state <> 'waiting' and new.state = 'waiting' and new.page_id is not null begin
+  update deliveries set is_first = position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+  )
   where sink = new.sink and position in (
-    select new.position where new.state = 'waiting'
+    select new.position
     union all
     select * from (
       select e.position from deliveries e indexed by deliveries_of_page

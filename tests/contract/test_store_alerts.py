@@ -125,6 +125,19 @@ async def test_a_replayed_alert_comes_before_the_younger_ones_of_its_page(desk: 
     assert await due(desk) == []
 
 
+async def test_a_younger_alert_that_is_accepted_ends_no_pause_of_an_older_one(desk: Desk) -> None:
+    await desk.store.set_sinks(["ops"])
+    await publish(desk, "one", "two", page_id=7)
+    await record(desk, "one", "dead")
+    await desk.store.replay_dead(sink="ops", now=NOW)
+    await record(desk, "one", "waiting", next_at=NOW + HOUR)
+
+    await record(desk, "two", "accepted")
+
+    assert await due(desk) == []
+    assert await due(desk, at=NOW + HOUR) == ["one"]
+
+
 async def test_an_alert_that_is_replayed_to_a_newer_sink_keeps_its_place(desk: Desk) -> None:
     await publish(desk, "one", page_id=7)
     await desk.store.set_sinks(["new"])

@@ -1,6 +1,21 @@
 CREATE TRIGGER alerts_gone after delete on alerts begin
   delete from alert_marks where position = old.position;
 end;
+CREATE TRIGGER deliveries_back after update of state on deliveries
+when old.state <> 'waiting' and new.state = 'waiting' and new.page_id is not null begin
+  update deliveries set is_first = position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+  )
+  where sink = new.sink and position in (
+    select new.position
+    union all
+    select * from (
+      select e.position from deliveries e indexed by deliveries_of_page
+      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
+    )
+  );
+end;
 CREATE TRIGGER deliveries_gone after delete on deliveries
 when old.state = 'waiting' and old.is_first = 1 and old.page_id is not null begin
   update deliveries set is_first = 1
@@ -9,21 +24,15 @@ when old.state = 'waiting' and old.is_first = 1 and old.page_id is not null begi
     where e.sink = old.sink and e.page_id = old.page_id and e.state = 'waiting'
   );
 end;
-CREATE TRIGGER deliveries_moved after update of state on deliveries
-when old.state <> new.state and new.page_id is not null begin
-  update deliveries set
-    is_first = position = (
-      select min(e.position) from deliveries e indexed by deliveries_of_page
-      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
-    ),
-    next_at = iif(new.state <> 'waiting', min(next_at, coalesce(new.last_try_at, next_at)), next_at)
-  where sink = new.sink and position in (
-    select new.position where new.state = 'waiting'
-    union all
-    select * from (
-      select e.position from deliveries e indexed by deliveries_of_page
-      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
-    )
+CREATE TRIGGER deliveries_left after update of state on deliveries
+when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+) begin
+  update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
+  where sink = new.sink and position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
   );
 end;
 CREATE TRIGGER pages_gone after delete on pages begin

@@ -95,7 +95,7 @@ def scans(steps: list[str]) -> list[str]:
         ("alerts", "next_delivery_at", "deliveries_ready"),
         ("alerts", "resume_deliveries", "deliveries_ready"),
         ("alerts", "insert_delivery", "deliveries_of_page"),
-        ("alerts", "record", "deliveries_by_alert"),
+        ("alerts", "record", "PRIMARY KEY"),
         ("alerts", "after", "autoindex_alerts"),
         ("alerts", "alerts_of_page", "alerts_by_page"),
         ("watchlist", "known", "pages_by_key"),

@@ -38,7 +38,8 @@ def next_step(failures: int) -> timedelta:
 
 def after_success(delivery: DueDelivery, now: Instant) -> DeliveryResult:
     """Say that a sink accepted an alert."""
-    return DeliveryResult(delivery.alert_id, delivery.sink, "accepted", now, tried_us=_tried(delivery, now))
+    tried_us = _tried(delivery, now)
+    return DeliveryResult(delivery.alert_id, delivery.sink, "accepted", now, None, None, tried_us, delivery.position)
 
 
 def after_failure(

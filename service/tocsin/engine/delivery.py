@@ -259,7 +259,8 @@ class SinkLoop:
                 await self._store.resume_deliveries(self.name, self._clock.now())
                 self._is_resumed = True
             await self._look_at_state()
-            if self._is_record_due():
+            # Reading records what was answered; a transaction of its own before it would cost as much again.
+            if self._is_record_due() and (self._ready or self._room() <= 0):
                 await self._record()
             while self._room() > 0 and (self._ready or await self._read_due()):
                 self._begin(group)
@@ -379,8 +380,7 @@ class SinkLoop:
 
     async def _read_due(self) -> bool:
         """Read what is due and not under way; what was answered is recorded first, so that its pages go on."""
-        if self._answered:
-            await self._record()
+        await self._record()
         limit = BATCH if self._limit == IN_FLIGHT else self._limit
         under_way = [*self._under_way, *self._answered]
         due = await self._store.due_deliveries(self.name, self._clock.now(), limit=limit, under_way=under_way)

@@ -86,6 +86,7 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     state     "accepted", "waiting" (again at next_at) or "dead"
     tried_us  microseconds of waiting between its tries, each pause as long as it was meant to be at most: what counts
               towards giving it up
+    position  of the delivery, where it is known: it is found at once by it
     """
 
     alert_id: str
@@ -95,6 +96,7 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     next_at: Instant | None = None
     error: str | None = None
     tried_us: int = 0
+    position: int | None = None
 
 
 class SinkState(Struct, frozen=True):

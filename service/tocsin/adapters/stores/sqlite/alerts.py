@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite.codec import read_deliveries, read_object, to_json
 from tocsin.adapters.stores.sqlite.outbox import SQL, publish
+from tocsin.adapters.stores.sqlite.packing import row_digest
 from tocsin.adapters.stores.sqlite.role import ids
 from tocsin.adapters.stores.sqlite.steps import SteppingRole
 from tocsin.events import OUTAGE_BEGAN
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from tocsin.model import AlertDraft, Instant
     from tocsin.ports.keeping import OnStep
+
+# Columns of the query `due_deliveries`.
+_DIGEST, _DIGESTED = 9, 10
 
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
@@ -44,15 +48,14 @@ class AlertRole(SteppingRole):
     ) -> list[DueDelivery]:
         """What this sink is to be given now: at most the oldest of each page, those due for longest first."""
         place = {"sink": sink, "now": now, "limit": limit, "under_way": ids(under_way)}
-        rows = await self._read(lambda db: db.execute(SQL["due_deliveries"], place).fetchall())
-        falsified = [DeliveryResult(row[0], sink, "dead", now, now, _FALSIFIED) for row in rows if not row[-1]]
+        rows, falsified = await self._read(partial(_due, place=place))
         if falsified:
             # Neither sent, nor in the way of the page's next ones.
-            await self.record_deliveries(falsified)
+            dead = [DeliveryResult(alert, sink, "dead", now, now, _FALSIFIED) for alert in falsified]
+            await self.record_deliveries(dead)
         return [
             DueDelivery(id_, name, page, position, tries, first, created, read_object(event), last, next_at, tried)
-            for id_, name, page, position, tries, first, created, event, last, next_at, tried, as_written in rows
-            if as_written
+            for id_, name, page, position, tries, first, last, next_at, tried, *_, created, event in rows
         ]
 
     async def next_delivery_at(self, sink: str) -> Instant | None:
@@ -66,6 +69,7 @@ class AlertRole(SteppingRole):
         rows = [
             {
                 "alert": result.alert_id,
+                "position": result.position,
                 "sink": result.sink,
                 "state": result.state,
                 "at": result.at,
@@ -207,6 +211,14 @@ def to_alert(row: Sequence[Any]) -> AlertRow:
     alert_id, position, kind, page_id, url, at, event, deliveries, seen_at = row
     given = read_deliveries(deliveries)
     return AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), given, seen_at)
+
+
+def _due(db: sqlite3.Connection, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """Read due deliveries, and name the alerts among them that are no longer as they were written."""
+    rows = db.execute(SQL["due_deliveries"], place).fetchall()
+    # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
+    falsified = [row[0] for row in rows if row[_DIGEST] is not None and row[_DIGEST] != row_digest(*row[_DIGESTED:])]
+    return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 
 
 def _sinks(db: sqlite3.Connection, sink: str | None) -> list[str]:

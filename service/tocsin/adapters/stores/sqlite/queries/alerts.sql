@@ -19,14 +19,11 @@ values (:sink, :position, :alert, :page, :at, not exists (
 -- name: set_sinks
 update store set sinks = :names where sinks <> :names;
 
--- As bytes: a fault can leave what is no text.
--- name: digest_of_alert
-row_digest(cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob))
-
--- Of each page the oldest alone, those that are due for longest first. What is under way is left out.
+-- Of each page the oldest alone, those that are due for longest first. What is under way is left out. After the delivery
+-- comes the digest of its alert, and what it was made of, as bytes: a fault can leave what is no text.
 -- name: due_deliveries
-select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, a.created_at, cast(a.event as blob),
-  d.last_try_at, d.next_at, d.tried_us, a.digest is null or a.digest = {digest_of_alert}
+select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
+  a.digest, cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 from deliveries d indexed by deliveries_ready join alerts a on a.id = d.alert_id
 where d.sink = :sink and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in (select value from json_each(:under_way))
@@ -40,7 +37,7 @@ order by next_at limit 1;
 -- name: record
 update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce(first_try_at, :at), last_try_at = :at,
   next_at = coalesce(:next_at, next_at), tried_us = :tried_us, error = :error
-where alert_id = :alert and sink = :sink;
+where sink = :sink and position = coalesce(:position, (select position from alerts where id = :alert));
 
 -- The clock was set back after these were tried, or written: they wait as long as they were to wait then.
 -- name: resume_deliveries
