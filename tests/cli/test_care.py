@@ -185,7 +185,7 @@ def test_a_sink_that_takes_a_test_alert_is_said_to(installation: Installation) -
     answer = installation.call("sink", "test", "lines")
     listed = installation.call("sink", "list").records
 
-    assert answer.records == [{"sink": "lines", "accepted": True}]
+    assert answer.records == [{"sink": "lines", "accepted": True, "through": "command"}]
     assert "tocsin.sink.test.v1" in (installation.folder / "alerts.jsonl").read_text()
     assert (listed[0]["sink"], listed[0]["disabled"]) == ("lines", False)
 

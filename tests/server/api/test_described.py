@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import Counter
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -87,7 +88,10 @@ def test_an_operation_answers_as_it_is_described(served: Served, label: str) -> 
     def asked(case: Any, *more: Any) -> None:
         response = case.call(served.url, headers=headers, timeout=PATIENCE_S)
         answers[response.status_code] += 1
-        case.validate_response(response, checks=[*ALWAYS, *more])
+        # A stale ETag refuses an edit before its settings are judged.
+        case.validate_response(
+            response, checks=[*ALWAYS, *(() if response.status_code == HTTPStatus.PRECONDITION_FAILED else more)]
+        )
 
     with httpx.Client(base_url=served.url, headers=headers, timeout=PATIENCE_S) as client:
         known = Known(client, label)
