@@ -334,6 +334,21 @@ def test_an_empty_file_is_no_store_to_whoever_reads(installation: Installation, 
     assert "an empty file, no store" in answer.err
 
 
+@pytest.mark.parametrize(("is_empty", "what"), [(True, "empty (0 bytes)"), (False, "gone")])
+def test_the_doctor_says_that_there_was_a_store_as_the_commands_do(
+    installation: Installation, what: str, *, is_empty: bool
+) -> None:
+    (installation.folder / "tocsin.db.lock").touch()
+    if is_empty:
+        (installation.folder / "tocsin.db").touch()
+
+    records = installation.call("doctor", "--no-settings").records
+
+    (found,) = [record for record in records if f"the store is {what}, but there was one" in record.get("finding", "")]
+    assert found["wrong"]
+    assert found["mend"].startswith("Put its file back, or restore a backup: tocsin store restore FILE")
+
+
 def test_the_doctor_finds_an_empty_file_in_the_place_of_the_store(installation: Installation) -> None:
     (installation.folder / "tocsin.db").touch()
 

@@ -133,6 +133,13 @@ def kept_copies(url: str) -> list[Path]:
     return sorted(file for file in kept if not file.name.endswith(("-wal", "-shm")) and ".part" not in file.name)
 
 
+def demand_no_remains(url: str) -> None:
+    """Raise StoreError if this store is gone, or its file is empty, and what lies beside shows that there was one."""
+    from tocsin.adapters.stores.sqlite import place  # noqa: PLC0415 - as above
+
+    place.demand_no_remains(_path_of(url))
+
+
 def note_backup(url: str, file: str, at: Instant) -> None:
     """Remember beside a store when it was backed up last, and where to; where that cannot be written, nothing is."""
     with suppress(OSError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores import demand_no_remains, open_store
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.dealing import fetchers_of
 from tocsin.app.executing import open_files_as_allowed
@@ -94,6 +94,13 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
     if not is_store_there(loaded.settings):
+        try:
+            demand_no_remains(f"sqlite:{path}")
+        except StoreError as exc:
+            # What makes a store refuses it, too: adding a page, or removing an empty file, would mend nothing.
+            what, _, mend = str(exc).partition("; ")
+            found.findings.append(Finding(f"{what}.", f"{mend[:1].upper()}{mend[1:]}."))
+            return False, False
         if path.is_file():
             found.findings.append(Finding(f"The store at {path} is an empty file.", "Restore a backup, or remove it."))
             return False, False
