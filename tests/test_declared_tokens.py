@@ -76,6 +76,14 @@ def test_a_file_of_the_environment_declares_tokens(tmp_path: Path) -> None:
     assert settings.http.tokens == ONE
 
 
+def test_a_file_of_tokens_that_is_not_there_names_the_command_that_makes_a_token(tmp_path: Path) -> None:
+    settings = load(environ={"TOCSIN_HTTP__TOKENS_FILE": "tokens"}, cwd=tmp_path).settings
+
+    told = why_unread(settings.http.tokens) or ""
+
+    assert "there is no such file; `openssl rand -hex 32` makes a token for it, or mend the name" in told
+
+
 def test_a_file_with_a_token_that_is_too_short_stops_nothing_and_says_where(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("hunter2")
 

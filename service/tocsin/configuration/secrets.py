@@ -55,8 +55,9 @@ def mask(path: Path, value: Any) -> Any:
 
 def _made_by(key: str) -> str:
     """Say how the file that this key names is made."""
-    sink = _OF_SINK.fullmatch(key)
-    return f"`tocsin sink secret {sink[1]}` makes a secret" if sink else "write the secret into it"
+    if sink := _OF_SINK.fullmatch(key):
+        return f"`tocsin sink secret {sink[1]}` makes a secret"
+    return "`openssl rand -hex 32` makes a token for it" if key == "http.tokens_file" else "write the secret into it"
 
 
 def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
