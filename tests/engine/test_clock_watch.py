@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +97,29 @@ async def test_a_page_checked_before_a_step_back_is_due_within_its_interval(desk
         assert now < due <= now + 6 * HOUR
         assert why == WHY
     assert watching.spread[-1] is None
+
+
+@pytest.mark.parametrize("text", ["every = 1h", "[1]", "{"])
+@pytest.mark.parametrize("level", ["pages", "groups", "store"])
+async def test_settings_that_are_no_object_keep_no_page_from_being_planned_anew(
+    desk: Desk, level: str, text: str
+) -> None:
+    # Checked before the time that the clock is set to, so that the interval decides, which settings may hold.
+    await checked(desk, A, B, ago=8 * HOUR, next_at=NOW + 3 * DAY)
+    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db, db:
+        where = f" where url = '{A}'" if level == "pages" else ""
+        db.execute(f"update {level} set settings = ?{where}", (text,))  # noqa: S608 - ours
+    watching = Watching(desk)
+
+    # A store that fails would be asked again for ever.
+    async with asyncio.timeout(30):
+        now = await watching.step(-7 * HOUR)
+
+    for url in (A, B):
+        due, _ = await watching.next_of(url)
+        assert due is not None
+        assert now < due <= now + 6 * HOUR
+    assert watching.telemetry.names() == ["clock.stepped_back", "clock.replanned"]
 
 
 async def test_a_step_back_is_told_once_and_at_once(desk: Desk) -> None:

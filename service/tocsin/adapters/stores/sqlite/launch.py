@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sqlite import claims
-from tocsin.adapters.stores.sqlite.codec import read_object
+from tocsin.adapters.stores.sqlite.codec import read_settings
 from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.adapters.stores.sqlite.packing import unpack_why
 from tocsin.adapters.stores.sqlite.queries import queries
@@ -165,7 +165,7 @@ class LaunchRole(SteppingRole):
 
 def _to_schedule(row: Sequence[Any]) -> PageSchedule:
     page_id, group_id, settings, next_at, checked_at, why = row
-    own = read_object(settings) if settings else None
+    own = read_settings(settings) if settings else None
     return PageSchedule(page_id, group_id, own, next_at, checked_at, unpack_why(why) or "")
 
 

@@ -237,7 +237,7 @@ where p.id > :after and p.id <= :until and h.shard between :first and :last
   and (
     coalesce(p.last_checked_at, p.added_at) > :now
     or p.next_at > :now + coalesce(
-      span_us(coalesce(p.settings ->> '$.every', g.settings ->> '$.every', t.settings ->> '$.every')), :every)
+      span_us(coalesce({of_page} ->> '$.every', {of_group} ->> '$.every', {of_all} ->> '$.every')), :every)
   )
   and p.rule ->> '$.at' is null
 order by p.id;
