@@ -101,7 +101,8 @@ class Receiver(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     host, _, port = (sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:8440").rpartition(":")
-    Receiver.secret = pathlib.Path(os.environ["RECEIVER_SECRET_FILE"]).read_text("utf-8").rstrip("\r\n")
+    # The first line: while a secret is replaced, Tocsin's own file has the old one below the new one.
+    Receiver.secret = pathlib.Path(os.environ["RECEIVER_SECRET_FILE"]).read_text("utf-8").split("\n", 1)[0].strip()
     server = ThreadingHTTPServer((host, int(port)), Receiver)
     sys.stderr.write(f"listening on http://{host}:{server.server_port}/\n")
     sys.stderr.flush()

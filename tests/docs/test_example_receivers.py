@@ -116,6 +116,17 @@ async def test_alerts_are_received_and_each_is_worked_on_once(
         assert len(worked_on()) == 2
 
 
+async def test_while_a_secret_is_replaced_a_receiver_can_read_the_file_that_Tocsin_signs_from(
+    receiver: Callable[..., AbstractAsyncContextManager[Any]], tmp_path: Path
+) -> None:
+    both = f"whsec_bmV3LXNlY3JldC1vZi10aGUtdGVzdHM=\n{SECRET}"
+
+    async with receiver(tmp_path, both) as (url, worked_on):
+        await deliver(url, EVENT, secret=both)
+
+        assert len(worked_on()) == 1
+
+
 async def test_what_is_signed_with_another_secret_is_refused(
     receiver: Callable[..., AbstractAsyncContextManager[Any]], tmp_path: Path
 ) -> None:
