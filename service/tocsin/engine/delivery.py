@@ -389,7 +389,7 @@ class SinkLoop:
 
     def _is_left_alone(self) -> bool:
         state = self._known_state
-        if state.disabled or state.next_at is None:
+        if state.next_at is None or state.disabled:
             return state.disabled
         # By both clocks: the one may be set back, the other stops while the machine is suspended.
         return self._clock.monotonic() < self._again_s and self._clock.now() < state.next_at
@@ -397,10 +397,11 @@ class SinkLoop:
     def _is_record_due(self) -> bool:
         if self._is_unsaved:
             return True
-        waited_s = self._clock.monotonic() - self._answered_s
-        return bool(self._answered) and (
-            not self._ready or len(self._answered) >= BATCH or waited_s >= RECORD_S or self._finishing
-        )
+        if not self._answered:
+            return False
+        if not self._ready or len(self._answered) >= BATCH or self._finishing:
+            return True
+        return self._clock.monotonic() - self._answered_s >= RECORD_S
 
     async def _record(self) -> None:
         """Write what became of tries, and how the sink is now."""

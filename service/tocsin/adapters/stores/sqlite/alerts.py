@@ -217,7 +217,9 @@ def _due(db: sqlite3.Connection, place: dict[str, Any]) -> tuple[list[tuple[Any,
     """Read due deliveries, and name the alerts among them that are no longer as they were written."""
     rows = db.execute(SQL["due_deliveries"], place).fetchall()
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
-    falsified = [row[0] for row in rows if row[_DIGEST] is not None and row[_DIGEST] != row_digest(*row[_DIGESTED:])]
+    falsified = [
+        row[0] for row in rows if row[_DIGEST] is not None and row[_DIGEST] != row_digest(row[0], *row[_DIGESTED:])
+    ]
     return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 
 

@@ -45,6 +45,8 @@ _OUTCOMES: Final = (
 )  # fmt: skip
 _CODES: Final[dict[str, int]] = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
 
+_LENGTHS: Final = tuple(b"%d:" % length for length in range(64))
+
 _encode = msgspec.json.Encoder().encode
 _read_array = msgspec.json.Decoder(list[Any]).decode
 
@@ -62,11 +64,12 @@ def row_digest(*values: object) -> str:
 
     values  of columns, in order; a text counts as its bytes, so that one that no longer is UTF-8 can be given as these
     """
-    crc = 0
+    said: list[bytes] = []
     for value in values:
         raw = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-        crc = crc32(raw, crc32(b"%d:" % len(raw), crc))
-    return b2a_base64((crc & 0xFFFFFF).to_bytes(3, "big"), newline=False).decode()
+        length = len(raw)
+        said += (_LENGTHS[length] if length < len(_LENGTHS) else b"%d:" % length, raw)
+    return b2a_base64((crc32(b"".join(said)) & 0xFFFFFF).to_bytes(3, "big"), newline=False).decode()
 
 
 def ruled_of(outcome: str) -> tuple[str | None, str | None]:

@@ -20,10 +20,10 @@ values (:sink, :position, :alert, :page, :at, not exists (
 update store set sinks = :names where sinks <> :names;
 
 -- Of each page the oldest alone, those that are due for longest first. What is under way is left out. After the delivery
--- comes the digest of its alert, and what it was made of, as bytes: a fault can leave what is no text.
+-- come its alert's digest and what it was made of beside the id, as bytes: a fault can leave what is no text.
 -- name: due_deliveries
 select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
-  a.digest, cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+  a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 from deliveries d indexed by deliveries_ready join alerts a on a.id = d.alert_id
 where d.sink = :sink and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in (select value from json_each(:under_way))
