@@ -13,6 +13,7 @@ from tocsin.adapters.stores.sqlite.copies import remember_copies
 from tocsin.adapters.stores.sqlite.learnt import remember
 from tocsin.adapters.stores.sqlite.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sqlite.outbox import publish
+from tocsin.adapters.stores.sqlite.packing import row_digest
 from tocsin.adapters.stores.sqlite.queries import queries
 from tocsin.adapters.stores.sqlite.questions import SQL as ATTENTION
 from tocsin.adapters.stores.sqlite.questions import Questions, told_in
@@ -229,7 +230,10 @@ def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState
         # Time never goes back for one page.
         page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
         page.state_id = state_id
-        opened.append((state_id, page.id, page.stored_at, write_fields(state.fields)))
+        fields = write_fields(state.fields)
+        # Not by the function that SQL knows: a call from SQL back into Python costs more than the digest.
+        digest = row_digest(page.id, page.stored_at, fields)
+        opened.append((state_id, page.id, page.stored_at, fields, digest))
         shown.append((*row, *state_row(state, page.stored_at), declares(state.fields), state_id, page.id))
     db.executemany(STATES["open_runs"], opened)
     db.executemany(STATES["close_runs"], closed)
@@ -248,7 +252,7 @@ def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found], settings: Si
         if may_be_shared(result, settings):
             storms.take(result, said, row)
             continue
-        rows.append((*row, said.awareness))
+        rows.append((*row, said.awareness, row_digest(row[0], *row[2:])))
         if said.awareness:
             want_render(db, page.id, since=said.at, major=said.outcome == "major")
     if rows:
