@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -45,6 +46,7 @@ MAPPED_OF_ENGINE = 2**31 - 2**16
 MAPPED = 0
 # A service that is about to end waits no longer for others.
 _SAVE_MS = 2000
+_LOOK_AGAIN_S = 0.01
 
 
 class Lane(aiosqlite.Connection):
@@ -156,9 +158,22 @@ def _span_us(text: object) -> int | None:
     return found if found < _MORE_THAN_FITS else None
 
 
-def write_ahead(db: sqlite3.Connection) -> None:
-    """Let readers and one writer work side by side; the file keeps it for all who open it later."""
-    db.execute("pragma journal_mode = wal")
+def write_ahead(db: sqlite3.Connection, busy: timedelta) -> None:
+    """Let readers and one writer work side by side; the file keeps it for all who open it later.
+
+    busy  how long to wait for others that open a new store at the same time
+    """
+    until_s = time.monotonic() + busy.total_seconds()
+    while True:
+        try:
+            db.execute("pragma journal_mode = wal")
+        except sqlite3.OperationalError as exc:
+            # SQLite does not wait for this lock by itself, whatever its timeout is.
+            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until_s:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+        else:
+            return
 
 
 @contextmanager

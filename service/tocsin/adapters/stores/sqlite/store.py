@@ -170,7 +170,7 @@ def _prepare(db: sqlite3.Connection, path: str, *, engine: bool, busy: timedelta
     """Make a new store whole, bring an older one up to date as an engine may, and refuse the rest."""
     version = version_of(db, path)
     # Only now: a database of another program was left as it is.
-    write_ahead(db)
+    write_ahead(db, busy)
     if engine or version == 0:
         keep_before_migration(path, version, busy)
         for _ in apply_migrations(db, path):
