@@ -22,7 +22,10 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     [
         ('type = "webhook"', "a webhook needs the URL"),
         ('type = "webhook"\nurl = "https://127.0.0.1:1/"', "a webhook signs what it sends"),
-        ('type = "webhook"\nurl = "https://127.0.0.1:1/T0K3N"\nsecret = "whsec_!"', "sinks.ops.secret"),
+        (
+            'type = "webhook"\nurl = "https://127.0.0.1:1/T0K3N"\nsecret = "whsec_!"',
+            "sinks.ops.secret: the secret is not base64",
+        ),
         ('type = "file"', "a file sink needs the path"),
         ('type = "file"\npath = "."', "is a folder"),
         ('type = "webhok"', "there is no sink of type"),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders import URL, html
 from tests.engine.checking import LEASE, engine_on, many, watch
-from tests.fakes import cut_off, settle
+from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import FetchFailed, StoreError
@@ -110,7 +110,8 @@ async def test_a_stop_drops_pages_in_hand_that_no_request_was_made_for(tmp_path:
         async def stop(_request: Any) -> None:
             stopping.set()
             engine.scheduler.wake()
-            await settle()
+            # No answer, and so no further request in its place, before the stop was carried out.
+            await engine.visited_withdrawn.wait()
 
         engine.web.before = stop
         for url in urls:
