@@ -18,7 +18,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.soak.plans import Plan
-from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.adapters.stores.sql.statements import areas, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.sql_mutants.mutate import mutants
-from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.adapters.stores.sql.statements import areas, queries
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TESTS = (

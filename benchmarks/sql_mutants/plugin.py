@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 ALWAYS = "always"
 """In the place of a test: it is looked up when its module is imported."""
 
-_MODULE = "tocsin.adapters.stores.sqlite.queries"
+_MODULE = "tocsin.adapters.stores.sql.statements"
 
 
 def _load_alone() -> ModuleType:
     """Load the module before its package, which reads queries as soon as it is imported."""
-    spec = spec_from_file_location(_MODULE, Path(tocsin.__file__).parent / "adapters/stores/sqlite/queries/__init__.py")
+    spec = spec_from_file_location(_MODULE, Path(tocsin.__file__).parent / "adapters/stores/sql/statements.py")
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[_MODULE] = module_from_spec(spec)

@@ -6,9 +6,9 @@ from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from tocsin.adapters.stores.sql.packing import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, lend_functions, migrations
-from tocsin.adapters.stores.sqlite.packing import url_key
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.desk import NOW, A
+from tocsin.adapters.stores.sql.knowledge.items import changes_by_state, keep_changes, keep_items
+from tocsin.adapters.stores.sql.packing import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.items import changes_by_state, keep_changes, keep_items
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
-from tocsin.adapters.stores.sqlite.packing import url_key
 from tocsin.model import NO_ITEMS, PageItems
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tests.adapters.old_stores import make_store
 from tests.adapters.test_sqlite_migration import insert
 from tests.contract.desk import HOUR, A, B, Desk, fields
-from tocsin.adapters.stores.sqlite.codec import write_fields
+from tocsin.adapters.stores.sql.codec import write_fields
 from tocsin.model import PageItems, PageQuery, View
 from tocsin.spec.microdata.packing import pack
 from tocsin.spec.microdata.values import Microdata

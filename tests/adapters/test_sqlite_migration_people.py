@@ -13,11 +13,11 @@ import pytest
 from tests.adapters.test_sqlite_migration import insert
 from tests.contract.desk import DAY, NOW, C, Desk, fields, url_of
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.codec import write_fields
+from tocsin.adapters.stores.sql.codec import write_fields
+from tocsin.adapters.stores.sql.packing import pack_outcome, url_key
+from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
-from tocsin.adapters.stores.sqlite.packing import pack_outcome, url_key
-from tocsin.adapters.stores.sqlite.words import BLOCK_PAGES
 from tocsin.errors import StoreOutdated
 from tocsin.events import CHANGED, OUTAGE_BEGAN
 from tocsin.model import AlertQuery, PageQuery, Tally, View

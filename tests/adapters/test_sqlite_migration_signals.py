@@ -12,10 +12,10 @@ import pytest
 from tests.adapters.test_sqlite_migration import insert
 from tests.contract.desk import DAY, NOW, A, B, Desk, fields, url_of
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.codec import write_fields
+from tocsin.adapters.stores.sql.codec import write_fields
+from tocsin.adapters.stores.sql.packing import pack_digest, url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
-from tocsin.adapters.stores.sqlite.packing import pack_digest, url_key
 from tocsin.model import Beside, Known, Listing, Snapshot, VerdictRow
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sqlite.codec import read_fields, read_object, to_json, write_fields
-from tocsin.adapters.stores.sqlite.packing import (
+from tocsin.adapters.stores.sql.codec import read_fields, read_object, to_json, write_fields
+from tocsin.adapters.stores.sql.packing import (
     fields_json,
     pack_digest,
     pack_fields,

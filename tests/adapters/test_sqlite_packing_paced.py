@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import START
-from tocsin.adapters.stores.sqlite.packing import pack_why, unpack_why
+from tocsin.adapters.stores.sql.packing import pack_why, unpack_why
 from tocsin.engine.cadence import next_check
 from tocsin.model.signals import Pace
 from tocsin.settings import PageSettings

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sqlite.words import (
+from tocsin.adapters.stores.sql.pages.words import (
     BLOCK_PAGES,
     BLOCK_ROWS,
     MOST,

@@ -10,7 +10,7 @@ from tests.app.crew import PATIENCE_S, Crew
 from tests.builders import html
 from tests.engine.checking import Meddled
 from tests.origin import Origin, Page
-from tocsin.adapters.stores.sqlite.launch import ALL_TIMES
+from tocsin.adapters.stores.sql.checking.launch import ALL_TIMES
 from tocsin.adapters.system import SystemClock
 from tocsin.model import PageFilter
 from tocsin.ports.work import untold

@@ -30,7 +30,7 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import FieldValues, PageRow, PageTask
 
 NOW = 1_800_000_000_000_000

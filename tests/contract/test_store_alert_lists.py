@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import HOUR, NOW, A, B, C, Desk, alert
-from tocsin.adapters.stores.sqlite.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
 from tocsin.model import AlertDraft, AlertQuery, DeliveryResult, Instruction, Tally

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page
-from tocsin.adapters.stores.sqlite.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.errors import UsageError
 from tocsin.model import PageQuery, PageRow, Tally, View
 
 if TYPE_CHECKING:
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 SOME = 5
 

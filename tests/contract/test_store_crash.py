@@ -21,7 +21,7 @@ CHILD = """
 import asyncio, sys, threading
 from pathlib import Path
 from tests.contract import desk as desks
-from tocsin.adapters.stores.sqlite import role
+from tocsin.adapters.stores.sql import role
 
 folder, when = Path(sys.argv[1]), sys.argv[2]
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C
-from tocsin.adapters.stores.sqlite import launch
+from tocsin.adapters.stores.sql.checking import launch
 
 if TYPE_CHECKING:
     import pytest

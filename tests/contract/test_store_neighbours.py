@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert
 from tests.contract.test_store_snapshots import keep, kept
 from tests.contract.test_store_storms import change, waiting
-from tocsin.adapters.stores.sqlite.storms import LEAST_US
+from tocsin.adapters.stores.sql.attention.storms import LEAST_US
 from tocsin.events import HOST_CHANGED
 from tocsin.spec.signals.texts import unpack_text
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import ValidationError, convert, structs
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, alert
-from tocsin.adapters.stores.sqlite.storms import LEAST_US
+from tocsin.adapters.stores.sql.attention.storms import LEAST_US
 from tocsin.errors import UsageError
 from tocsin.events import HOST_CHANGED
 from tocsin.model import VerdictRow

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 
 async def rows_of(store: SqliteStore) -> list[TableRow]:

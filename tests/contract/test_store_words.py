@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.desk import NOW, A, B, Desk, new_page
-from tocsin.adapters.stores.sqlite import word_search
-from tocsin.adapters.stores.sqlite.words import BLOCK_PAGES
+from tocsin.adapters.stores.sql.pages import word_search
+from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
 from tocsin.model import PageQuery, Tally
 
 if TYPE_CHECKING:

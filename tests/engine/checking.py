@@ -12,7 +12,7 @@ import msgspec
 from tests.builders import URL, html
 from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.schedule import HOUR_US
+from tocsin.adapters.stores.sql.schedule import HOUR_US
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.alerts import Alerts
 from tocsin.engine.checkers import Visits

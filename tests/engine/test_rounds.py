@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 A_SECOND = HostSettings(delay=timedelta(seconds=1))
 A_MINUTE = PageSettings(every=timedelta(minutes=1))

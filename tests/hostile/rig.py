@@ -13,7 +13,7 @@ from tests.fakes import RecordingTelemetry
 from tests.hostile.behaviour import PLENTY_S
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.claims import end_leases
+from tocsin.adapters.stores.sql.claims import end_leases
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.sinks import OpenSinks
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.hostile.behaviour import Behaviour
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import CheckReport, CheckResult, PageRow, PageTask
 
 LOOPBACK = ("127.0.0.0/8",)

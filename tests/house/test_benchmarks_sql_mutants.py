@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from benchmarks.sql_mutants.mutate import mutants
-from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.adapters.stores.sql.statements import areas, queries
 
 
 def test_each_condition_is_dropped_once() -> None:

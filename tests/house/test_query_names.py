@@ -6,14 +6,14 @@ import re
 from typing import Final
 
 from tests.house.sources import ROOT
-from tocsin.adapters.stores.sqlite.queries import areas, queries
+from tocsin.adapters.stores.sql.statements import areas, queries
 
-CODE: Final = ROOT / "service/tocsin/adapters/stores/sqlite"
+CODE: Final = ROOT / "service/tocsin/adapters/stores"
 
 
 def test_every_query_is_used() -> None:
-    code = "".join(path.read_text("utf-8") for path in CODE.glob("*.py"))
-    sql = "".join(path.read_text("utf-8") for path in (CODE / "queries").glob("*.sql"))
+    code = "".join(path.read_text("utf-8") for path in CODE.rglob("*.py"))
+    sql = "".join(path.read_text("utf-8") for path in CODE.rglob("*.sql"))
     # Names that are put together in the code: by_FILTER, covered_by_SCOPE, forget_WHAT, and the invariants' own.
     composed = re.compile(r"by_\w+|covered_by_\w+|forget_\w+|in_\w+|of_\w+")
 
@@ -31,6 +31,6 @@ def test_every_query_is_used() -> None:
 
 
 def test_every_query_is_named_once_in_its_file() -> None:
-    for path in (CODE / "queries").glob("*.sql"):
+    for path in CODE.rglob("*.sql"):
         names = re.findall(r"^-- name: (\w+)$", path.read_text("utf-8"), re.MULTILINE)
         assert len(names) == len(set(names)), path.name

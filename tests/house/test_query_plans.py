@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.house.sources import ROOT
+from tocsin.adapters.stores.sql.pages.watchlist import _conditions
+from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
-from tocsin.adapters.stores.sqlite.queries import areas, queries
-from tocsin.adapters.stores.sqlite.watchlist import _conditions
 from tocsin.model import PageFilter, View
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-CODE = ROOT / "service/tocsin/adapters/stores/sqlite"
+CODE = ROOT / "service/tocsin/adapters/stores"
 # Tables of a handful of rows, and what a query makes for itself.
 SMALL = {"store", "sink_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
 
@@ -264,7 +264,7 @@ def test_what_may_go_through_a_large_table_still_does() -> None:
 
 def test_plans_do_not_change_with_what_is_known_of_the_rows() -> None:
     """Statistics would let the planner choose otherwise in a store of another shape, on somebody else's machine."""
-    code = "".join(path.read_text("utf-8") for path in [*CODE.glob("*.py"), *(CODE / "queries").glob("*.sql")])
+    code = "".join(path.read_text("utf-8") for path in [*CODE.rglob("*.py"), *CODE.rglob("*.sql")])
 
     assert not re.search(r"\banalyze\b|pragma optimize", code, re.IGNORECASE)
 

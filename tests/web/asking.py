@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 _CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 

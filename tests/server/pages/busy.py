@@ -26,7 +26,7 @@ from tocsin.settings import SinkSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import Instant, JsonObject
 
 NEWS, LIST = "https://news.example/today", "https://lists.example/all"

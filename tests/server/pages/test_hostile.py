@@ -18,7 +18,7 @@ from tests.contract.desk import ALL, HOUR, LEASE, Desk
 from tests.fakes import START, SeededChance
 from tests.server.pages.busy import NEWS
 from tests.server.pages.visiting import tree
-from tocsin.adapters.stores.sqlite import SqliteStore
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import ActivityRow, AlertDraft, Attempt, AuditEntry, DeliveryResult, Failure, JobRow, Scope, SinkState
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tests.alert_examples import examples
 from tests.contract.desk import ALL, HOUR, LEASE, Desk
 from tests.fakes import START, SeededChance
 from tests.server.pages.busy import NEWS
-from tocsin.adapters.stores.sqlite import SqliteStore
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import AlertDraft, AlertQuery, Attempt, AuditEntry, CopyLink, Failure, Scope
 from tocsin.server.access.credentials import digest_of
 from tocsin.server.pages.fitting import cut, fitting

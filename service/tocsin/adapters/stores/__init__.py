@@ -20,8 +20,8 @@ from tocsin.settings import SignalSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from tocsin.adapters.stores.sqlite import SqliteStore
     from tocsin.adapters.stores.sqlite.restore import Verified
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import Instant
 
 _TELL_S = 0.1
@@ -72,7 +72,7 @@ async def open_store(
     on_migrating  is told before missing migrations are applied
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
-    from tocsin.adapters.stores.sqlite import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
+    from tocsin.adapters.stores.sqlite.store import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
 
     return await open_sqlite(
         _path_of(url),
@@ -92,7 +92,7 @@ async def migrate(url: str, *, keep: bool = True) -> AsyncIterator[tuple[int, in
 
     keep  a copy of the store as it was, beside it (`kept_copies`)
     """
-    from tocsin.adapters.stores.sqlite import migrate_sqlite  # noqa: PLC0415 - as above
+    from tocsin.adapters.stores.sqlite.store import migrate_sqlite  # noqa: PLC0415 - as above
 
     async for step in migrate_sqlite(_path_of(url), BUSY, keep=keep):
         yield step

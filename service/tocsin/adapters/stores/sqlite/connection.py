@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import aiosqlite
 
+from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
+from tocsin.adapters.stores.sql.packing import fields_json, pack_outcome, row_digest, url_key
+from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sqlite.faults import reached, translated
-from tocsin.adapters.stores.sqlite.knowledge import is_readable
-from tocsin.adapters.stores.sqlite.packing import fields_json, pack_outcome, row_digest, url_key
-from tocsin.adapters.stores.sqlite.schedule import to_us
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import StoreError
 from tocsin.model import phase_of

@@ -6,8 +6,8 @@ import sqlite3
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sqlite.queries import queries
-from tocsin.adapters.stores.sqlite.word_index import misplaced
+from tocsin.adapters.stores.sql.pages.word_index import misplaced
+from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

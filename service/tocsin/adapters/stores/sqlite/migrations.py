@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from tocsin.adapters.stores.sql.knowledge.states import is_declaring
+from tocsin.adapters.stores.sql.packing import pack_digest, pack_fields, pack_outcome, short_report, url_key
+from tocsin.adapters.stores.sql.pages.words import BlockWords
 from tocsin.adapters.stores.sqlite.connection import transaction
-from tocsin.adapters.stores.sqlite.packing import pack_digest, pack_fields, pack_outcome, short_report, url_key
-from tocsin.adapters.stores.sqlite.states import is_declaring
-from tocsin.adapters.stores.sqlite.words import BlockWords
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
 from tocsin.events import kind_of
 from tocsin.shipped import shipped

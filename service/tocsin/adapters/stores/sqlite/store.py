@@ -6,19 +6,29 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tocsin.adapters.stores.sqlite.access import AccessRole
-from tocsin.adapters.stores.sqlite.activity import ActivityRole
-from tocsin.adapters.stores.sqlite.alert_lists import AlertListRole
-from tocsin.adapters.stores.sqlite.alerts import AlertRole
-from tocsin.adapters.stores.sqlite.attention import AttentionRole
-from tocsin.adapters.stores.sqlite.browsing import BrowseRole
-from tocsin.adapters.stores.sqlite.care import CareRole
-from tocsin.adapters.stores.sqlite.claims import end_leases
+from tocsin.adapters.stores.sql.attention.attention import AttentionRole
+from tocsin.adapters.stores.sql.attention.question_lists import QuestionListRole
+from tocsin.adapters.stores.sql.attention.storming import StormRole
+from tocsin.adapters.stores.sql.awareness.alert_lists import AlertListRole
+from tocsin.adapters.stores.sql.awareness.alerts import AlertRole
+from tocsin.adapters.stores.sql.awareness.render_queue import RenderRole
+from tocsin.adapters.stores.sql.care.access import AccessRole
+from tocsin.adapters.stores.sql.care.activity import ActivityRole
+from tocsin.adapters.stores.sql.care.care import CareRole
+from tocsin.adapters.stores.sql.care.figures import FigureRole
+from tocsin.adapters.stores.sql.care.jobs import JobRole
+from tocsin.adapters.stores.sql.care.table import TableRole
+from tocsin.adapters.stores.sql.checking.rounds import RoundRole
+from tocsin.adapters.stores.sql.checking.work import WorkRole
+from tocsin.adapters.stores.sql.claims import end_leases
+from tocsin.adapters.stores.sql.knowledge.items import ItemRole
+from tocsin.adapters.stores.sql.knowledge.signals import SignalRole
+from tocsin.adapters.stores.sql.knowledge.snapshots import SnapshotRole
+from tocsin.adapters.stores.sql.pages.browsing import BrowseRole
+from tocsin.adapters.stores.sql.pages.watchlist import WatchRole
+from tocsin.adapters.stores.sql.role import Options
 from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, Lane, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.faults import reached
-from tocsin.adapters.stores.sqlite.figures import FigureRole
-from tocsin.adapters.stores.sqlite.items import ItemRole
-from tocsin.adapters.stores.sqlite.jobs import JobRole
 from tocsin.adapters.stores.sqlite.keep import keep_before_migration, kept_name
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import (
@@ -29,16 +39,6 @@ from tocsin.adapters.stores.sqlite.place import (
     refuse_network,
     size_of,
 )
-from tocsin.adapters.stores.sqlite.question_lists import QuestionListRole
-from tocsin.adapters.stores.sqlite.render_queue import RenderRole
-from tocsin.adapters.stores.sqlite.role import Options
-from tocsin.adapters.stores.sqlite.rounds import RoundRole
-from tocsin.adapters.stores.sqlite.signals import SignalRole
-from tocsin.adapters.stores.sqlite.snapshots import SnapshotRole
-from tocsin.adapters.stores.sqlite.storming import StormRole
-from tocsin.adapters.stores.sqlite.table import TableRole
-from tocsin.adapters.stores.sqlite.watchlist import WatchRole
-from tocsin.adapters.stores.sqlite.work import WorkRole
 from tocsin.errors import StoreError
 
 if TYPE_CHECKING:

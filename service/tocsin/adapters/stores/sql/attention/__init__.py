@@ -1,0 +1,1 @@
+"""Questions about pages that cannot be received, their answers, and storms."""

@@ -1,0 +1,1 @@
+"""What a verdict leads to: renderings, alerts and their deliveries."""

@@ -1,0 +1,190 @@
+"""The render queue, inside a transaction: what waits, what holds a slot, and what one rendering changes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tocsin.adapters.stores.sql.attention.questions import Departure, Questions, told_in
+from tocsin.adapters.stores.sql.awareness.outbox import publish
+from tocsin.adapters.stores.sql.claims import require
+from tocsin.adapters.stores.sql.codec import read_attempts, read_object, to_json
+from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
+from tocsin.adapters.stores.sql.knowledge.items import keep_changes, keep_items
+from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
+from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
+from tocsin.adapters.stores.sql.knowledge.states import retire_records, store_equal, store_state
+from tocsin.adapters.stores.sql.pages.tasks import NOFOLLOW, NOINDEX, NOT_HTML, read_tasks
+from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.events import RECOVERED
+from tocsin.model import PendingVerdict, RenderJob
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Claim, Instant, NewState, PageItems, RenderCommit
+
+SQL = queries("renders")
+WORK = queries("work")
+LEARNT = queries("learnt")
+COPY = "copy"
+"""The kind of a rendering that received a copy which the user chose."""
+
+
+def want_render(
+    db: sqlite3.Connection,
+    page_id: int,
+    *,
+    since: Instant,
+    major: bool = False,
+    owed: bool = False,
+    copy_url: str | None = None,
+) -> None:
+    """Put a page into the queue, or add to what it waits for there; a slot that it holds it keeps."""
+    row = {"page": page_id, "major": major, "since": since, "owed": owed, "copy_url": copy_url}
+    db.execute(SQL["want"], row)
+
+
+def take_jobs(db: sqlite3.Connection, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+    """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
+    require(db, claim)
+    place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
+    taken = {row[0] for row in db.execute(SQL["take"] + " returning page_id", place)}
+    rows = [row for row in db.execute(SQL["taken"], place) if row[0] in taken]
+    tasks = {task.page_id: task for task in read_tasks(db, WORK["tasks"], place).tasks()}
+    for page_id, *_, spent in rows:
+        # The tries of the rendering, not those of a check.
+        attempts = read_attempts(spent) if spent else ()
+        tasks[page_id] = msgspec.structs.replace(tasks[page_id], attempts=attempts)
+    pending: dict[int, list[PendingVerdict]] = defaultdict(list)
+    for page_id, verdict_id, at, outcome, data, storm_id in db.execute(SQL["pending"], place):
+        said = read_object(data)
+        if storm_id is not None:
+            # It may have waited for the user to ask for it, while others of the page were told.
+            said["storm"] = {"id": str(storm_id)}
+        pending[page_id].append(PendingVerdict(verdict_id, at, outcome, said))
+    return [
+        RenderJob(page_id, bool(major), since, tuple(pending[page_id]), tasks[page_id], bool(owed), copy_url)
+        for page_id, major, since, owed, copy_url, _ in rows
+    ]
+
+
+def write_rendering(
+    db: sqlite3.Connection, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
+) -> Instant | None:
+    """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
+    require(db, claim)
+    place = {"page": result.page_id}
+    standing = db.execute(WORK["standing"], {"ids": ids([result.page_id])}).fetchone()
+    # A page that was removed meanwhile leaves no trace.
+    if standing is not None:
+        _, state_id, stored_at, _, question_id, *_ = standing
+        _answer_verdicts(db, result)
+        rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
+        rendering_id = db.execute(SQL["insert_rendering"], rendering).lastrowid
+        if result.set_at is not None:
+            db.execute(SQL["note_set"], {**place, "at": result.set_at})
+        if result.state is not None:
+            state_id = _store(db, result.page_id, result.state, state_id, stored_at)
+        _note_flags(db, result)
+        if result.copies is not None:
+            remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
+        if result.known is not None:
+            db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
+            db.execute(LEARNT["note_learnt"], place)
+        if result.snapshot is not None:
+            keep_snapshots(db, [(result.page_id, result.snapshot)])
+        if result.items is not None:
+            _keep_items(db, result, result.items, rendering_id)
+        if result.prune and state_id is not None:
+            retire_records(db, result.page_id, history=history)
+        left = _settle_question(db, result, Questions(db, gather_us), question_id)
+        publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts])
+        _close_job(db, result)
+    row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id]), "shown": 0}).fetchone()
+    due: Instant | None = row[1] if row else None
+    return due
+
+
+def _note_flags(db: sqlite3.Connection, result: RenderCommit) -> None:
+    """Write what the page said with the state that is stored, and what that was read from."""
+    place = {"page": result.page_id}
+    if result.robots is not None:
+        noindex, nofollow = result.robots
+        said = (NOINDEX if noindex else 0) | (NOFOLLOW if nofollow else 0)
+        db.execute(SQL["note_flags"], {**place, "of": NOINDEX | NOFOLLOW, "said": said})
+    if result.not_html is not None:
+        db.execute(SQL["note_flags"], {**place, "of": NOT_HTML, "said": NOT_HTML if result.not_html else 0})
+
+
+def _answer_verdicts(db: sqlite3.Connection, result: RenderCommit) -> None:
+    # Alerts are those of the verdicts, in order; a `recovered` event may follow them.
+    pairs = zip(result.served, result.alerts, strict=False)
+    answers = [{"id": verdict, "page": result.page_id, "alert": alert.id} for verdict, alert in pairs]
+    db.executemany(SQL["answer_verdict"], answers)
+
+
+def _keep_items(db: sqlite3.Connection, result: RenderCommit, items: PageItems, rendering_id: int | None) -> None:
+    keep_items(db, result.page_id, items)
+    if result.changes is not None and items.packed and rendering_id is not None:
+        keep_changes(db, result.page_id, rendering_id, items.at, result.changes)
+
+
+def _store(
+    db: sqlite3.Connection, page_id: int, state: NewState, state_id: int | None, stored_at: Instant | None
+) -> int:
+    if state.equal and state_id is not None:
+        store_equal(db, page_id, state)
+        return state_id
+    return store_state(db, page_id, state, stored_at=stored_at)
+
+
+def _settle_question(
+    db: sqlite3.Connection, result: RenderCommit, questions: Questions, question_id: int | None
+) -> Departure | None:
+    """Take the page into a question or out of the one that it is in; returns that one."""
+    at = result.rendering.started_at
+    if result.failure is not None:
+        pending = None
+        if result.served:
+            (pending,) = db.execute(SQL["verdict_data"], {"id": result.served[-1]}).fetchone()
+        if result.rendering.kind != COPY:
+            # The rendering stays owed: the next check that receives the page queues it again.
+            db.execute(SQL["owe"], {"page": result.page_id})
+        is_ruled = questions.fail(
+            result.page_id, result.host_id, result.failure, at, joined=question_id, pending=pending
+        )
+        if is_ruled:
+            db.execute(SQL["forgive"], {"page": result.page_id})
+    elif result.recovered:
+        db.execute(SQL["forgive"], {"page": result.page_id})
+        if question_id is not None:
+            return questions.leave(result.page_id, question_id, at)
+    return None
+
+
+def _close_job(db: sqlite3.Connection, result: RenderCommit) -> None:
+    """Take the page out of the queue, or let it wait again for what came while it was being rendered."""
+    place = {"page": result.page_id}
+    job = db.execute(SQL["job"], place).fetchone()
+    if job is None:
+        return
+    owed = bool(job[0]) and not result.recovered and result.failure is None
+    copy_url = job[1] if result.rendering.kind != COPY else None
+    since, major = db.execute(SQL["pending_of_page"], place).fetchone()
+    if since is None and not owed and copy_url is None:
+        db.execute(SQL["close_job"], place)
+    else:
+        again = {"major": major or 0, "since": since, "owed": owed, "copy_url": copy_url}
+        db.execute(SQL["wait_again"], {**place, **again})
+
+
+def forgive(db: sqlite3.Connection, page_id: int) -> None:
+    """Forget that a rendering is owed: the user wants no more of it."""
+    db.execute(SQL["forgive"], {"page": page_id})
+    db.execute(SQL["forgive_job"], {"page": page_id})
+    db.execute(SQL["drop_forgiven"], {"page": page_id})

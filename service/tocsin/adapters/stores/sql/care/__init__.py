@@ -1,0 +1,1 @@
+"""What the service keeps of itself, and how old rows go."""

@@ -1,0 +1,183 @@
+"""Tokens, sessions and the audit log; their part of the port."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from tocsin.adapters.stores.sql.codec import read_object, to_json
+from tocsin.adapters.stores.sql.cursors import Cursors
+from tocsin.adapters.stores.sql.role import LAST, Role
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.errors import StoreError, UsageError
+from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, Slice, TokenRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant
+
+SQL = queries("access")
+_NOW, _LEFT = 1, 2
+"""Of `tokens.declared`: the configuration declares it, or no longer does."""
+_NOTED_US: Final = 60_000_000
+"""A token's use is noted so often at most."""
+
+
+class AccessRole(Role):
+    """Implements what ports.AccessStore says of who may do what."""
+
+    async def add_token(
+        self, name: str, scope: Scope, digest: bytes, now: Instant, *, expires_at: Instant | None = None
+    ) -> TokenRow:
+        """Add a token; raises UsageError where one in force has this name."""
+        values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": expires_at}
+
+        def write(db: sqlite3.Connection) -> TokenRow:
+            if db.execute(SQL["token_named"], values).fetchone() is not None:
+                raise UsageError(f"token {name!r}: there is one in force; revoke it first, or choose another name")
+            (token_id,) = db.execute(SQL["add_token"], values).fetchone()
+            return TokenRow(token_id, name, scope, now, expires_at)
+
+        return await self._write(write, durable=True)
+
+    async def tokens(self) -> list[TokenRow]:
+        """All tokens, revoked ones too, in order of id."""
+        rows = await self._view(lambda db: db.execute(SQL["tokens"]).fetchall())
+        return [_to_token(row) for row in rows]
+
+    async def has_tokens(self) -> bool:
+        """Say whether any token was ever made."""
+        (is_any,) = await self._view(lambda db: db.execute(SQL["any_token"]).fetchone())
+        return bool(is_any)
+
+    async def token_of(self, digest: bytes, now: Instant) -> TokenRow | None:
+        """The token in force with this digest; its use is noted, once a minute at most."""
+        values = {"digest": digest, "now": now}
+        row = await self._view(lambda db: db.execute(SQL["token_of"], values).fetchone())
+        if row is None:
+            return None
+        token = _to_token(row)
+        await self._note_use(token, now)
+        return token
+
+    async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
+        """Let exactly these tokens be those that the configuration declares; see the port."""
+
+        def write(db: sqlite3.Connection) -> Declaration:
+            wanted = {digest for _, _, digest in tokens}
+            revoked = []
+            for digest, token_id, name, *_ in db.execute(SQL["declared"]).fetchall():
+                if digest not in wanted:
+                    db.execute(SQL["undeclare"], {"token": token_id, "now": now})
+                    db.execute(SQL["end_sessions"], {"token": token_id})
+                    revoked.append(name)
+            added: list[str] = []
+            changed: list[str] = []
+            refused: list[tuple[str, str]] = []
+            for name, scope, digest in tokens:
+                values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": None}
+                place = db.execute(SQL["token_with"], {"digest": digest}).fetchone()
+                same = db.execute(SQL["token_named"], values).fetchone()
+                if place is not None and _is_as_declared(place, name, scope):
+                    continue
+                if place is not None and place[0] != _LEFT and place[-2] is not None:
+                    refused.append((name, "this very token was revoked; declare another one"))
+                elif same is not None and not same[-1] and (place is None or same[0] != place[1]):
+                    refused.append((name, f"this name is taken; `tocsin token revoke {name}` frees it"))
+                else:
+                    (changed if place is not None and place[-2] is None else added).append(name)
+                    token_id = place[1] if place is not None else db.execute(SQL["add_token"], values).fetchone()[0]
+                    db.execute(SQL["declare"], {**values, "token": token_id})
+            return Declaration(tuple(added), tuple(changed), tuple(revoked), tuple(refused))
+
+        (has_declared,) = await self._view(lambda db: db.execute(SQL["any_declared"]).fetchone())
+        return await self._write(write, durable=True) if tokens or has_declared else Declaration()
+
+    async def revoke_token(self, name: str, now: Instant) -> TokenRow:
+        """Revoke a token, past its time or not, and end its sessions. Raises UsageError where none has this name."""
+
+        def write(db: sqlite3.Connection) -> TokenRow:
+            named = {"name": name, "now": now}
+            # The names of those in force are unique; the one in force comes first, whichever is the latest.
+            row = db.execute(SQL["token_named"], named).fetchone() or db.execute(SQL["token_left"], named).fetchone()
+            if row is None:
+                raise UsageError(
+                    f"token {name!r}: none has this name and is not revoked; `tocsin token list` shows all"
+                )
+            place = {"token": row[0], "now": now}
+            db.execute(SQL["revoke"], place)
+            db.execute(SQL["end_sessions"], place)
+            return _to_token((*row[:-2], now, row[-1]))
+
+        return await self._write(write, durable=True)
+
+    async def open_session(self, digest: bytes, token_id: int, csrf: str, now: Instant, *, until: Instant) -> None:
+        """Remember a browser that logged in; sessions that are over go."""
+        values = {"digest": digest, "token": token_id, "csrf": csrf, "now": now, "until": until}
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute(SQL["end_old_sessions"], {"now": now})
+            db.execute(SQL["open_session"], values)
+
+        await self._write(write)
+
+    async def session_of(self, digest: bytes, now: Instant) -> SessionRow | None:
+        """The session with this digest, as long as it and its token are in force."""
+        values = {"digest": digest, "now": now}
+        row = await self._view(lambda db: db.execute(SQL["session_of"], values).fetchone())
+        if row is None:
+            return None
+        csrf, created_at, until, *token = row
+        session = SessionRow(_to_token(token), csrf, created_at, until)
+        await self._note_use(session.token, now)
+        return session
+
+    async def close_session(self, digest: bytes) -> None:
+        """Log out."""
+        await self._write(lambda db: db.execute(SQL["close_session"], {"digest": digest}), durable=True)
+
+    async def write_audit(self, entry: AuditEntry) -> None:
+        """Add to the audit log."""
+        values = {
+            "at": entry.at,
+            "who": entry.who,
+            "what": entry.what,
+            "detail": to_json(entry.detail),
+            "request_id": entry.request_id,
+        }
+        await self._write(lambda db: db.execute(SQL["write_audit"], values), durable=True)
+
+    async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
+        """The audit log, newest first."""
+        cursors = Cursors(1, "audit")
+        (before,) = cursors.read(cursor) or (LAST,)
+        values = {"before": before, "limit": limit + 1}
+        rows = await self._view(lambda db: db.execute(SQL["audit"], values).fetchall())
+        entries = tuple(
+            AuditEntry(at, who, what, read_object(detail), request_id, entry_id)
+            for at, who, what, detail, request_id, entry_id in rows[:limit]
+        )
+        return Slice(entries, cursors.write((entries[-1].id,)) if len(rows) > limit else None)
+
+    async def _note_use(self, token: TokenRow, now: Instant) -> None:
+        if token.last_used_at is None or now - token.last_used_at >= _NOTED_US:
+            place = {"token": token.id, "now": now}
+            # On a disk that is full people still look: whoever comes next is noted.
+            with suppress(StoreError):
+                await self._write(lambda db: db.execute(SQL["note_use"], place))
+
+
+def _to_token(row: Sequence[Any]) -> TokenRow:
+    token_id, name, scope, created_at, expires_at, last_used_at, revoked_at, is_declared = row
+    return TokenRow(
+        token_id, name, Scope(scope), created_at, expires_at, last_used_at, revoked_at, is_declared=bool(is_declared)
+    )
+
+
+def _is_as_declared(place: Sequence[Any], name: str, scope: Scope) -> bool:
+    """Say whether a row of `token_with` is in force as it is declared now."""
+    declared, _, its_name, its_scope, _, expires_at, _, revoked_at, _ = place
+    in_force = revoked_at is None and expires_at is None
+    return bool(declared == _NOW and in_force and (its_name, its_scope) == (name, scope.value))

@@ -1,0 +1,112 @@
+"""The spec's plain-text table as the store holds it (T30-T32)."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sql.codec import read_fields, write_fields
+from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
+from tocsin.adapters.stores.sql.knowledge.states import declares
+from tocsin.adapters.stores.sql.pages.pages import SQL as PAGES
+from tocsin.adapters.stores.sql.pages.pages import insert_pages
+from tocsin.adapters.stores.sql.pages.word_index import change_words, pages_named
+from tocsin.adapters.stores.sql.role import Role, ids, touch_all_hosts
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snapshot
+from tocsin.errors import HasStates
+from tocsin.model import NewPage, TableRow
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from tocsin.model import Instant
+
+SQL = queries("table")
+_NAMED = 3
+
+
+class TableRole(Role):
+    """Implements ports.TableStore."""
+
+    async def table_rows(self) -> AsyncIterator[TableRow]:
+        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
+        return self._records()
+
+    async def _records(self) -> AsyncIterator[TableRow]:
+        # A connection of its own: the instant lasts as long as the reading.
+        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
+            records = await lane.run(_open_records)
+            while rows := await lane.run(lambda _: list(islice(records, STEP_ROWS))):
+                for row in rows:
+                    yield row
+
+    async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
+        """Take a whole table in one transaction; returns how many records.
+
+        Raises HasStates naming pages that have states already, unless they are to be replaced.
+        """
+        return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
+
+
+def _open_records(db: sqlite3.Connection) -> Iterator[TableRow]:
+    def records() -> Iterator[TableRow]:
+        with snapshot(db):
+            for url, fields, stored_at, text, _ in db.execute(SQL["rows"]):
+                yield TableRow(url, read_fields(fields), stored_at, text)
+
+    return records()
+
+
+def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
+    """Write records a step at a time; whatever is refused undoes them all."""
+    (last,) = db.execute(SQL["last_state"]).fetchone()
+    stated, first = 0, list[str]()
+    taken, left = 0, iter(rows)
+    while step := list(islice(left, STEP_ROWS)):
+        pages = _pages_of(db, step, now)
+        for url, (page_id, state_id) in pages.items():
+            if state_id is not None:
+                db.execute(STATES["close_run"], {"page": page_id})
+            if state_id is not None and state_id <= last:
+                stated += 1
+                first += [url] * (stated <= _NAMED)
+                db.execute(SQL["delete_before"], {"page": page_id, "last": last})
+        records = [
+            {
+                "page": pages[row.url][0],
+                "at": row.stored_at,
+                "fields": write_fields(row.fields),
+                "text": row.text,
+                "declares": declares(row.fields),
+            }
+            for row in step
+        ]
+        db.executemany(SQL["insert_record"], records)
+        shown = {record["page"]: record for record in records}.values()
+        page_ids = list({pages[row.url][0] for row in step})
+        before = pages_named(db, page_ids)
+        db.executemany(SQL["show_last"], shown)
+        change_words(db, before, pages_named(db, page_ids))
+        db.execute(PAGES["note_edits"], {"ids": ids(page_ids)})
+        db.executemany(SQL["open_last"], shown)
+        taken += len(step)
+    if stated and not replace:
+        named = ", ".join(first) + (f" and {stated - _NAMED} more" if stated > _NAMED else "")
+        raise HasStates(f"{named}: have states already; give --replace to put the table's in their place")
+    touch_all_hosts(db)
+    return taken
+
+
+def _pages_of(db: sqlite3.Connection, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
+    """Give the id and latest state of each page of these records; those not watched yet are added."""
+    urls = dict.fromkeys(row.url for row in rows)
+    place = {"urls": ids(urls)}
+    known = {url for url, _, _ in db.execute(SQL["pages_named"], place)}
+    new = [watch_url(url) for url in urls if url not in known]
+    if new:
+        insert_pages(db, [NewPage(page.url, page.given, page.host, page.shard) for page in new], now, of=len(new))
+    return {url: (page_id, state_id) for url, page_id, state_id in db.execute(SQL["pages_named"], place)}

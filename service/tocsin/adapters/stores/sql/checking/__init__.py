@@ -1,0 +1,1 @@
+"""The work of the engine: claims, due pages and the results of checks."""

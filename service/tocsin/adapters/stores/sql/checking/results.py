@@ -1,0 +1,302 @@
+"""Writing a batch of results, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from msgspec import UNSET, Struct
+
+from tocsin.adapters.stores.sql.attention.questions import SQL as ATTENTION
+from tocsin.adapters.stores.sql.attention.questions import Questions, told_in
+from tocsin.adapters.stores.sql.attention.storms import Storms, may_be_shared
+from tocsin.adapters.stores.sql.awareness.outbox import publish
+from tocsin.adapters.stores.sql.awareness.renders import want_render
+from tocsin.adapters.stores.sql.checking.noting import attempts_of, check_row, is_same, note_same, state_row
+from tocsin.adapters.stores.sql.claims import require
+from tocsin.adapters.stores.sql.codec import read_instruction, to_json, write_fields
+from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
+from tocsin.adapters.stores.sql.knowledge.learnt import remember
+from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
+from tocsin.adapters.stores.sql.knowledge.states import declares
+from tocsin.adapters.stores.sql.packing import row_digest
+from tocsin.adapters.stores.sql.pages.requests import note_reports
+from tocsin.adapters.stores.sql.pages.tasks import OWED
+from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sqlite.connection import begin_anew
+from tocsin.model import CheckOutcome
+from tocsin.spec.topper.policy import Mode
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.adapters.stores.sql.checking.noting import Row
+    from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
+    from tocsin.settings import SignalSettings
+
+SQL = queries("work")
+OFF = "off"
+"""Why a page that is off is not due."""
+_ON = frozenset(Mode) - {Mode.OFF}
+
+_LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
+
+
+class Standing(Struct):
+    """What a page's row says before its result is written."""
+
+    id: int
+    state_id: int | None
+    stored_at: Instant | None
+    storings: int
+    question_id: int | None
+    flags: int
+    rule_id: int | None
+    rule_kind: str | None
+    rule: str | None
+    next_at: Instant | None
+    next_why: str | None
+
+    def was_told(self, result: CheckResult) -> bool:
+        """Tell whether the check was told what the user has said of this page."""
+        said = read_instruction(self.rule) if self.rule is not None else None
+        return said == result.instruction
+
+    @property
+    def is_to_be_tried_again(self) -> bool:
+        """Whether the user wants another try."""
+        return self.rule is not None and read_instruction(self.rule).kind == "again"
+
+    def waits_for_another(self, result: CheckResult) -> bool:
+        """Tell whether the user said "again" while this check was under way: that one decides, not this one."""
+        return self.is_to_be_tried_again and not self.was_told(result) and not result.received
+
+
+Found: TypeAlias = tuple["CheckResult", Standing]
+
+
+class Batch(NamedTuple):
+    """Results to be written in one transaction, of each page one.
+
+    same    checks that found all as it was, and
+    others  those that have more to say
+    """
+
+    results: Sequence[CheckResult]
+    same: list[CheckResult]
+    others: list[CheckResult]
+
+    @classmethod
+    def of(cls, results: Sequence[CheckResult]) -> Batch:
+        """Sort results."""
+        same = [result for result in results if is_same(result)]
+        others = [] if len(same) == len(results) else [result for result in results if not is_same(result)]
+        return cls(results, same, others)
+
+    @property
+    def is_worth_a_flush(self) -> bool:
+        """Whether a loss of power may not lose it: it holds more than checks that found nothing new."""
+        return any(
+            result.verdict or result.failure or result.alerts or result.recovery or result.render_owed
+            for result in self.others
+        )
+
+
+class Terms(NamedTuple):
+    """What the writing of results goes by.
+
+    gather_us  how long a new question gathers failures
+    storms     when verdicts that pages share are told once
+    mode       the configuration's, if it is known
+    shown      what was due before waits
+    """
+
+    gather_us: int
+    storms: SignalSettings
+    mode: str | None
+    shown: Instant
+
+
+def write_results(db: sqlite3.Connection, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
+    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim."""
+    require(db, claim)
+    hosts = {result.host_id for result in batch.results}
+    are_noted = note_same(db, batch.same) if batch.same else True
+    if not are_noted:
+        # Rare enough: with a savepoint, every batch would keep a copy of each leaf that it changes.
+        begin_anew(db)
+        require(db, claim)
+    others = batch.others if are_noted else batch.results
+    # Of each page the results before are written, if anybody ever hands over two.
+    are_distinct = len({result.page_id for result in others}) == len(others)
+    written = list(batch.same) if are_noted else []
+    for part in [others] if are_distinct else [[result] for result in others]:
+        written += _write_others(db, part, terms)
+    remember(db, written)
+    note_reports(db, [result for result in written if result.request_id is not None])
+    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
+    if gates:
+        db.executemany(SQL["gate_hosts"], gates)
+    return due_of_hosts(db, hosts, terms.shown)
+
+
+def _write_others(db: sqlite3.Connection, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
+    """Write results after a look at their pages; returns those that were."""
+    if not results:
+        return []
+    rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
+    standing = {row[0]: Standing(*row) for row in rows}
+    # A page that was removed meanwhile leaves no trace.
+    known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
+    found = [(result, page) for result, page in known if not _is_outdated(result, page)]
+    _note_checks(db, found, _turned_on(db, found, terms.mode))
+    _write_verdicts(db, found, terms.storms)
+    _settle_the_rest(db, found, Questions(db, terms.gather_us))
+    return [result for result, _ in found]
+
+
+def _is_outdated(result: CheckResult, page: Standing) -> bool:
+    """Tell whether the page was stored anew since it was read for this check: its comparison would be wrong."""
+    return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
+
+
+def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None) -> set[int]:
+    """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
+    off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
+    if not off:
+        return set()
+    modes = db.execute(SQL["modes"], {"ids": ids(off), "mode": mode})
+    # A word that is no mode is refused, so that the next level's holds: it turns nothing on.
+    return {page_id for page_id, in_force in modes if in_force in _ON}
+
+
+def due_of_hosts(db: sqlite3.Connection, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
+    """Tell when each of these hosts is due next, but for what was due before `shown`."""
+    (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
+    query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
+    return dict(db.execute(query, {"hosts": ids(hosts), "shown": shown}).fetchall())
+
+
+def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:
+    """Write one row of each page: its schedule and last check, and the storing of its state; and new states."""
+    plain: list[Row] = []
+    skipped: list[Row] = []
+    equal: list[Row] = []
+    new: list[tuple[CheckResult, NewState, Standing, Row]] = []
+    for result, page in found:
+        row = check_row(result, *_schedule_of(result, page, turned_on))
+        state = result.state
+        if state is None:
+            (skipped if result.report.outcome == CheckOutcome.SKIPPED else plain).append((*row, page.id))
+        elif state.equal and page.state_id is not None:
+            equal.append((*row, *state_row(state, state.stored_at), page.id))
+        else:
+            new.append((result, state, page, row))
+    if plain:
+        db.executemany(SQL["note_check"], plain)
+    if skipped:
+        db.executemany(SQL["note_skipped"], skipped)
+    if equal:
+        db.executemany(SQL["note_equal"], equal)
+    if new:
+        _store_new(db, new)
+
+
+def _schedule_of(
+    result: CheckResult, page: Standing, turned_on: set[int]
+) -> tuple[Instant | None, str | None, str | None]:
+    """When a page is due next, why, and the tries that go on then: as its check says, or as the user said meanwhile."""
+    if page.rule_kind == "never":
+        # The user said so while the check was under way, or asked for this one by hand.
+        return None, f"never (rule {page.rule_id})", attempts_of(result)
+    if page.waits_for_another(result):
+        return page.next_at, page.next_why, None
+    if page.id in turned_on:
+        return result.checked_at + _LOOK_AGAIN_US, "on again", attempts_of(result)
+    return result.next_at, result.next_why, attempts_of(result)
+
+
+def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState, Standing, Row]]) -> None:
+    """Begin a run of equal states for each of these, and end the one before."""
+    opened: list[Row] = []
+    closed: list[Row] = []
+    shown: list[Row] = []
+    (state_id,) = db.execute(STATES["last_id"]).fetchone()
+    for _, state, page, row in new:
+        if page.state_id is not None:
+            closed.append((page.stored_at, page.storings, page.state_id))
+        state_id += 1
+        # Time never goes back for one page.
+        page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
+        page.state_id = state_id
+        fields = write_fields(state.fields)
+        # Not by the function that SQL knows: a call from SQL back into Python costs more than the digest.
+        digest = row_digest(page.id, page.stored_at, fields)
+        opened.append((state_id, page.id, page.stored_at, fields, digest))
+        shown.append((*row, *state_row(state, page.stored_at), declares(state.fields), state_id, page.id))
+    db.executemany(STATES["open_runs"], opened)
+    db.executemany(STATES["close_runs"], closed)
+    db.executemany(SQL["note_new"], shown)
+
+
+def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found], settings: SignalSettings) -> None:
+    """Write what comparisons found, and let pages wait for their awareness where it is due."""
+    rows: list[Row] = []
+    storms = Storms(db, settings)
+    for result, page in found:
+        said = result.verdict
+        if said is None:
+            continue
+        row = (page.id, page.state_id, said.at, said.outcome, said.reason, said.rule, said.basis, to_json(said.data))
+        if may_be_shared(result, settings):
+            storms.take(result, said, row)
+            continue
+        rows.append((*row, said.awareness, row_digest(row[0], *row[2:])))
+        if said.awareness:
+            want_render(db, page.id, since=said.at, major=said.outcome == "major")
+    if rows:
+        db.executemany(STATES["insert_verdict"], rows)
+
+
+def _settle_the_rest(db: sqlite3.Connection, found: Sequence[Found], questions: Questions) -> None:
+    """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
+    drafts: list[AlertDraft] = []
+    for result, page in found:
+        if result.copies is not None:
+            remember_copies(db, page.id, result.copies, result.checked_at)
+        drafts.extend(result.alerts)
+        # The user may have forgiven it while the check was under way.
+        is_owed = result.render_owed and bool(page.flags & OWED)
+        if is_owed:
+            want_render(db, page.id, since=result.checked_at, owed=True)
+        if page.rule is not None or result.rule_spent:
+            if page.waits_for_another(result):
+                continue
+            if (result.rule_spent and page.was_told(result)) or (result.received and page.is_to_be_tried_again):
+                _spend_rule(db, page)
+        if not is_owed:
+            drafts.extend(_settle_question(result, page, questions))
+    publish(db, drafts)
+
+
+def _settle_question(result: CheckResult, page: Standing, questions: Questions) -> list[AlertDraft]:
+    """Take the page into a question, or out of the one that it is in; returns what is to be told of that."""
+    if result.failure is not None:
+        questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
+    elif result.received and page.question_id is not None:
+        received_at = result.recovery.at if result.recovery is not None else result.checked_at
+        left = questions.leave(page.id, page.question_id, received_at)
+        if left.asked and result.recovery is not None:
+            return [told_in(result.recovery, left)]
+    elif result.report.outcome == CheckOutcome.DISALLOWED and page.question_id is not None:
+        # robots.txt has answered for it: nobody needs to be asked.
+        questions.leave(page.id, page.question_id, result.checked_at)
+    return []
+
+
+def _spend_rule(db: sqlite3.Connection, page: Standing) -> None:
+    db.execute(ATTENTION["spend_rule"], {"page": page.id})
+    if page.rule_id is not None:
+        db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})
+        page.rule_id = page.rule_kind = None

@@ -1,0 +1,140 @@
+"""What feeds and sitemaps say of other pages: kept whole with their check, taken over a step at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tocsin.adapters.stores.sql.codec import to_json
+from tocsin.adapters.stores.sql.knowledge.knowledge import read_listed
+from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.schedule import spread_at, window_us
+from tocsin.adapters.stores.sql.statements import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import CheckResult, Instant
+
+SQL = queries("listings")
+LEARNT = queries("learnt")
+
+MOST_ENTRIES: Final = 50_000
+"""What one listing says of more pages than so many is left out."""
+
+LONGEST_US: Final = 5 * 60 * 1_000_000
+"""Checks of pages whose listing says that they changed are spread over so long at most."""
+
+Entries = tuple[tuple[str, str], ...]
+
+write_entries = msgspec.msgpack.Encoder().encode
+_read_entries: Final = msgspec.msgpack.Decoder(Entries).decode
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A listing that is to be taken over, or whose page is gone.
+
+    is_gone  what its page said is to be forgotten
+    """
+
+    page_id: int
+    name: str
+    at: Instant
+    is_gone: bool
+    entries: Entries
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What a listing says of one page.
+
+    listed      all that is said of the page then
+    is_changed  this listing has said something else of it before
+    """
+
+    page_id: int
+    listed: str
+    is_changed: bool
+
+
+def keep_listings(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
+    """Keep what these checks read in feeds and sitemaps, each in place of what its page said before."""
+    rows = [
+        (result.page_id, result.listing.name, result.checked_at, write_entries(result.listing.entries[:MOST_ENTRIES]))
+        for result in results
+        if result.listing is not None
+    ]
+    if rows:
+        db.executemany(SQL["keep"], rows)
+
+
+def next_task(db: sqlite3.Connection) -> Task | None:
+    """Give the listing that is to be taken over next."""
+    row = db.execute(SQL["next"]).fetchone()
+    if row is None:
+        return None
+    page_id, name, at, entries, is_gone = row
+    return Task(page_id, name, at, bool(is_gone), _entries_of(entries))
+
+
+def _entries_of(packed: bytes | None) -> Entries:
+    """Read the entries of a listing, of each page the first one: feeds begin with what is newest."""
+    try:
+        entries = _read_entries(packed) if packed is not None else ()
+    except msgspec.DecodeError:
+        return ()
+    return tuple(dict(reversed(entries)).items())
+
+
+def compare(db: sqlite3.Connection, task: Task, entries: Sequence[tuple[str, str]]) -> list[Heard]:
+    """Find the watched pages of which this part of a listing says something else than it said before."""
+    source, found = str(task.page_id), []
+    for page_id, value, listed in db.execute(SQL["pages_of"], {"entries": to_json(entries), "source": task.page_id}):
+        said = read_listed(listed)
+        by_source = said.get(task.name, {})
+        before = by_source.get(source)
+        if before != value:
+            after = to_json({**said, task.name: {**by_source, source: value}})
+            found.append(Heard(page_id, after, before is not None))
+    return found
+
+
+def take_over(db: sqlite3.Connection, task: Task, heard: Sequence[Heard], now: Instant) -> int:
+    """Write what a listing says of these pages, and let those be checked soon of which it said something else before.
+
+    Returns how many pages that were.
+    """
+    rows = [{"page": each.page_id, "listed": each.listed} for each in heard]
+    db.executemany(SQL["list"], rows)
+    db.executemany(LEARNT["note_learnt"], rows)
+    changed = [each.page_id for each in heard if each.is_changed]
+    if changed:
+        window = window_us(len(changed), LONGEST_US)
+        why = f"its {task.name} says that it changed"
+        due = [{"page": page_id, "at": spread_at(page_id, now, window), "why": why} for page_id in changed]
+        db.executemany(SQL["hurry"], due)
+        touch_hosts(db, {row[0] for row in db.execute(SQL["hosts_of"], {"pages": ids(changed)})})
+    return len(heard)
+
+
+def finish(db: sqlite3.Connection, task: Task) -> None:
+    """Say that a listing was taken over, unless a newer one came meanwhile."""
+    db.execute(SQL["finish"], {"page": task.page_id, "at": task.at})
+
+
+def forget_some(db: sqlite3.Connection, task: Task, *, after: int, limit: int) -> int:
+    """Forget what a page that is gone said of some of those that are listed; returns the last one's id, or 0."""
+    source, rows = str(task.page_id), db.execute(SQL["listed"], {"after": after, "limit": limit}).fetchall()
+    changes: list[dict[str, Any]] = []
+    for page_id, listed in rows:
+        said = read_listed(listed)
+        left = {name: rest for name, by in said.items() if (rest := {k: v for k, v in by.items() if k != source})}
+        if left != said:
+            changes.append({"page": page_id, "listed": to_json(left) if left else None})
+    db.executemany(SQL["relist"], changes)
+    if len(rows) < limit:
+        db.execute(SQL["forget"], {"page": task.page_id})
+        return 0
+    last: int = rows[-1][0]
+    return last

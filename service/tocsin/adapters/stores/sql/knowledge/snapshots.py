@@ -1,0 +1,104 @@
+"""Texts of pages: kept with the results of checks, read to show differences, and forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.adapters.stores.sql.role import Role, ids
+from tocsin.adapters.stores.sql.schedule import to_us
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.model import SnapshotRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from tocsin.model import Instant, Snapshot
+
+SQL = queries("snapshots")
+
+
+def keep_snapshots(db: sqlite3.Connection, rows: Sequence[tuple[int, Snapshot]]) -> None:
+    """Keep texts of pages, inside a transaction: the page's id and its text each.
+
+    A text that its page has already is not repeated. One without any bytes says that none of its page may be kept.
+    """
+    for page_id, kept in rows:
+        place = {"page": page_id, "at": kept.at, "digest": kept.digest, "packed": kept.packed}
+        if not kept.packed:
+            db.execute(SQL["forget_page"], place)
+            continue
+        last = db.execute(SQL["last_digest"], place).fetchone()
+        if last is None or last[0] != kept.digest:
+            db.execute(SQL["keep_text"], place)
+            db.execute(SQL["keep"], place)
+
+
+class SnapshotRole(Role):
+    """Implements ports.SnapshotStore, and what ports.RenderStore asks of texts."""
+
+    async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
+        """The texts that are kept of a page, newest first."""
+        rows = await self._read(lambda db: db.execute(SQL["of_page"], {"url": url, "limit": limit}).fetchall())
+        return [SnapshotRow(*row) for row in rows]
+
+    async def snapshot_text(self, snapshot_id: int) -> bytes | None:
+        """The text of a snapshot, packed; None where it was forgotten meanwhile."""
+        row = await self._read(lambda db: db.execute(SQL["text_of"], {"id": snapshot_id}).fetchone())
+        return row[0] if row is not None else None
+
+    async def latest_text(self, page_id: int) -> bytes | None:
+        """The text of a page that was kept last, packed; None without any."""
+        row = await self._read(lambda db: db.execute(SQL["latest_of"], {"page": page_id}).fetchone())
+        return row[0] if row is not None else None
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+        rows = await self._read(lambda db: db.execute(SQL["around"], {"page": page_id, "at": at}).fetchall())
+        if len(rows) < 2 or rows[0][0] != at:  # noqa: PLR2004 - two texts make a difference
+            return None
+        (_, latest), (_, before) = rows
+        return before, latest
+
+    async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
+        """Forget texts by their age and number, at most `limit`; returns how many."""
+        place = {"before": now - to_us(keep), "per_page": per_page, "limit": limit}
+        # All pages are gone through while others may write.
+        found = await self._read(lambda db: find_prunable(db, place))
+        return await self._write(lambda db: _drop(db, found)) if found else 0
+
+    async def fit_snapshots(self, *, total: int, limit: int) -> int:
+        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many."""
+        if await self._read(_total) <= total:
+            return 0
+        return await self._write(lambda db: fit(db, total=total, limit=limit))
+
+
+def find_prunable(db: sqlite3.Connection, place: dict[str, int]) -> list[int]:
+    """Find snapshots that are too old, or too many of their page: at most `limit` of them.
+
+    place  limit; before, an instant; per_page
+    """
+    pages = [row[0] for row in db.execute(SQL["crowded"], place)]
+    return [row[0] for row in db.execute(SQL["prunable"], {**place, "pages": ids(pages)})] if pages else []
+
+
+def fit(db: sqlite3.Connection, *, total: int, limit: int) -> int:
+    """Forget the oldest texts, inside a transaction, until all fit; returns how many went."""
+    oldest = [row[0] for row in db.execute(SQL["oldest"], {"limit": limit})]
+    # One after the other: a text that others have, too, makes no room.
+    for forgotten, snapshot_id in enumerate(oldest):
+        if _total(db) <= total:
+            return forgotten
+        _drop(db, [snapshot_id])
+    return len(oldest)
+
+
+def _drop(db: sqlite3.Connection, found: Sequence[int]) -> int:
+    return db.execute(SQL["drop"], {"ids": ids(found)}).rowcount
+
+
+def _total(db: sqlite3.Connection) -> int:
+    total: int = db.execute(SQL["total"]).fetchone()[0]
+    return total

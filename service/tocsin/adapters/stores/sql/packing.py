@@ -1,0 +1,243 @@
+"""Values as a page's row holds them: short, for they are there a million times."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+import msgspec
+
+from tocsin.adapters.stores.sql.codec import read_fields, read_object, write_fields
+from tocsin.model import CheckReport
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import JsonObject
+
+_GRID: Final = ("every ", ", at its own time")
+PACED: Final = ("^", "adaptive:")
+"""How the reasons of adaptive pages begin, as they are kept."""
+_PACED: Final = re.compile(
+    r"adaptive: changed in ([0-9]+) of ([0-9]+) checks(?:, about every ([0-9a-z]+))?; every ([0-9a-z]+)(,.*)?", re.ASCII
+)
+_PACED_SHORT: Final = re.compile(r"\^([0-9]+) ([0-9]+) ([0-9a-z]*) ([0-9a-z]+(?:,.*)?)", re.ASCII)
+_DIGEST_CHARS, _DIGEST_BYTES = 32, 16
+_NOT_MODIFIED: Final = 304
+_PLACES: Final = 15
+_NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
+# By which rule, and on what basis, checks come to these ends; where it is another one, the row says so.
+_USUAL: Final[dict[str, tuple[str | None, str | None]]] = {
+    "first": ("T40", "declared"),
+    "unchanged": ("T42", "declared"),
+    "minor": ("T47", "declared"),
+}
+
+# By number: 0 and 1, which need no room of their own, for the most frequent. Their order is that of all stores.
+_OUTCOMES: Final = (
+    "unchanged", "first", "minor", "major", "too-soon", "suspect",
+    "unreachable", "deferred", "disallowed", "skipped", "not-subject",
+)  # fmt: skip
+_CODES: Final[dict[str, int]] = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
+
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+# Two letters at once: a digest is written with each state and verdict.
+_PAIRS: Final = tuple(first + second for first in _LETTERS for second in _LETTERS)
+
+_encode = msgspec.json.Encoder().encode
+_read_array = msgspec.json.Decoder(list[Any]).decode
+
+
+def url_key(url: str) -> int:
+    """Give what a page is found by: 32 bits of a hash of its URL, as a signed number, which fills four bytes.
+
+    Of a million pages some hundred share one with another; nobody can cheaply make up many that share one.
+    """
+    return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
+
+
+def row_digest(*values: object) -> str:
+    """Digest what a row says, in four letters: one fault in sixteen million goes unnoticed.
+
+    values  of columns, in order; a text may be given as its bytes, since one that is falsified may be no UTF-8 any more
+    """
+    said = "\0".join(
+        [
+            value
+            if type(value) is str
+            else value.decode(errors="surrogateescape")
+            if type(value) is bytes
+            else str(value)
+            for value in values
+        ]
+    )
+    found = crc32(said.encode(errors="surrogatepass"))
+    return _PAIRS[found >> 12 & 0xFFF] + _PAIRS[found & 0xFFF]
+
+
+def ruled_of(outcome: str) -> tuple[str | None, str | None]:
+    """Give the rule and the basis by which checks come to this end as a rule."""
+    return _USUAL.get(outcome, _NO_RULE)
+
+
+def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None = None) -> str:
+    """Write a report as a JSON array, without what stands beside it in the row: its URL and its outcome.
+
+    usual  `ruled_of` its outcome, if the caller has it
+    What says nothing is left out at the end, so that a check which found nothing new takes some twenty bytes.
+    """
+    status, saved = report.status, report.saved_bytes
+    often = (status, report.attempts, report.bytes, report.elapsed_ms, _mask_of(report.declares))
+    rule, basis = usual or ruled_of(report.outcome)
+    is_usual = report.rule == rule and report.basis == basis
+    if (
+        is_usual
+        and report.not_modified == (status == _NOT_MODIFIED)
+        and report.final_url == (report.url if status is not None else None)
+        and not report.changed
+        and not report.signals
+        and report.problem is None
+        and report.error is None
+        and report.reason is None
+        and report.next_try is None
+    ):
+        # So it is with nearly every check.
+        return _encode((*often, saved) if saved else often).decode()
+    rare = (
+        None if report.not_modified == (status == _NOT_MODIFIED) else report.not_modified,
+        None if report.final_url == _final_of(status, report.url) else [report.final_url],
+        report.changed or None,
+        report.reason,
+        None if is_usual else [report.rule, report.basis],
+        report.next_try,
+        report.error,
+        report.problem,
+    )
+    last = (report.signals,) if report.signals else ()
+    return _encode((*often, saved, *rare, *last)).decode()
+
+
+def pack_outcome(outcome: str | None) -> int | str | None:
+    """Write the outcome of a check as its number; one without a number stays as it is."""
+    return None if outcome is None else _CODES.get(outcome, outcome)
+
+
+def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
+    """Read what `pack_report` wrote, as JSON shows a report.
+
+    outcome  as `pack_outcome` wrote it
+    """
+    values = _read_array(text)
+    values += [None] * (_PLACES - len(values))
+    status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
+    reason, ruled, next_try, error, problem, signals = rest
+    ended = _OUTCOMES[outcome] if isinstance(outcome, int) else outcome
+    rule, basis = _USUAL.get(ended or "", _NO_RULE) if ruled is None else ruled
+    return {
+        "url": url,
+        "outcome": ended,
+        "changed": changed or [],
+        "reason": reason,
+        "rule": rule,
+        "basis": basis,
+        "declares": declares if isinstance(declares, list) else list(_named_by(declares)),
+        "status": status,
+        "final_url": _final_of(status, url) if final is None else final[0],
+        "attempts": attempts,
+        "bytes": size,
+        "elapsed_ms": elapsed_ms,
+        "not_modified": status == _NOT_MODIFIED if not_modified is None else not_modified,
+        "next_try": next_try,
+        "error": error,
+        "problem": problem,
+        "saved_bytes": saved or 0,
+        "signals": signals or [],
+    }
+
+
+def _final_of(status: int | None, url: str) -> str | None:
+    """Give the URL that most answers come from: an answer there was, and no redirect."""
+    return url if status is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _mask_of(names: tuple[str, ...]) -> int | Sequence[str]:
+    """Give a bit for each field; the names themselves where they are others, or in another order."""
+    mask = sum(1 << place for place, field in enumerate(FIELDS) if field in names)
+    return mask if _named_by(mask) == names else names
+
+
+@lru_cache(maxsize=4096)
+def _named_by(mask: int) -> tuple[str, ...]:
+    return tuple(field for place, field in enumerate(FIELDS) if mask >> place & 1)
+
+
+def pack_why(why: str) -> str:
+    """Write the reason for a due time; the usual ones lose their many words."""
+    start, end = _GRID
+    if why.endswith(end) and why.startswith(start):
+        return f"~{why[len(start) : -len(end)]}"
+    if why.startswith("adaptive") and (paced := _PACED.fullmatch(why)) is not None:
+        changes, checks, often, interval, held = paced.groups(default="")
+        return f"^{changes} {checks} {often} {interval}{held}"
+    return why
+
+
+def unpack_why(kept: str | None) -> str | None:
+    """Read what `pack_why` wrote."""
+    if kept is None:
+        return None
+    if kept.startswith("~"):
+        return f"{_GRID[0]}{kept[1:]}{_GRID[1]}"
+    if kept.startswith("^") and (paced := _PACED_SHORT.fullmatch(kept)) is not None:
+        changes, checks, often, interval = paced.groups()
+        about = f", about every {often}" if often else ""
+        return f"adaptive: changed in {changes} of {checks} checks{about}; every {interval}"
+    return kept
+
+
+def fields_json(packed: bytes | None) -> str | None:
+    """Show the values of a state as a JSON array; None where they are nothing of the kind."""
+    try:
+        return None if packed is None else _encode(read_fields(packed)).decode()
+    except (msgspec.DecodeError, TypeError):
+        return None
+
+
+def pack_fields(text: str) -> bytes:
+    """Pack the values of a state that were kept as a JSON array."""
+    return write_fields(_read_array(text))
+
+
+def pack_digest(digest: str | None) -> str | bytes | None:
+    """Write a digest: what it was read by, and its 32 hexadecimal digits as 16 bytes; another one stays as it is."""
+    if digest is None:
+        return None
+    head, colon, digits = digest.rpartition(":")
+    if len(digits) == _DIGEST_CHARS and colon:
+        try:
+            packed = bytes.fromhex(digits)
+        except ValueError:
+            return digest
+        if packed.hex() == digits:
+            return head.encode() + packed
+    return digest
+
+
+def unpack_digest(kept: str | bytes | None) -> str | None:
+    """Read what `pack_digest` wrote."""
+    if isinstance(kept, bytes):
+        return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
+    return kept
+
+
+def short_report(text: str | None, url: str, outcome: str | None) -> str | None:
+    """Write a report as `pack_report` does that was kept whole, as JSON; another text stays as it is."""
+    if text is None or not text.startswith("{"):
+        return text
+    report = msgspec.convert({**read_object(text), "url": url, "outcome": outcome or ""}, CheckReport)
+    return pack_report(report)

@@ -1,0 +1,1 @@
+"""The watch list: pages, groups, settings, lists and requests."""

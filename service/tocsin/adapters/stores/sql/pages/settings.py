@@ -1,0 +1,211 @@
+"""What the user sets for pages, groups and all pages, and how the schedule follows, inside a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from tocsin.adapters.stores.sql.checking.results import OFF
+from tocsin.adapters.stores.sql.codec import read_settings, to_json, to_json_or_null
+from tocsin.adapters.stores.sql.packing import PACED
+from tocsin.adapters.stores.sql.pages.pages import SQL, count_pages, groups_of, make_groups
+from tocsin.adapters.stores.sql.pages.requests import give_up
+from tocsin.adapters.stores.sql.pages.word_index import change_words, pages_named
+from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.schedule import spread_at, to_us, window_us
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.configuration.spans import parse_span
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Sequence
+
+    from tocsin.model import Instant, JsonObject
+
+_CLOCK = frozenset({"every", "cron"})
+
+
+class Edit(Struct, frozen=True):
+    """One edit; `pages` is how many it is for, which the checks that it brings are spread by."""
+
+    settings: JsonObject
+    unset: tuple[str, ...]
+    paused: bool | None = None
+    group: str | None = None
+    text: str | None = None
+    clear_text: bool = False
+    pages: int = 0
+
+    @property
+    def moves_schedule(self) -> bool:
+        """Whether pages may be due at another time now."""
+        return self.sets_mode() or self.sets_clock()
+
+    def sets_mode(self, own: Collection[str] = ()) -> bool:
+        """Tell whether a page may have another mode now; its `own` keys stand above what is set for its group."""
+        return "mode" not in own and ("mode" in self.settings or "mode" in self.unset)
+
+    def sets_clock(self, own: Collection[str] = ()) -> bool:
+        """The same for its interval; that it is to be adaptive moves nothing, only that it is no more, or its bound."""
+        given = {*self.settings, *self.unset}
+        if not _CLOCK.isdisjoint(given):
+            return _CLOCK.isdisjoint(own)
+        is_fixed_now = "adaptive" in given and self.settings.get("adaptive") is not True and "adaptive" not in own
+        return is_fixed_now or ("every_max" in given and "every_max" not in own)
+
+    def merged(self, settings: str | None) -> JsonObject:
+        """Give these settings with the edit's in their place."""
+        before = read_settings(settings)
+        return {key: value for key, value in {**before, **self.settings}.items() if key not in self.unset}
+
+    def longest_us(self, *, adaptive: bool) -> int | None:
+        """Give the longest time between two checks that it sets; None if it sets none, or one that only a visit knows.
+
+        adaptive  the page's interval follows from its changes
+        """
+        if "cron" in self.settings:
+            return None
+        names = ("every_max", "every") if adaptive else ("every", "every_max")
+        longest = next((self.settings[name] for name in names if name in self.settings), None)
+        return to_us(parse_span(longest)) if isinstance(longest, str) else None
+
+    def leaves_adaptive(self, why: str) -> bool:
+        """Say whether a page due for this reason stays adaptive within the same bounds: `every` is only its scale."""
+        return why.startswith(PACED) and {"adaptive", "every_max", "cron"}.isdisjoint({*self.settings, *self.unset})
+
+
+def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+    """Carry out an edit for these pages; returns how many there are."""
+    place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
+    if edit.group is not None:
+        make_groups(db, [edit.group])
+        count_pages(db, groups_of(db, page_ids), sign=-1)
+        db.execute(SQL["set_group"], place)
+        count_pages(db, groups_of(db, page_ids))
+    if edit.text is not None or edit.clear_text:
+        before = pages_named(db, page_ids)
+        db.execute(SQL["set_text"], {**place, "text": None if edit.clear_text else edit.text})
+        change_words(db, before, pages_named(db, page_ids))
+    rows = db.execute(SQL["settings_of"], place).fetchall()
+    db.execute(SQL["note_edits"], place)
+    if edit.settings or edit.unset:
+        changed = [{"id": row[0], "settings": to_json_or_null(edit.merged(row[1]))} for row in rows]
+        db.executemany(SQL["set_settings"], changed)
+    if edit.paused is not None:
+        db.execute(SQL["set_paused"], {**place, "paused": edit.paused})
+        if edit.paused:
+            _give_up_requests(db, place)
+    if edit.group is not None:
+        # The group that it was in may have been what turned it off: the visit knows.
+        _wake(db, rows, now, pages=edit.pages)
+    if edit.moves_schedule:
+        _follow(db, rows, edit, now, pages=edit.pages)
+    elif edit.paused is False:
+        _resume(db, rows, now, pages=edit.pages)
+    touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], place)})
+    return len(rows)
+
+
+def _give_up_requests(db: sqlite3.Connection, place: dict[str, Any]) -> None:
+    """Let whoever asked for these pages wait for them no longer: no request may be made (T62)."""
+    give_up(db, [row[3] for row in db.execute(SQL["touched"], place)])
+    db.execute(SQL["want_no_more"], place)
+
+
+def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
+    """Carry out an edit for a group (made if it is new), or for all pages."""
+    if name is None:
+        (before,) = db.execute(SQL["settings_of_all"]).fetchone()
+        db.execute(SQL["set_all_settings"], {"settings": to_json(edit.merged(before))})
+    else:
+        make_groups(db, [name])
+        (before,) = db.execute(SQL["settings_of_group"], {"name": name}).fetchone()
+        db.execute(SQL["set_group_settings"], {"name": name, "settings": to_json(edit.merged(before))})
+    # Every page is judged by it from now on; no host is due at another time for that alone.
+    touch_hosts(db, ())
+
+
+def follow_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+    """Let the schedule of one step's pages follow an edit of their group, or of all; returns how many there are."""
+    rows = db.execute(SQL["settings_of"], {"ids": ids(page_ids)}).fetchall()
+    (size,) = db.execute(queries("work")["size"]).fetchone()
+    moved = _follow(db, rows, edit, now, pages=size, of_group=True)
+    if moved:
+        touch_hosts(db, {row[1] for row in db.execute(SQL["touched"], {"ids": ids(moved)})})
+    return len(rows)
+
+
+def _follow(
+    db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
+) -> list[int]:
+    """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one.
+
+    Returns the pages that were moved.
+
+    of_group  a page's own word stands above the edit's; and what is off is left to the visit, which knows every level
+              that a mode may come from
+    """
+    changed = []
+    for page_id, settings, next_at, why, checked_at in rows:
+        own = read_settings(settings).keys() if of_group and settings else ()
+        if edit.sets_mode(own) and edit.settings.get("mode") == OFF:
+            if not of_group and (next_at is not None or why == OFF):
+                changed.append({"id": page_id, "next_at": None, "next_why": OFF})
+        elif next_at is None:
+            # What a rule holds for ever stays held.
+            if why == OFF and edit.sets_mode(own):
+                changed.append(_on_again(page_id, now, pages))
+        elif edit.sets_mode(own) or edit.sets_clock(own):
+            soon = _sooner(edit, page_id, (next_at, why or ""), min(checked_at, now), now, pages)
+            if soon < next_at:
+                changed.append({"id": page_id, "next_at": soon, "next_why": "its schedule was changed"})
+    db.executemany(SQL["set_due"], changed)
+    return [row["id"] for row in changed]
+
+
+def _sooner(
+    edit: Edit, page_id: int, due: tuple[Instant, str], checked_at: Instant, now: Instant, pages: int
+) -> Instant:
+    """Give the due time of a page after an edit: sooner only where the edit wants it, so a longer interval moves none.
+
+    due         when it was due before, and why
+    checked_at  of its last check
+    """
+    next_at, why = due
+    if why.startswith(("held:", "the page's refresh")):
+        return next_at
+    longest = edit.longest_us(adaptive=why.startswith(PACED)) if not edit.sets_mode() else None
+    if longest is None:
+        return (
+            next_at if edit.leaves_adaptive(why) and not edit.sets_mode() else spread_at(page_id, now, window_us(pages))
+        )
+    latest = checked_at + longest
+    if next_at <= latest or edit.leaves_adaptive(why):
+        return next_at
+    # What is overdue by the new interval is spread over it; nothing else comes later than the interval allows.
+    soon = spread_at(page_id, now, longest)
+    return min(soon, latest) if latest > now else soon
+
+
+def _wake(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+    """Let those that are off be looked at again."""
+    off = [page_id for page_id, _, next_at, why, _ in rows if next_at is None and why == OFF]
+    db.executemany(SQL["set_due"], [_on_again(page_id, now, pages) for page_id in off])
+
+
+def _on_again(page_id: int, now: Instant, pages: int) -> dict[str, Any]:
+    return {"id": page_id, "next_at": spread_at(page_id, now, window_us(pages)), "next_why": "on again"}
+
+
+def _resume(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+    """Spread what became due during a pause."""
+    window = window_us(pages)
+    db.executemany(
+        SQL["set_due"],
+        [
+            {"id": page_id, "next_at": spread_at(page_id, now, window), "next_why": "no longer paused"}
+            for page_id, _, next_at, _, _ in rows
+            if next_at is not None and next_at < now
+        ],
+    )

@@ -1,0 +1,133 @@
+"""Rows of the query `task` as what a visit is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from tocsin.adapters.stores.sql.codec import (
+    read_attempts,
+    read_fields,
+    read_instruction,
+    read_pair,
+    read_settings,
+    to_json,
+)
+from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of
+from tocsin.adapters.stores.sql.packing import unpack_digest
+from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.errors import StoreError
+from tocsin.model import DAMAGED, PageTask, StoredState, Validators
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Beside
+
+SQL = queries("learnt")
+
+DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4, 8, 16, 32, 64, 256
+"""Bits of pages.flags."""
+
+_PAGE, _HOST, _FLAGS = 0, 1, 22
+_SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24
+"""Columns of the query `task`."""
+_HELD: Final = to_json({DAMAGED: True})
+
+_NOTHING: Final = (None, None, None)
+
+
+class TaskRows(NamedTuple):
+    """Pages as the query `task` reads them, with what stands beside the states of some.
+
+    learnt  known, listed and heard, by page
+    noise   by host
+    """
+
+    rows: list[tuple[Any, ...]]
+    learnt: dict[int, tuple[Any, ...]]
+    noise: dict[int, bytes]
+
+    def tasks(self) -> list[PageTask]:
+        """Make tasks of them."""
+        if not self.learnt and not self.noise:
+            return [to_task(row, None) for row in self.rows]
+        return [to_task(row, self._beside(row)) for row in self.rows]
+
+    def _beside(self, row: Sequence[Any]) -> Beside | None:
+        known, listed, heard = self.learnt.get(row[_PAGE], _NOTHING)
+        return beside_of(known, listed, heard, self.noise.get(row[_HOST]))
+
+
+def read_tasks(db: sqlite3.Connection, query: str, place: dict[str, Any]) -> TaskRows:
+    """Read pages by a query of `task`, at one instant: in a transaction."""
+    rows = db.execute(query, place).fetchall()
+    learnt = [row[_PAGE] for row in rows if row[_FLAGS] & LEARNT]
+    return TaskRows(
+        rows,
+        {row[0]: row[1:] for row in db.execute(SQL["learnt_of_pages"], {"ids": ids(learnt)})} if learnt else {},
+        dict(db.execute(SQL["noise_of_hosts"], {"hosts": ids({row[_HOST] for row in rows})}).fetchall()),
+    )
+
+
+def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
+    """Make a task of a row; columns in the order of the query `task`.
+
+    Of a row that is damaged it is one that is held: it must neither be asked for, nor keep others from being checked.
+    """
+    try:
+        return _to_task(row, beside)
+    except (msgspec.DecodeError, StoreError):
+        sound = list(row)
+        for column in (_SECRETS, _STATE, _ATTEMPTS, _RULE):
+            sound[column] = None
+        sound[_SETTINGS] = _HELD
+        return _to_task(sound, beside)
+
+
+def _to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
+    (
+        page_id, host_id, host, url, group_id, group, settings, secrets, text,
+        state_id, fields, first_at, stored_at, storings,
+        etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
+        digest, attempts, flags, question_id, rule, request_id, body_bytes, next_at,
+    ) = row  # fmt: skip
+    state = None
+    if state_id is not None:
+        if fields is None:
+            raise StoreError(f"{url}: what was stored of this page is gone")
+        state = StoredState(state_id, read_fields(fields), first_at, stored_at, storings)
+    # By their places: of more than fifteen names Python makes a dict first.
+    return PageTask(
+        page_id,
+        host_id,
+        host,
+        url,
+        group_id,
+        read_settings(settings) if settings else None,
+        state,
+        None if etag is None and last_modified is None else Validators(etag, last_modified, hop or url),
+        last_set_at,
+        last_checked_at,
+        conditional_run,
+        unpack_digest(digest),
+        read_attempts(attempts) if attempts else (),
+        flags & OWED != 0,
+        flags & DISALLOWED != 0,
+        flags & NOT_HTML != 0,
+        question_id,
+        read_instruction(rule) if rule else None,
+        request_id,
+        read_pair(secrets) if secrets else None,
+        group,
+        text,
+        flags & NOINDEX != 0,
+        flags & NOFOLLOW != 0,
+        body_bytes,
+        flags & SUSPECTED != 0,
+        beside,
+        next_at,
+    )

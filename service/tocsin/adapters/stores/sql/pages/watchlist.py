@@ -1,0 +1,241 @@
+"""The watch list's part of the port."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tocsin.adapters.stores.sql.codec import read_fields, read_object, read_pair, read_settings, unless_damaged
+from tocsin.adapters.stores.sql.knowledge.items import changes_by_state
+from tocsin.adapters.stores.sql.packing import unpack_report, unpack_why
+from tocsin.adapters.stores.sql.pages.pages import SQL, insert_pages, remove
+from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
+from tocsin.adapters.stores.sql.pages.requests import want_pages
+from tocsin.adapters.stores.sql.pages.settings import Edit, edit_step, follow_step, merge_into
+from tocsin.adapters.stores.sql.pages.tasks import NOFOLLOW, NOINDEX, NOT_HTML
+from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.steps import SteppingRole
+from tocsin.errors import NotWatched
+from tocsin.model import HistoryEntry, PageFilter, PageRow
+from tocsin.ports.keeping import unheard
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from tocsin.model import Instant, JsonObject, NewPage
+    from tocsin.ports.keeping import OnStep
+
+
+class WatchRole(SteppingRole):
+    """Implements ports.WatchList."""
+
+    async def add_pages(
+        self,
+        pages: Sequence[NewPage],
+        now: Instant,
+        *,
+        request: int | None = None,
+        on_step: OnStep = unheard,
+        ids: list[int | None] | None = None,
+    ) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
+
+        request  wants the new pages from the start
+        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        """
+        added: list[int | None] = []
+
+        def insert(db: sqlite3.Connection, step: Sequence[NewPage]) -> int:
+            inserted = insert_pages(db, step, now, of=len(pages) - len(added))
+            added.extend(inserted)
+            if ids is not None:
+                ids.extend(inserted)
+            if request is not None:
+                _want_new(db, request, inserted)
+            return len(step)
+
+        pace = self._paces["add"]
+        for step in pace.pieces(pages):
+            await self._step(pace, partial(insert, step=step), on_step)
+        return added
+
+    async def page(self, url: str) -> PageRow | None:
+        """One page."""
+        row = await self._read(lambda db: db.execute(SQL["page"], {"url": url}).fetchone())
+        return to_page(row) if row else None
+
+    async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
+        """Pages in order of id, after this one."""
+        condition, place = _conditions(which)
+        query = f"{SQL['pages']}{condition} order by p.id limit :limit"
+        place.update(after=after_id, limit=limit)
+        rows = await self._read(lambda db: db.execute(query, place).fetchall())
+        return [to_page(row) for row in rows]
+
+    async def count_pages(self, which: PageFilter) -> int:
+        """How many pages there are."""
+        condition, place = _conditions(which)
+        count: int = (await self._read(lambda db: db.execute(SQL["count"] + condition, place).fetchone()))[0]
+        return count
+
+    async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
+        """The ids of these pages, in order, after this one and up to `last_id`."""
+        condition, place = _conditions(which)
+        query = f"{SQL['page_ids']}{condition} order by p.id limit :limit"
+        place.update(after=after_id, last=last_id, limit=limit)
+        return await self._read(lambda db: [row[0] for row in db.execute(query, place)])
+
+    async def last_page_id(self) -> int:
+        """The id of the page that was added last; pages that come later have greater ones."""
+        last: int = (await self._read(lambda db: db.execute(SQL["last_id"]).fetchone()))[0]
+        return last
+
+    async def last_times(self) -> tuple[Instant | None, Instant | None]:
+        """When any page was checked last, and when any state was stored last."""
+        times: tuple[Instant | None, Instant | None] = await self._read(
+            lambda db: db.execute(SQL["last_times"]).fetchone()
+        )
+        return times
+
+    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
+        """Take pages off the list, with all that is stored of them."""
+        removed = 0
+        pace = self._paces["remove"]
+        for step in pace.pieces(page_ids):
+            removed += await self._step(pace, partial(remove, page_ids=step), on_step)
+        return removed
+
+    async def edit_pages(
+        self,
+        page_ids: Sequence[int],
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        paused: bool | None,
+        group: str | None,
+        text: str | None,
+        clear_text: bool,
+        of: int | None = None,
+        on_step: OnStep = unheard,
+    ) -> int:
+        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
+        edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
+        pace, changed = self._paces["edit"], 0
+        for step in pace.pieces(page_ids):
+            changed += await self._step(pace, partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
+        return changed
+
+    async def edit_group(
+        self,
+        name: str | None,
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        on_step: OnStep = unheard,
+    ) -> None:
+        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
+        edit = Edit(settings, tuple(unset))
+        await self._edit(partial(merge_into, name=name, edit=edit))
+        if not edit.moves_schedule:
+            return
+        which, last, after, pace = PageFilter(group=name), await self.last_page_id(), 0, self._paces["follow"]
+        # Looked for in a reading, which keeps nobody from writing: it may go through all pages for a few.
+        while found := await self.page_ids(which, after_id=after, last_id=last, limit=pace.rows):
+            await self._step(pace, partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
+            after = found[-1]
+
+    async def remove_group(self, name: str) -> bool:
+        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
+
+        def remove_it(db: sqlite3.Connection) -> bool:
+            is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
+            if is_gone:
+                # Its id may be given to another group: a running engine must not know it as this one.
+                touch_hosts(db, ())
+            return is_gone
+
+        return await self._edit(remove_it)
+
+    async def groups(self) -> list[tuple[str, int, JsonObject]]:
+        """Groups with their number of pages and settings."""
+        rows = await self._read(lambda db: db.execute(SQL["groups"]).fetchall())
+        return [(name, pages, read_settings(settings)) for name, pages, settings in rows]
+
+    async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
+        """States of a page, newest first, with the latest changes of its items. Raises NotWatched."""
+
+        def read(db: sqlite3.Connection) -> list[HistoryEntry]:
+            if db.execute(SQL["page"], {"url": url}).fetchone() is None:
+                raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")
+            states = db.execute(SQL["history"], {"url": url, "limit": limit}).fetchall()
+            found = db.execute(SQL["verdicts"], {"url": url, "states": ids(row[0] for row in states)}).fetchall()
+            verdicts: dict[int, list[Any]] = {row[0]: [] for row in states}
+            for state_id, *verdict, data in found:
+                verdicts[state_id].append((*verdict, read_object(data)))
+            items = changes_by_state(db, url, [row[1] for row in states], are_all=len(states) < limit)
+            return [
+                HistoryEntry(
+                    first, last, storings, bool(in_table), read_fields(fields), tuple(verdicts[state_id]), changes
+                )
+                for (state_id, first, last, storings, in_table, fields), changes in zip(states, items, strict=True)
+            ]
+
+        return await self._read(read)
+
+
+def _want_new(db: sqlite3.Connection, request: int, inserted: Sequence[int | None]) -> None:
+    new = [page_id for page_id in inserted if page_id is not None]
+    want_pages(db, request, db.execute(REQUESTS["these_pages"], {"ids": ids(new)}).fetchall())
+
+
+def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
+    """Write a filter as conditions and their values."""
+    given: dict[str, Any] = {
+        "urls": ids(which.urls) if which.urls is not None else None,
+        "group": which.group,
+        "host": which.host,
+        "matching": which.matching,
+        "outcome": which.outcome,
+        "paused": which.paused,
+        "topper": which.topper or None,
+        "with_own": which.with_own or None,
+    }
+    named = {name: value for name, value in given.items() if value is not None}
+    return "".join(f" and {SQL[f'by_{name}']}" for name in named), named
+
+
+def to_page(row: Sequence[Any]) -> PageRow:
+    """Make a page of a row of the query `row`."""
+    (
+        page_id, url, given, host, group, paused, text, settings,
+        next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,
+        secrets, flags, saved_bytes,
+    ) = row  # fmt: skip
+    return PageRow(
+        id=page_id,
+        url=url,
+        given=given,
+        host=host,
+        group=group,
+        paused=bool(paused),
+        text=text,
+        settings=read_settings(settings),
+        next_at=next_at,
+        next_why=unpack_why(next_why),
+        last_checked_at=checked_at,
+        last_received_at=received_at,
+        last_changed_at=changed_at,
+        last_report=unless_damaged(partial(unpack_report, url, outcome), report),
+        fields=unless_damaged(read_fields, fields),
+        stored_at=stored_at,
+        question_id=question_id,
+        has_secrets=secrets is not None,
+        secrets=unless_damaged(read_pair, secrets),
+        noindex=flags & NOINDEX != 0,
+        not_html=flags & NOT_HTML != 0,
+        nofollow=flags & NOFOLLOW != 0,
+        saved_bytes=saved_bytes,
+    )
