@@ -7,15 +7,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.fakes import START, EagerClock, FixedChance, ManualClock, RecordingTelemetry, SeededChance
-from tocsin.engine.alerts import Alerts, changed_data
-from tocsin.engine.assess import decide, thresholds_of
-from tocsin.engine.awareness import Awareness
-from tocsin.engine.gates import Gates
-from tocsin.engine.lease import Lease
-from tocsin.engine.outage import OutageWatch
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.judging.assess import decide, thresholds_of
+from tocsin.engine.judging.events import Alerts, changed_data
+from tocsin.engine.judging.ruling import rule_on
 from tocsin.engine.policies import Policies
-from tocsin.engine.renders import RenderQueue
-from tocsin.engine.ruling import rule_on
+from tocsin.engine.rendering.awareness import Awareness
+from tocsin.engine.rendering.renders import RenderQueue
 from tocsin.model import (
     CheckReport,
     CheckResult,

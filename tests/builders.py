@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fakes import START
-from tocsin.engine.assess import assess
-from tocsin.engine.receive import Received
+from tocsin.engine.judging.assess import assess
+from tocsin.engine.visiting.receive import Received
 from tocsin.model import Beside, Known, PageTask, StoredState
 from tocsin.ports import HopResponse
 from tocsin.spec.signals.reading import Asked, read_as

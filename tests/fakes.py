@@ -18,7 +18,7 @@ from tocsin.ports import HopRequest, HopResponse, Session
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
-    from tocsin.engine.outage import OutageWatch
+    from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.events import Happening
 
 START: Instant = 1_795_000_000_000_000

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec import inspect
 
 from tocsin import model
-from tocsin.engine.assess import Assessment
-from tocsin.engine.receive import Received
+from tocsin.engine.judging.assess import Assessment
+from tocsin.engine.visiting.receive import Received
 from tocsin.events import Happening
 from tocsin.ports import HopRequest, HopResponse, Rendered
 from tocsin.ports.messages import FromFetcher, ToFetcher

@@ -18,9 +18,9 @@ from tocsin.adapters.sinks.context import SinkContext
 from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
-from tocsin.engine.alerts import Alerts, changed_data
-from tocsin.engine.assess import decide, thresholds_of
-from tocsin.engine.delivery import IN_FLIGHT, Delivery
+from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
+from tocsin.engine.judging.assess import decide, thresholds_of
+from tocsin.engine.judging.events import Alerts, changed_data
 from tocsin.errors import DeliveryError
 from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
 from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings, SinkSettings

@@ -20,7 +20,7 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.bench.adversarial import adversarial_pages
 from benchmarks.bench.corpus import documents
 from benchmarks.bench.measure import Aim, figure
-from tocsin.engine.assess import assess
+from tocsin.engine.judging.assess import assess
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.encoding import find_encoding

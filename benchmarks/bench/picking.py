@@ -11,8 +11,8 @@ from benchmarks.bench.measure import Aim, figure
 from benchmarks.bench.size_stores import Shape, make_store, site_port
 from benchmarks.bench.storing import claimed
 from tocsin.adapters.stores import open_store
-from tocsin.engine.agenda import Agenda
-from tocsin.engine.scheduler import HOSTS_AT_A_TIME, PAGES_A_HOST
+from tocsin.engine.scheduling.agenda import Agenda
+from tocsin.engine.scheduling.scheduler import HOSTS_AT_A_TIME, PAGES_A_HOST
 
 if TYPE_CHECKING:
     from benchmarks.bench.measure import Figure, Sizes

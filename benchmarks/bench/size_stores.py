@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from benchmarks.bench.size_site import BODY, ETAG, TYPE
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.engine.assess import assess
+from tocsin.engine.judging.assess import assess
 from tocsin.model import SHARDS, CheckReport, CheckResult, NewPage, NewState, Validators, phase_of
 from tocsin.spec.html.urls import shard_of
 

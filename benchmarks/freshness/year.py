@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from benchmarks.freshness.pages import DAY, START
-from tocsin.engine.cadence import next_check
-from tocsin.engine.pace import note
+from tocsin.engine.judging.cadence import next_check
+from tocsin.engine.judging.pace import note
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
-from tocsin.engine.assess import assess
+from tocsin.engine.judging.assess import assess
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes import START
 from tocsin.adapters.stores.sql.packing import pack_why, unpack_why
-from tocsin.engine.cadence import next_check
+from tocsin.engine.judging.cadence import next_check
 from tocsin.model.signals import Pace
 from tocsin.settings import PageSettings
 

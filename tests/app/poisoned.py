@@ -14,14 +14,14 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from tocsin.app.fetcher import main
-from tocsin.engine import fetcher
-from tocsin.engine.assess import assess
-from tocsin.engine.conclude import Conclusion
-from tocsin.engine.receive import Receiver
+from tocsin.engine.fetchers import process as fetcher_process
+from tocsin.engine.judging.assess import assess
+from tocsin.engine.judging.conclude import Conclusion
+from tocsin.engine.visiting.receive import Receiver
 
 if TYPE_CHECKING:
-    from tocsin.engine.assess import Assessment
-    from tocsin.engine.receive import Received
+    from tocsin.engine.judging.assess import Assessment
+    from tocsin.engine.visiting.receive import Received
     from tocsin.model import CheckResult
 
 MOST_PIECES = 40
@@ -58,7 +58,7 @@ def _assess(url: str, body: bytes, *rest: Any, **named: Any) -> Assessment:
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    vars(fetcher)["assess"] = _assess
+    vars(fetcher_process)["assess"] = _assess
     Conclusion.received = _received  # type: ignore[method-assign]  # that is what this module is for
     Receiver.receive = _receive  # type: ignore[method-assign]  # the same
     main()

@@ -55,7 +55,7 @@ async def test_what_was_started_early_and_is_not_needed_is_ended() -> None:
 @pytest.mark.parametrize(
     ("program", "without"),
     [
-        ("tocsin.app.fetcher", {"aiohttp", "aiosqlite", "sqlite3", "click", "tocsin.engine.scheduler"}),
+        ("tocsin.app.fetcher", {"aiohttp", "aiosqlite", "sqlite3", "click", "tocsin.engine.scheduling.scheduler"}),
         ("tocsin.app.service", {"aiohttp", "aiosqlite", "turbohtml", "tocsin.app.assembly"}),
         ("tocsin.app.assembly", {"aiohttp", "click", "tocsin.adapters.http.fetcher"}),
     ],

@@ -16,9 +16,9 @@ from tests.fakes import settle
 from tests.origin import Origin, Page
 from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
-from tocsin.engine import fetcher_link
-from tocsin.engine.fetcher_link import FetcherLink
-from tocsin.engine.suspects import STRIKES
+from tocsin.engine.fetchers import link as fetcher_link
+from tocsin.engine.fetchers.link import FetcherLink
+from tocsin.engine.fetchers.suspects import STRIKES
 from tocsin.errors import ProcessError
 from tocsin.model import PageFilter
 from tocsin.settings import FetchSettings, HostRule, HostSettings

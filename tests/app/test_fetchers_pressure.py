@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.crew import FIRST, SECOND, Crew
 from tests.builders import html
-from tests.engine.checking import Meddled
+from tests.engine.visiting.checking import Meddled
 from tests.origin import Origin, Page
 from tocsin.adapters.system import SystemClock
 from tocsin.settings import FetchSettings

@@ -47,7 +47,7 @@ from tocsin.app.fetching import load_ahead
 load_ahead("Europe/Vienna")
 opened = []
 sys.addaudithook(lambda name, args: opened.append(args[0]) if name == "open" else None)
-from tocsin.engine.cadence import _zone
+from tocsin.engine.judging.cadence import _zone
 _zone("Europe/Vienna")
 from tocsin.spec.html.decoding import decode, encoding_for
 from tocsin.spec.infrastructure.urls import encode

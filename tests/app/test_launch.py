@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.app.crew import PATIENCE_S, Crew
 from tests.builders import html
-from tests.engine.checking import Meddled
+from tests.engine.visiting.checking import Meddled
 from tests.origin import Origin, Page
 from tocsin.adapters.stores.sql.checking.launch import ALL_TIMES
 from tocsin.adapters.system import SystemClock

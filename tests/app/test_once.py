@@ -10,7 +10,7 @@ from tests.fakes import SeededChance
 from tests.origin import Origin, Page
 from tocsin.adapters.system import SystemClock
 from tocsin.app import check, open_store_for
-from tocsin.engine.alerts import Alerts
+from tocsin.engine.judging.events import Alerts
 from tocsin.model import NewPage
 from tocsin.settings import HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
 from tocsin.spec.html.urls import watch_url

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.app.crew import Crew
-from tests.engine.test_standing_in import CHALLENGE
+from tests.engine.visiting.test_standing_in import CHALLENGE
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, json_ld, page
 from tests.origin import Origin, Page
 from tocsin.settings import FetchSettings

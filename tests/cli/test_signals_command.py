@@ -14,7 +14,7 @@ from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, s
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.signals.telling import to_record
-from tocsin.engine.dry_run import InForce, look
+from tocsin.engine.visiting.dry_run import InForce, look
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
 

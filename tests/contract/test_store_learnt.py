@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
 from tocsin.adapters.stores.sql.checking.noting import is_same
-from tocsin.engine.noise import HOST_MUTES_AT, muted_keys
+from tocsin.engine.judging.noise import HOST_MUTES_AT, muted_keys
 from tocsin.model import Beside, Known, Noise, Snapshot
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 
 from tests.contract.desk import DAY, GATHER, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, Desk
 from tests.fakes import EagerClock, ManualClock, RecordingTelemetry
-from tocsin.engine.cadence import next_check
 from tocsin.engine.clock_watch import SETTLED_S, WHY, ClockWatch
-from tocsin.engine.lease import Lease
+from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.judging.cadence import next_check
 from tocsin.engine.policies import Policies
 from tocsin.errors import StoreError
 from tocsin.model import Instruction

@@ -8,8 +8,8 @@ import msgspec
 
 from tests.builders import DAY, received, task
 from tests.fakes import START, SeededChance
-from tocsin.engine.alerts import Alerts
-from tocsin.engine.conclude import Conclusions
+from tocsin.engine.judging.conclude import Conclusions
+from tocsin.engine.judging.events import Alerts
 from tocsin.engine.policies import asked_as
 from tocsin.model import KEEPS_ALL, Beside, CheckResult, PageTask, StoredState
 from tocsin.settings import PageSettings

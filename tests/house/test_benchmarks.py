@@ -21,7 +21,7 @@ from benchmarks.soak.site import Served
 from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
 from tests.house.sources import ROOT
 from tocsin.adapters.stores.sql.statements import areas, queries
-from tocsin.engine.assess import assess
+from tocsin.engine.judging.assess import assess
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

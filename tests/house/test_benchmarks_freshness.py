@@ -14,7 +14,7 @@ from benchmarks.freshness.outcome import Outcome
 from benchmarks.freshness.pages import DATES, DAY, HOUR, KINDS, RATES, START, make_page
 from benchmarks.freshness.simulation import ADAPTIVE, FIXED, KNOWN, simulate
 from benchmarks.freshness.year import check_adaptively, check_regularly, first_check, settings_of
-from tocsin.engine.cadence import next_check
+from tocsin.engine.judging.cadence import next_check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -54,7 +54,9 @@ def test_vague_subjects_are_counted_in_text_that_people_read(sources: Path) -> N
 def test_each_way_enters_the_files_that_tell_it(tmp_path: Path) -> None:
     entered = ways.follow(tmp_path)
 
-    assert {"engine/visit.py", "engine/judge.py", "engine/delivery.py"} <= entered["a check up to its alert"]
+    assert {"engine/visiting/visit.py", "engine/judging/judge.py", "engine/alerting/delivery.py"} <= entered[
+        "a check up to its alert"
+    ]
     assert "cli/watch/listing.py" in entered["watch list"]
     assert "server/api/pages.py" in entered["GET /api/v1/pages"]
-    assert "engine/visit.py" not in entered["watch list"]
+    assert "engine/visiting/visit.py" not in entered["watch list"]

@@ -23,7 +23,7 @@ from benchmarks.bench.size_stores import LARGE, URL_BYTES, Shape, make_store, po
 from benchmarks.bench.storing import LATER, claimed
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.engine.assess import assess
+from tocsin.engine.judging.assess import assess
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ def test_no_handler_swallows_every_exception_but_the_worker_loops() -> None:
         and not isinstance(handler.body[-1], ast.Raise)
     ]
 
-    assert set(broad) <= {"service/tocsin/engine/visit.py", "service/tocsin/server/jobs.py"}
+    assert set(broad) <= {"service/tocsin/engine/visiting/visit.py", "service/tocsin/server/jobs.py"}
     assert len(broad) <= 2
 
 

@@ -19,31 +19,31 @@ from tocsin.app.agent import user_agent
 from tocsin.app.fetching import Checking, most_in_flight, put_together
 from tocsin.app.sinks import OpenSinks
 from tocsin.engine.activity import Activity
-from tocsin.engine.alerts import Alerts
-from tocsin.engine.attention import Attention
-from tocsin.engine.awareness import Awareness
-from tocsin.engine.bell import Bell
-from tocsin.engine.checkers import Visits
+from tocsin.engine.alerting.bell import Bell
+from tocsin.engine.alerting.delivery import Delivery
+from tocsin.engine.alerting.outage_notices import Uplink
+from tocsin.engine.alerting.questions import Attention
+from tocsin.engine.alerting.storms import Storms
 from tocsin.engine.clock_watch import ClockWatch
-from tocsin.engine.conclude import Conclusions
 from tocsin.engine.counting import CountedSink, Counts
-from tocsin.engine.delivery import Delivery
-from tocsin.engine.fetchers import Fetchers
-from tocsin.engine.gates import Gates
-from tocsin.engine.hearsay import Hearsay
-from tocsin.engine.lease import Lease
-from tocsin.engine.loop_time import LoopTime
-from tocsin.engine.outage import OutageWatch
+from tocsin.engine.fetchers.checkers import Visits
+from tocsin.engine.fetchers.pool import Fetchers
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.shortage import ShortageWatch
+from tocsin.engine.judging.conclude import Conclusions
+from tocsin.engine.judging.events import Alerts
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
-from tocsin.engine.renders import RenderQueue
-from tocsin.engine.rounds import Rounds
+from tocsin.engine.rendering.awareness import Awareness
+from tocsin.engine.rendering.renders import RenderQueue
 from tocsin.engine.runner import Loops, Runner
-from tocsin.engine.scheduler import Scheduler
-from tocsin.engine.shortage import ShortageWatch
-from tocsin.engine.storms import Storms
-from tocsin.engine.uplink import Uplink
-from tocsin.engine.writer import Writer
+from tocsin.engine.scheduling.hearsay import Hearsay
+from tocsin.engine.scheduling.host_capacity import Rounds
+from tocsin.engine.scheduling.scheduler import Scheduler
+from tocsin.engine.scheduling.writer import Writer
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, unread_sinks, what_is_kept
@@ -51,7 +51,7 @@ from tocsin.model import FetcherLife, unread_sinks, what_is_kept
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from tocsin.engine.checkers import Checkers
+    from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, Instant, JsonObject
     from tocsin.ports import Fetcher, Renderer, Sink, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter

@@ -14,12 +14,12 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app.agent import user_agent
 from tocsin.app.once import FetchedPage
 from tocsin.configuration.pages import refuse_unread
-from tocsin.engine.gates import Gates
-from tocsin.engine.in_flight import InFlight
-from tocsin.engine.outage import OutageWatch
-from tocsin.engine.receive import PageRequest, Receiver
-from tocsin.engine.retry import Postponed
-from tocsin.engine.robots import RobotsCache
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.in_flight import InFlight
+from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.robots import RobotsCache
+from tocsin.engine.visiting.receive import PageRequest, Receiver
+from tocsin.engine.visiting.retry import Postponed
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import PageSettings

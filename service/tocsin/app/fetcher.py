@@ -14,10 +14,10 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
 from tocsin.app.executing import execute
 from tocsin.app.fetching import put_together
-from tocsin.engine.alerts import Alerts
-from tocsin.engine.fetcher import FetcherWork
-from tocsin.engine.fetcher_desk import FetcherDesk, LearningGates
-from tocsin.engine.fetchers import owner_of
+from tocsin.engine.fetchers.desk import FetcherDesk, LearningGates
+from tocsin.engine.fetchers.pool import owner_of
+from tocsin.engine.fetchers.process import FetcherWork
+from tocsin.engine.judging.events import Alerts
 from tocsin.engine.policies import Policies
 from tocsin.ports.messages import Start
 

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from tocsin.engine.conclude import Conclusions
-from tocsin.engine.in_flight import InFlight
-from tocsin.engine.loop_time import LoopTime
-from tocsin.engine.receive import Receiver
-from tocsin.engine.rendering import HttpRenderer
-from tocsin.engine.robots import RobotsCache
-from tocsin.engine.tries import Tries
-from tocsin.engine.visit import Visitor
+from tocsin.engine.hosts.in_flight import InFlight
+from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.robots import RobotsCache
+from tocsin.engine.judging.conclude import Conclusions
+from tocsin.engine.rendering.renderer import HttpRenderer
+from tocsin.engine.visiting.receive import Receiver
+from tocsin.engine.visiting.tries import Tries
+from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import KEEPS_ALL
 from tocsin.spec.html.decoding import load_decoders
 from tocsin.spec.html.urls import host_and_origin
@@ -25,14 +25,14 @@ from tocsin.spec.infrastructure.urls import load_encoders
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tocsin.engine.alerts import Alerts
-    from tocsin.engine.gates import Gates
-    from tocsin.engine.outage import OutageWatch
+    from tocsin.engine.hosts.gates import Gates
+    from tocsin.engine.hosts.outage import OutageWatch
+    from tocsin.engine.hosts.robots import RobotsStore
+    from tocsin.engine.judging.events import Alerts
     from tocsin.engine.policies import Policies
-    from tocsin.engine.receive import TryNotes
-    from tocsin.engine.rendering import Agreement
-    from tocsin.engine.robots import RobotsStore
-    from tocsin.engine.visit import Peers
+    from tocsin.engine.rendering.renderer import Agreement
+    from tocsin.engine.visiting.receive import TryNotes
+    from tocsin.engine.visiting.visit import Peers
     from tocsin.model import Keeps
     from tocsin.ports import Chance, Clock, Fetcher, HopRequest, HopResponse, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings

@@ -21,10 +21,10 @@ from tocsin.app.agent import user_agent
 from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.dealing import fetchers_of
 from tocsin.configuration.pages import refuse_unread
-from tocsin.engine.gates import Gates
-from tocsin.engine.in_flight import InFlight
-from tocsin.engine.outage import OutageWatch
-from tocsin.engine.receive import PageRequest, Receiver
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.in_flight import InFlight
+from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import StoreLocked
 from tocsin.model import REFUSED_SETTINGS, SHORTAGE
 from tocsin.spec.html.urls import watch_url

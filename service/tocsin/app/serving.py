@@ -12,8 +12,8 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
-from tocsin.engine.receive import Disallowed, Withdrawn
-from tocsin.engine.retry import Postponed
+from tocsin.engine.visiting.receive import Disallowed, Withdrawn
+from tocsin.engine.visiting.retry import Postponed
 from tocsin.errors import LeftAlone, NotAllowed, NotWatched, SettingsError
 from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_sinks
 

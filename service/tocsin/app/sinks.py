@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
-from tocsin.engine.alerts import Alerts
+from tocsin.engine.judging.events import Alerts
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import SinkState, unread_sinks
 

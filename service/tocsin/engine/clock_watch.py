@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import show_span
-from tocsin.engine.cadence import next_check
+from tocsin.engine.judging.cadence import next_check
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import Replanned
@@ -19,7 +19,7 @@ from tocsin.model import Replanned
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.engine.lease import Lease
+    from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.policies import Policies
     from tocsin.model import Instant, JsonObject, PageSchedule
     from tocsin.ports import Clock, Telemetry, WorkStore

@@ -13,7 +13,7 @@ import vobject  # type: ignore[import-untyped]  # has no types
 from msgspec.structs import replace
 
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
-from tocsin.engine.items import find_items
+from tocsin.engine.judging.items import find_items
 from tocsin.events import to_rfc3339
 from tocsin.model import NO_ITEMS, Scope
 from tocsin.server.api.extraction import POLICY, Way

@@ -11,7 +11,7 @@ import msgspec
 from yarl import URL
 
 from tocsin.adapters.sinks.signing import read_secrets, sign
-from tocsin.engine.retry import parse_retry_after
+from tocsin.engine.visiting.retry import parse_retry_after
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 
 if TYPE_CHECKING:

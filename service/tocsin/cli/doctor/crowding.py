@@ -9,10 +9,10 @@ from tocsin.cli.asking import count
 from tocsin.cli.doctor.finding import Finding
 from tocsin.cli.session import now
 from tocsin.configuration import show_span
-from tocsin.engine.rounds import look
+from tocsin.engine.scheduling.host_capacity import look
 
 if TYPE_CHECKING:
-    from tocsin.engine.rounds import Crowding, Round
+    from tocsin.engine.scheduling.host_capacity import Crowding, Round
     from tocsin.ports import Store
     from tocsin.settings import Settings
 

@@ -15,7 +15,7 @@ from tocsin.cli.signals import noises
 from tocsin.cli.signals.telling import to_record
 from tocsin.cli.sources import Source, read_source
 from tocsin.configuration import parse_page_settings
-from tocsin.engine.dry_run import InForce, Sight, find_in_force, look
+from tocsin.engine.visiting.dry_run import InForce, Sight, find_in_force, look
 from tocsin.errors import NotWatched, UsageError
 from tocsin.settings import PageSettings
 

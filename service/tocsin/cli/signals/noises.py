@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tocsin.cli.asking import count
 from tocsin.cli.times import json_time, show_time
-from tocsin.engine.noise import HEARD_AT, MUTED_AT
+from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:

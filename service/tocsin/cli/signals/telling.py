@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tocsin.engine.noise import muted_keys, muted_signals
+from tocsin.engine.judging.noise import muted_keys, muted_signals
 from tocsin.spec.signals import SIGNALS, SOURCES
 from tocsin.spec.signals.content_fingerprint import SHORT, unpack
 
 if TYPE_CHECKING:
-    from tocsin.engine.dry_run import InForce, Sight
+    from tocsin.engine.visiting.dry_run import InForce, Sight
     from tocsin.model import Beside
     from tocsin.spec.signals.values import Content
 

@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.knowledge.knowledge import read_host_noise, writ
 from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
 from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.engine.noise import HOST_MUTES_AT
+from tocsin.engine.judging.noise import HOST_MUTES_AT
 from tocsin.model import HostNoise
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What is told: alerts to their channels, storms, questions, outages."""

@@ -1,0 +1,462 @@
+"""From the outbox to the sinks: at least once, in order for each page; what is not accepted delays no other page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from tocsin.engine.alerting.backoff import (
+    after_failure,
+    after_success,
+    pause_left,
+    sink_after_failure,
+    sink_after_success,
+)
+from tocsin.errors import DeliveryError, SettingsError, StoreError
+from tocsin.events import Happening, to_rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
+    from datetime import timedelta
+
+    from tocsin.model import DeliveryResult, DueDelivery, JsonObject, SinkState
+    from tocsin.ports import AlertStore, Clock, Sink, Telemetry
+    from tocsin.settings import DeliverySettings
+
+IN_FLIGHT: Final = 8
+"""How many alerts, of different pages, a sink is given at once while it answers promptly."""
+MOST_IN_FLIGHT: Final = 16
+"""The same with those whose answer takes longer than SLOW_S: they give their places to others."""
+SLOW_S: Final = 1.0
+BLAMED_AT: Final = 3
+"""Alerts of this many pages fail, and none is accepted between: then the sink is at fault."""
+BATCH: Final = 64
+"""How many deliveries are read, and recorded in one transaction, at most."""
+RECORD_S: Final = 0.25
+"""After this time an answer is recorded, while others are still awaited."""
+POLL_S: Final = 1.0
+LAST_RECORD_S: Final = 2.0
+"""How long the last answers have to be recorded when the sink is given up."""
+_LOOK_AGAIN_S: Final = 5.0
+_TESTS: Final = 8
+
+
+class Delivery:
+    """Delivers to all sinks, each in a loop of its own.
+
+    test_event  makes the event that tests a sink
+    """
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        store: AlertStore,
+        settings: DeliverySettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        test_event: Callable[[str], JsonObject] | None = None,
+    ) -> None:
+        self._store, self._give_up = store, settings.give_up
+        self._clock, self._telemetry = clock, telemetry
+        self._test_event = test_event
+        self._loops = {sink.name: self._loop_of(sink) for sink in sinks}
+        # Names of which a loop runs: the next one of a name begins when that has ended, lest both deliver the same.
+        self._running: set[str] = set()
+        self._group: asyncio.TaskGroup | None = None
+        self._testing: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Say that alerts were written, so that they need not wait for the next look at the outbox."""
+        for loop in self._loops.values():
+            loop.wake()
+
+    def clock_went_back(self) -> None:
+        """Say that the wall clock was set back: no alert waits until it has caught up."""
+        for loop in self._loops.values():
+            loop.clock_went_back()
+
+    def configure(self, opened: Sequence[Sink], gone: Collection[str]) -> None:
+        """Deliver to these sinks from now on, in place of those of the same names, and to those that are gone no more.
+
+        Deliveries under way end first; then the sinks that were replaced are closed.
+        """
+        for name in {*gone, *(sink.name for sink in opened)} & self._loops.keys():
+            self._loops.pop(name).finish()
+        for sink in opened:
+            self._loops[sink.name] = self._loop_of(sink)
+            if sink.name not in self._running and self._group is not None:
+                self._begin(sink.name, self._group)
+
+    async def try_sink(self, name: str) -> None:
+        """Give a sink a test event; one that takes it is enabled again. Raises DeliveryError, SettingsError."""
+        loop = self._loops.get(name)
+        if loop is None or self._test_event is None:
+            raise SettingsError(
+                f"sinks.{name}: the running service has no such sink; mend the configuration, then send it SIGHUP"
+            )
+        await loop.try_out(self._test_event(name))
+
+    async def run(self) -> None:
+        """Deliver until `finish`."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            for name in self._loops:
+                self._begin(name, group)
+            if self._test_event is not None:
+                self._testing = group.create_task(self._take_tests(group), name="sink-tests")
+
+    def finish(self) -> None:
+        """Let `run` end; what is under way is answered and recorded first."""
+        self._group = None
+        if self._testing is not None:
+            self._testing.cancel()
+        for loop in self._loops.values():
+            loop.finish()
+
+    async def drain(self, deadline_s: float) -> None:
+        """Deliver what is due; what the sinks do not take, or not in this time, stays in the outbox."""
+        try:
+            async with asyncio.timeout(deadline_s), asyncio.TaskGroup() as group:
+                for loop in self._loops.values():
+                    group.create_task(loop.drain(), name=f"drain-{loop.name}")
+        except TimeoutError:
+            self._telemetry.emit(Happening("delivery.unfinished", "warning", {"deadline_s": deadline_s}))
+
+    def _loop_of(self, sink: Sink) -> SinkLoop:
+        return SinkLoop(sink, self._store, self._give_up, self._clock, self._telemetry)
+
+    def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
+        self._running.add(name)
+        group.create_task(self._serve(name), name=f"deliver-{name}")
+
+    async def _serve(self, name: str) -> None:
+        """Run the loop of this name, and those that take its place."""
+        while (loop := self._loops.get(name)) is not None:
+            await loop.run()
+            if self._loops.get(name) is loop:
+                break
+            await loop.close()
+        self._running.discard(name)
+
+    async def _take_tests(self, group: asyncio.TaskGroup) -> None:
+        """Try the sinks that the command line asks for."""
+        while True:
+            try:
+                for number, name in await self._store.take_sink_tests(self._clock.now(), limit=_TESTS):
+                    group.create_task(self._test(number, name), name=f"sink-test-{number}")
+            except StoreError as exc:
+                self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
+            await self._clock.sleep(POLL_S)
+
+    async def _test(self, number: int, name: str) -> None:
+        fault: tuple[str, str] | None = None
+        try:
+            await self.try_sink(name)
+        except DeliveryError as exc:
+            fault = exc.blames, exc.detail
+        except SettingsError as exc:
+            fault = "settings", str(exc)
+        try:
+            await self._store.end_sink_test(number, self._clock.now(), fault)
+        except StoreError as exc:
+            self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
+
+
+class SinkLoop:
+    """Delivers to one sink: at most one alert of each page at once.
+
+    An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
+    BLAMED_AT different pages fail, with none accepted between, the whole sink is left alone for a while; it is then
+    given one alert at a time, and one more for each that it accepts, so that a receiver that is back is not flooded.
+    """
+
+    def __init__(self, sink: Sink, store: AlertStore, give_up: timedelta, clock: Clock, telemetry: Telemetry) -> None:
+        self.name = sink.name
+        self._sink, self._store, self._give_up = sink, store, give_up
+        self._clock, self._telemetry = clock, telemetry
+        # By position in the outbox: read and not yet begun, begun when, answered and not yet recorded.
+        self._ready: deque[DueDelivery] = deque()
+        self._under_way: dict[int, float] = {}
+        self._answered: dict[int, DeliveryResult] = {}
+        self._answered_s = 0.0
+        self._failing: set[int | str] = set()
+        self._limit = IN_FLIGHT
+        # Grows each time the sink is blamed: an answer to what was begun before says nothing new.
+        self._round = 0
+        self._state: SinkState | None = None
+        self._is_unsaved = False
+        self._read_s = self._again_s = 0.0
+        self._is_resumed = False
+        self._changed = asyncio.Event()
+        self._finishing = False
+
+    def wake(self) -> None:
+        """Look at the outbox now."""
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Let `run` end when what is under way is answered."""
+        self._finishing = True
+        self._changed.set()
+
+    def clock_went_back(self) -> None:
+        """Say that the wall clock was set back; see `Delivery`."""
+        self._is_resumed = False
+        self._changed.set()
+
+    async def close(self) -> None:
+        """Close the sink, which another one replaces."""
+        await self._sink.close()
+
+    async def try_out(self, event: JsonObject) -> None:
+        """Give the sink a test event; one that takes it is enabled, and left alone no longer. Raises DeliveryError."""
+        await self._sink.deliver(event)
+        state = self._state or await self._store.sink_state(self.name)
+        if state.disabled or state.failures:
+            self._limit = 1
+            self._failing.clear()
+            self._state = sink_after_success(state)
+            await self._store.save_sink_state(self._state)
+            self._tell(state, self._state)
+        self.wake()
+
+    async def run(self) -> None:
+        """Deliver until `finish`."""
+        async with self._deliveries() as group:
+            while True:
+                self._changed.clear()
+                await self._take_turn(group)
+                if self._finishing and not self._under_way:
+                    break
+                await self._changed.wait()
+
+    async def drain(self) -> None:
+        """Deliver what is due until nothing is, or the sink fails."""
+        async with self._deliveries() as group:
+            while True:
+                self._changed.clear()
+                if not await self._take_turn(group) or not (self._under_way or self._answered):
+                    break
+                await self._changed.wait()
+
+    @asynccontextmanager
+    async def _deliveries(self) -> AsyncIterator[asyncio.TaskGroup]:
+        """Give a parent for deliveries; however they end, what was answered is recorded."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                ticker = group.create_task(self._tick(), name=f"deliver-{self.name}-tick")
+                yield group
+                ticker.cancel()
+        finally:
+            if self._answered or self._is_unsaved:
+                try:
+                    async with asyncio.timeout(LAST_RECORD_S):
+                        await self._record()
+                except (StoreError, TimeoutError) as exc:
+                    self._tell_unrecorded(exc)
+
+    async def _take_turn(self, group: asyncio.TaskGroup) -> bool:
+        """Record what was answered and begin what may be begun; False if the store fails."""
+        try:
+            if not self._is_resumed:
+                await self._store.resume_deliveries(self.name, self._clock.now())
+                self._is_resumed = True
+            await self._look_at_state()
+            # Reading records what was answered; a transaction of its own before it would cost as much again.
+            if self._is_record_due() and (self._ready or self._room() <= 0):
+                await self._record()
+            while self._room() > 0 and (self._ready or await self._read_due()):
+                self._begin(group)
+            if self._is_left_alone():
+                # Read while the last answer came: another one of its page may be first by then.
+                self._ready.clear()
+        except StoreError as exc:
+            self._tell_unrecorded(exc)
+            return False
+        return True
+
+    async def _look_at_state(self) -> None:
+        """Read how the sink is: known since the start, but a test may have enabled it or ended its back-off."""
+        now_s = self._clock.monotonic()
+        known = self._state
+        is_well = known is not None and not (known.disabled or known.failures)
+        if is_well or self._is_unsaved or (known is not None and now_s - self._read_s < _LOOK_AGAIN_S):
+            return
+        read = await self._store.sink_state(self.name)
+        self._read_s = now_s
+        if known is None or (read.failures, read.next_at, read.disabled) != (
+            known.failures,
+            known.next_at,
+            known.disabled,
+        ):
+            self._state = read
+            self._again_s = now_s + pause_left(read, self._clock.now()).total_seconds()
+            self._limit = 1 if known is not None or read.failures else IN_FLIGHT
+
+    def _begin(self, group: asyncio.TaskGroup) -> None:
+        for _ in range(min(self._room(), len(self._ready))):
+            delivery = self._next()
+            group.create_task(self._give(delivery, self._round), name=f"deliver-{self.name}-{delivery.position}")
+
+    def _next(self) -> DueDelivery:
+        delivery = self._ready.popleft()
+        self._under_way[delivery.position] = self._clock.monotonic()
+        return delivery
+
+    async def _give(self, delivery: DueDelivery, begun_in: int) -> None:
+        """Give the sink an alert, and further ones while they are at hand and the loop need not record."""
+        while True:
+            fault: DeliveryError | None = None
+            try:
+                await self._sink.deliver(delivery.event)
+            except DeliveryError as exc:
+                fault = exc
+            self._note(delivery, fault, is_news=begun_in == self._round)
+            if not self._ready or self._is_record_due() or self._room() <= 0:
+                self._changed.set()
+                return
+            delivery, begun_in = self._next(), self._round
+
+    def _note(self, delivery: DueDelivery, fault: DeliveryError | None, *, is_news: bool) -> None:
+        del self._under_way[delivery.position]
+        if not self._answered:
+            self._answered_s = self._clock.monotonic()
+        if fault is None:
+            self._answered[delivery.position] = self._accepted(delivery)
+        else:
+            self._answered[delivery.position] = self._failed(delivery, fault, is_news=is_news)
+
+    def _accepted(self, delivery: DueDelivery) -> DeliveryResult:
+        state = self._known_state
+        self._failing.clear()
+        self._limit = min(self._limit + 1, IN_FLIGHT)
+        # One that was begun before its receiver said that it is gone does not say that it is back.
+        if state.failures and not state.disabled:
+            self._become(sink_after_success(state))
+        return after_success(delivery, self._clock.now())
+
+    def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
+        """Judge whose fault it is, and say when the alert is tried again."""
+        now, state = self._clock.now(), self._known_state
+        if fault.blames == "gone" and not state.disabled:
+            self._blame(fault)
+        elif fault.blames == "sink" and is_news:
+            self._failing.add(delivery.page_id if delivery.page_id is not None else delivery.alert_id)
+            if len(self._failing) >= BLAMED_AT:
+                self._blame(fault)
+        is_sinks = fault.blames == "sink" and self._is_left_alone()
+        sink_again_at = self._known_state.next_at if is_sinks else None
+        result = after_failure(delivery, fault, now, give_up=self._give_up, sink_again_at=sink_again_at)
+        # A shortage of this machine is told once, for all that it puts off (`engine.shortage`).
+        if result.state == "dead" or not (is_sinks or fault.blames in {"gone", "ours"}):
+            self._tell_of(result)
+        return result
+
+    def _blame(self, fault: DeliveryError) -> None:
+        """Leave the whole sink alone for a while, or for good."""
+        self._round += 1
+        self._limit = 1
+        self._failing.clear()
+        self._ready.clear()
+        self._become(sink_after_failure(self._known_state, fault, self._clock.now()))
+
+    def _become(self, state: SinkState) -> None:
+        before, self._state, self._is_unsaved = self._known_state, state, True
+        self._again_s = self._clock.monotonic() + pause_left(state, self._clock.now()).total_seconds()
+        self._tell(before, state)
+
+    @property
+    def _known_state(self) -> SinkState:
+        assert self._state is not None  # noqa: S101 - nothing is given to a sink before its state was read
+        return self._state
+
+    def _room(self) -> int:
+        """How many more alerts the sink may be given now."""
+        if self._finishing or self._is_left_alone():
+            return 0
+        limit, begun = min(self._limit, self._sink.at_once), len(self._under_way)
+        if begun < limit or limit < IN_FLIGHT:
+            return limit - begun
+        now_s = self._clock.monotonic()
+        slow = sum(now_s - begun_s >= SLOW_S for begun_s in self._under_way.values())
+        return min(limit - (begun - slow), MOST_IN_FLIGHT - begun)
+
+    async def _read_due(self) -> bool:
+        """Read what is due and not under way; what was answered is recorded first, so that its pages go on."""
+        await self._record()
+        limit = BATCH if self._limit == IN_FLIGHT else self._limit
+        under_way = [*self._under_way, *self._answered]
+        due = await self._store.due_deliveries(self.name, self._clock.now(), limit=limit, under_way=under_way)
+        self._ready.extend(due)
+        return bool(due)
+
+    def _is_left_alone(self) -> bool:
+        state = self._known_state
+        if state.next_at is None or state.disabled:
+            return state.disabled
+        # By both clocks: the one may be set back, the other stops while the machine is suspended.
+        return self._clock.monotonic() < self._again_s and self._clock.now() < state.next_at
+
+    def _is_record_due(self) -> bool:
+        if self._is_unsaved:
+            return True
+        if not self._answered:
+            return False
+        if not self._ready or len(self._answered) >= BATCH or self._finishing:
+            return True
+        return self._clock.monotonic() - self._answered_s >= RECORD_S
+
+    async def _record(self) -> None:
+        """Write what became of tries, and how the sink is now."""
+        if self._answered:
+            results = dict(self._answered)
+            await self._store.record_deliveries(list(results.values()))
+            for position in results:
+                del self._answered[position]
+            self._answered_s = self._clock.monotonic()
+        if self._is_unsaved and (state := self._state) is not None:
+            await self._store.save_sink_state(state)
+            self._is_unsaved = self._state is not state
+            self._read_s = self._clock.monotonic()
+
+    async def _tick(self) -> None:
+        while True:
+            await self._clock.sleep(RECORD_S if self._under_way or self._answered else POLL_S)
+            self._changed.set()
+
+    def _tell_unrecorded(self, error: Exception) -> None:
+        # Nothing is lost: what was accepted is recorded later; else it is given again, under the same id.
+        values = {"sink": self.name, "error": str(error) or type(error).__name__}
+        self._telemetry.emit(Happening("delivery.unrecorded", "error", values))
+
+    def _tell(self, before: SinkState, after: SinkState) -> None:
+        if after.disabled:
+            mend = f"its receiver says that it is gone; mend it, then run: tocsin sink test {self.name}"
+            values: JsonObject = {"sink": self.name, "error": after.error, "mend": mend}
+            self._telemetry.emit(Happening("sink.disabled", "error", values))
+        elif after.failures:
+            values = {
+                "sink": self.name,
+                "failures": after.failures,
+                "error": after.error,
+                "next_at": _time(after.next_at),
+            }
+            self._telemetry.emit(Happening("sink.failed", "warning", values))
+        elif before.failures or before.disabled:
+            self._telemetry.emit(Happening("sink.recovered", "info", {"sink": self.name, "failures": before.failures}))
+
+    def _tell_of(self, result: DeliveryResult) -> None:
+        values: JsonObject = {"sink": self.name, "alert": result.alert_id, "error": result.error}
+        if result.state == "dead":
+            values["mend"] = f"once it is taken again: tocsin alerts replay {result.alert_id}"
+            self._telemetry.emit(Happening("alert.dead", "error", values))
+        else:
+            values["next_at"] = _time(result.next_at)
+            self._telemetry.emit(Happening("alert.refused", "warning", values))
+
+
+def _time(at: int | None) -> str | None:
+    return to_rfc3339(at) if at is not None else None

@@ -1,0 +1,1 @@
+"""Fetcher processes: dealing pages to them, and what they do."""

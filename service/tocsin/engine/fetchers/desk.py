@@ -1,0 +1,200 @@
+"""What a fetcher process tells the main one and asks of it, gathered into few messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from tocsin.engine.fetchers.correspondence import Correspondence, error_of
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.outage import MOST_DEAD
+from tocsin.errors import FetchRefused
+from tocsin.ports.messages import (
+    Checked,
+    CheckLeg,
+    Failed,
+    Happened,
+    Hop,
+    Hopped,
+    IsWatched,
+    KeptRobots,
+    Learned,
+    LoadRobots,
+    Notes,
+    SaveRobots,
+    SetSoFar,
+    Watched,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.events import Happening
+    from tocsin.model import CheckResult
+    from tocsin.ports import Clock, HopRequest, HopResponse
+    from tocsin.ports.messages import Ask, Ends, FromFetcher, Reply
+    from tocsin.settings import HostSettings, LogSettings
+
+GATHER_S = 0.02
+"""How long results wait for others to go with; questions and answers do not."""
+_MOST_GATHERED = 200
+_LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
+
+
+class FetcherDesk:
+    """Gathers what goes to the main process, and asks it; stands in there for a fetcher's store and log.
+
+    Implements `ports.Telemetry`, `robots.RobotsStore`, `rendering.Agreement`, `visit.Peers` and `receive.TryNotes`.
+    """
+
+    def __init__(self, log: LogSettings) -> None:
+        self._least = _LOUDNESS[log.level]
+        self._ends: list[Ends] = []
+        self._tries: list[tuple[str, str | None]] = []
+        self._failing: OrderedDict[str, None] = OrderedDict()
+        self._holds: dict[str, float] = {}
+        self._delays: dict[str, tuple[str, float | None]] = {}
+        self._others: list[FromFetcher] = []
+        self._filled, self._urgent = asyncio.Event(), asyncio.Event()
+        self._questions = Correspondence(self.put_urgent)
+
+    # Outgoing ---------------------------------------------------------------------------------------------------
+
+    def put(self, message: FromFetcher) -> None:
+        """Send this with the next ones."""
+        self._others.append(message)
+        self._filled.set()
+
+    def put_urgent(self, message: Ask | Reply) -> None:
+        """Send this at once: somebody waits for it."""
+        self._urgent.set()
+        self.put(message)
+
+    def ended(self, ends: Ends) -> None:
+        """Send how a check ended."""
+        self._ends.append(ends)
+        self._filled.set()
+        if len(self._ends) >= _MOST_GATHERED:
+            self._urgent.set()
+
+    async def gathered(self) -> list[FromFetcher]:
+        """Wait until there is something to send, and for what comes soon after; notes stand before results."""
+        await self._filled.wait()
+        if not self._urgent.is_set():
+            try:
+                async with asyncio.timeout(GATHER_S):
+                    await self._urgent.wait()
+            except TimeoutError:
+                pass
+        messages: list[FromFetcher] = []
+        if self._tries:
+            messages.append(Notes(self._tries))
+            self._tries = []
+        if self._holds or self._delays:
+            messages.append(Learned(self._holds, self._delays))
+            self._holds, self._delays = {}, {}
+        if self._ends:
+            messages.append(Checked(self._ends))
+            self._ends = []
+        messages += self._others
+        self._others = []
+        self._filled.clear()
+        self._urgent.clear()
+        return messages
+
+    # ports.Telemetry, receive.TryNotes --------------------------------------------------------------------------
+
+    def emit(self, happening: Happening) -> None:
+        """Pass it on, if the log wants to know."""
+        if _LOUDNESS[happening.level] >= self._least:
+            self.put(Happened(happening))
+
+    def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
+        """Pass on what became of one try; of answers, the first one after a failure, and those of hosts that failed."""
+        tries = self._tries
+        if not ok:
+            tries.append((host, kind or ""))
+            self._failing[host] = None
+            if len(self._failing) > MOST_DEAD:
+                self._failing.popitem(last=False)
+        elif host in self._failing:
+            del self._failing[host]
+            tries.append((host, None))
+        elif not tries or tries[-1][1] is not None:
+            tries.append((host, None))
+        self._filled.set()
+
+    def learned(
+        self, host: str, *, until_s: float | None = None, delay: tuple[str, float | None] | None = None
+    ) -> None:
+        """Pass on what a host asked for."""
+        if until_s is not None:
+            self._holds[host] = until_s
+        if delay is not None:
+            self._delays[host] = delay
+        self._filled.set()
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def answered(self, reply: Reply) -> None:
+        """Take an answer."""
+        self._questions.take(reply)
+
+    async def load_robots(self, origin: str) -> str | None:
+        """What was kept for this origin."""
+        answer = await self._questions.ask(LoadRobots(origin))
+        assert isinstance(answer, KeptRobots)  # noqa: S101 - as the messages say
+        return answer.kept
+
+    async def save_robots(self, origin: str, kept: str) -> None:
+        """Keep this for the origin."""
+        self.put(SaveRobots(origin, kept))
+
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        """Of these pages, those that are on the list and not paused."""
+        watched = set()
+        for page_id in page_ids:
+            answer = await self._questions.ask(IsWatched(page_id))
+            assert isinstance(answer, Watched)  # noqa: S101 - as the messages say
+            if answer.is_watched:
+                watched.add(page_id)
+        return watched
+
+    async def carry_on(self, leg: CheckLeg) -> SetSoFar | CheckResult | FetchRefused:
+        """Let a check go on at the host of another fetcher; see `visit.Peers`."""
+        answer = await self._questions.ask(leg)
+        if isinstance(answer, Failed):
+            error = error_of(answer)
+            assert isinstance(error, FetchRefused)  # noqa: S101 - only these are final
+            return error
+        if isinstance(answer, Checked):
+            return answer.ends[0].result
+        assert isinstance(answer, SetSoFar)  # noqa: S101 - as the messages say
+        return answer
+
+    async def hop(self, request: HopRequest) -> HopResponse:
+        """Let a request be made at the host of another fetcher."""
+        answer = await self._questions.ask(Hop(request))
+        assert isinstance(answer, Hopped)  # noqa: S101 - as the messages say
+        return answer.response
+
+
+class LearningGates(Gates):
+    """Gates that pass on what hosts ask for."""
+
+    def __init__(self, settings: HostSettings, clock: Clock, desk: FetcherDesk, *, asked_s: float | None) -> None:
+        super().__init__(settings, clock, asked_s=asked_s)
+        self._desk = desk
+
+    def hold(self, host: str, until_s: float) -> None:
+        """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
+        super().hold(host, until_s)
+        self._desk.learned(host, until_s=until_s)
+
+    def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
+        """Take over what the robots.txt of a host's origin asks to be left between requests, None for nothing."""
+        super().slow_down(host, origin, crawl_delay_s)
+        if crawl_delay_s or self._settings.delay or self._settings.rules:
+            # Where nobody waits between requests, nobody needs to know.
+            self._desk.learned(host, delay=(origin, crawl_delay_s))

@@ -1,0 +1,402 @@
+"""One fetcher process as the main process sees it: kept alive, fed, listened to, and replaced when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from signal import SIGKILL
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tocsin.engine.hosts.in_flight import Allowance
+from tocsin.errors import ProcessError
+from tocsin.events import Happening
+from tocsin.model import FetcherLife, PageTask, RenderJob
+from tocsin.ports.messages import (
+    Ask,
+    Beat,
+    Begin,
+    Checked,
+    CheckLeg,
+    Drop,
+    Dropped,
+    Hop,
+    Ready,
+    RenderLeg,
+    Reply,
+    Withdraw,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+
+    from tocsin.engine.fetchers.suspects import Suspects
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Clock, Telemetry
+    from tocsin.ports.messages import Answer, Ends, FromFetcher, Start, ToFetcher
+    from tocsin.ports.processes import FetcherProcess, FetcherStarter
+
+TICK_S = 1.0
+SILENT_TICKS = 60
+"""Seconds without a word after which a fetcher hangs; the worst page holds one up for a tenth of that."""
+_TO_START = 3
+"""So many times as long it may take to start, where everything starts at once."""
+MOST_STILLBORN = 3
+"""So many fetchers in a row that die before they work are an error of ours."""
+GRACE_S = 2.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
+_LONG_LIFE_S = 30.0
+"""Who has lived so long is replaced at once; whose lives are short, later each time."""
+
+
+class Work(Struct, frozen=True):
+    """What a fetcher has in hand: a page to be checked, or a question.
+
+    page_id   whose bytes it is about; 0 for a robots.txt
+    what      what is sent
+    answered  takes the answer of a question
+    """
+
+    page_id: int
+    what: PageTask | Ask
+    answered: asyncio.Future[Answer] | None = None
+
+
+class FetcherLink:
+    """Keeps one fetcher going.
+
+    start       makes the first message of each process that takes the fetcher's place, given since when (monotonic) the
+                one before it asks nobody any more, None where there was none
+    ended       takes the ends of checks that this fetcher had in hand
+    heard       takes what else it says
+    dropped     is told how many of its pages it has given up
+    set_aside   is given what was in hand of a page that has killed too often
+    most        limit of the pages given to it; lower while it is late
+    lag_s       tells how late this process's own loop is
+    most_bytes  so much memory it may take
+    pid         of the process that is in this place now, None while there is none
+    checks      that it has ended, since it was first started
+    restarts    how often a process took the place of another
+    """
+
+    def __init__(
+        self,
+        index: int,
+        starter: FetcherStarter,
+        suspects: Suspects,
+        *,
+        start: Callable[[float | None], Start],
+        ended: Callable[[list[Ends]], None],
+        heard: Callable[[FetcherLink, FromFetcher], None],
+        dropped: Callable[[int], None],
+        set_aside: Callable[[Work], None],
+        most: int,
+        most_bytes: int,
+        clock: Clock,
+        telemetry: Telemetry,
+        lag_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._lag_s, self._said = lag_s, Beat()
+        self.index, self._starter, self._suspects = index, starter, suspects
+        self._start, self._ended, self._heard = start, ended, heard
+        self._dropped, self._set_aside = dropped, set_aside
+        self._allowance, self._most_bytes, self._clock, self._telemetry = Allowance(most), most_bytes, clock, telemetry
+        self._numbers = count(1)
+        self.pid: int | None = None
+        self.checks = self.restarts = 0
+        # Pages by their id, questions by their number below zero.
+        self._waiting: dict[int, Work] = {}
+        self._given: dict[int, Work] = {}
+        self._outgoing: list[ToFetcher] = []
+        self._filled = asyncio.Event()
+        self._withdrawn: set[int] = set()
+        self._is_live = self._is_ready = self._was_ready = False
+        self._killed_for: str | None = None
+        self._waiting_since: Instant | None = None
+        self._silent_ticks = 0
+        self._group: asyncio.TaskGroup
+
+    @property
+    def life(self) -> FetcherLife:
+        """How it is now."""
+        said = self._said
+        return FetcherLife(
+            self.index + 1, self.pid, self._is_ready, said.requests, self.checks, self.restarts, said.lag_s
+        )
+
+    # What it has in hand ----------------------------------------------------------------------------------------
+
+    def room(self) -> int:
+        """Tell how many more pages it can be given."""
+        return self._allowance.pages - len(self._waiting) - len(self._given)
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of its pages that no request was made for yet, as it said last."""
+        # Of what was not sent yet the first was given first, and the longest due pages are given first.
+        unsent = next((work.what.due_at for work in self._waiting.values() if isinstance(work.what, PageTask)), None)
+        return min((due for due in (unsent, self._waiting_since) if due is not None), default=None)
+
+    def begin(self, tasks: Iterable[PageTask]) -> None:
+        """Give it these pages."""
+        for task in tasks:
+            self._waiting[task.page_id] = Work(task.page_id, task)
+        self._filled.set()
+
+    async def ask(self, question: CheckLeg | RenderLeg | Hop) -> Answer:
+        """Let it do something, and wait for the answer; a fetcher that takes its place is asked again."""
+        number = next(self._numbers)
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[-number] = Work(_page_of(question), Ask(number, question), answered)
+        self._filled.set()
+        try:
+            return await answered
+        finally:
+            if (unsent := self._waiting.pop(-number, None)) is not None:
+                self._withdrawn.discard(unsent.page_id)
+            self._take_back(-number)
+
+    def tell(self, message: ToFetcher) -> None:
+        """Send it this, if it lives, after what it starts by; the next one is told by its own start."""
+        if self._is_live:
+            self._outgoing.append(message)
+            self._filled.set()
+
+    def forget_pages(self) -> None:
+        """Give up all pages that it has in hand; what it says of them counts no more."""
+        for held in (self._waiting, self._given):
+            for key in [key for key in held if key > 0]:
+                del held[key]
+        self._withdrawn.clear()
+        self._waiting_since = None
+
+    def drop(self) -> int:
+        """Give up its pages that no request was made for yet; returns how many, but for those that it says later."""
+        unsent = [key for key, work in self._waiting.items() if isinstance(work.what, PageTask)]
+        for key in unsent:
+            del self._waiting[key]
+        self.tell(Drop())
+        return len(unsent)
+
+    def withdraw(self, page_ids: set[int]) -> None:
+        """Make no further request for these of its pages, nor for those that are redirected to it."""
+        in_hand = {work.page_id for held in (self._waiting, self._given) for work in held.values() if _is_check(work)}
+        self._withdrawn |= page_ids & in_hand
+        self.tell(Withdraw(list(page_ids)))
+
+    def _feed(self) -> None:
+        """Hand over what waits: of suspects only as many as may be tried together."""
+        if not self._is_ready or not self._waiting:
+            return
+        chosen = self._waiting
+        if self._suspects:
+            chosen, left = {}, {}
+            room = self._suspects.room(self._suspects_in_hand())
+            for key, work in self._waiting.items():
+                if work.page_id not in self._suspects:
+                    chosen[key] = work
+                elif room > 0:
+                    chosen[key] = work
+                    room -= 1
+                else:
+                    left[key] = work
+            self._waiting = left
+        else:
+            self._waiting = {}
+        self._given |= chosen
+        # A task waits for each of these: they begin before the pages that are given with them.
+        self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
+        tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
+        if tasks:
+            self._outgoing.append(Begin(tasks))
+        if self._withdrawn:
+            self._outgoing.append(Withdraw(list(self._withdrawn)))
+
+    def _suspects_in_hand(self) -> int:
+        return sum(work.page_id in self._suspects for work in self._given.values())
+
+    def _take_back(self, key: int) -> bool:
+        """Take a page or question out of its hands; False if it has it not."""
+        work = self._given.pop(key, None)
+        if work is None:
+            return False
+        self._withdrawn.discard(work.page_id)
+        if work.page_id and self._suspects.want_to_know:
+            self._suspects.cleared(work.page_id)
+            self._filled.set()
+        return True
+
+    # Its processes ----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Keep a process going in this place, until cancelled; raises ProcessError where none stays alive."""
+        stillborn, pause_s, ended_s = 0, _FIRST_PAUSE_S, None
+        while True:
+            began_s, self._was_ready = self._clock.monotonic(), False
+            self._killed_for = None
+            process = await self._start_process(has_worked=ended_s is not None)
+            self.pid = process.pid
+            try:
+                await self._live(process, ended_s)
+            finally:
+                self._is_live = self._is_ready = False
+                # What it had in hand waits here for its successor.
+                self._waiting_since = None
+                self._said = Beat()
+                self.pid = None
+                status = await process.end(GRACE_S)
+            ended_s = self._clock.monotonic()
+            self.restarts += 1
+            why = self._reason(status)
+            # Whom somebody else has killed, the machine for want of memory, say, could have started.
+            was_murdered = status == -SIGKILL and self._killed_for is None
+            stillborn = 0 if self._was_ready else stillborn + (not was_murdered)
+            if stillborn >= MOST_STILLBORN:
+                mend = "what it said stands above; fetch.fetchers = 0 works without such processes"
+                raise ProcessError(f"fetcher {self.index}: {stillborn} in a row ended at their start, {why}; {mend}")
+            self._bury(process, why, was_murdered=was_murdered)
+            is_short = ended_s - began_s < _LONG_LIFE_S
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S) if is_short else _FIRST_PAUSE_S
+            await self._clock.sleep(pause_s)
+
+    async def _start_process(self, *, has_worked: bool) -> FetcherProcess:
+        """Start one; where one has worked, a machine that has no room for it now can have some in a moment."""
+        while True:
+            try:
+                return await self._starter.start()
+            except ProcessError as exc:
+                if not has_worked:
+                    raise
+                values: JsonObject = {"fetcher": self.index, "error": str(exc)}
+                self._telemetry.emit(Happening("fetcher.missing", "error", values))
+                await self._clock.sleep(_LONGEST_PAUSE_S)
+
+    async def _live(self, process: FetcherProcess, ended_s: float | None) -> None:
+        """See one process through its life."""
+        self._outgoing, self._silent_ticks, self._is_live = [self._start(ended_s)], 0, True
+        self._filled.set()
+        async with asyncio.TaskGroup() as group:
+            helpers = {
+                group.create_task(self._send(process), name="fetcher-send"),
+                group.create_task(self._watch(process), name="fetcher-watch"),
+            }
+            self._group, self._answering = group, helpers
+            while messages := await process.receive():
+                self._silent_ticks = 0
+                for message in messages:
+                    self._take(message)
+            for task in helpers.copy():
+                task.cancel()
+
+    def answer(self, number: int, work: Coroutine[None, None, Answer]) -> None:
+        """Answer a question of the process in the background, as long as that lives."""
+
+        async def reply() -> None:
+            self.tell(Reply(number, await work))
+
+        self.do(reply())
+
+    def do(self, work: Coroutine[None, None, None]) -> None:
+        """Do something in the background, as long as the process lives."""
+        task = self._group.create_task(work, name="fetcher-work")
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def _take(self, message: FromFetcher) -> None:
+        match message:
+            case Checked():
+                self.checks += len(message.ends)
+                # What it was to forget is no longer its own.
+                self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
+            case Dropped():
+                self._dropped(sum(self._take_back(page_id) for page_id in message.page_ids))
+            case Beat():
+                self._waiting_since = message.waiting_since
+                self._said = message
+                # Results that this process has no time for are no better than pages that the fetcher has none for.
+                self._allowance.adapt(max(message.lag_s, self._lag_s()), len(self._waiting) + len(self._given))
+            case Reply():
+                work = self._given.get(-message.number)
+                if work is not None and work.answered is not None and not work.answered.done():
+                    work.answered.set_result(message.answer)
+            case Ready():
+                self._is_ready = self._was_ready = True
+                self._filled.set()
+            case _:
+                self._heard(self, message)
+
+    async def _send(self, process: FetcherProcess) -> None:
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            self._feed()
+            messages, self._outgoing = self._outgoing, []
+            await process.send(messages)
+
+    async def _watch(self, process: FetcherProcess) -> None:
+        """Kill a process that hangs, or takes too much memory."""
+        while True:
+            await self._clock.sleep(TICK_S)
+            # Ticks are counted, not time: while this process stood still, the other may have spoken unheard.
+            self._silent_ticks += 1
+            taken = process.resident_bytes() or 0
+            if self._silent_ticks > SILENT_TICKS * (1 if self._is_ready else _TO_START):
+                self._killed_for = f"it said nothing for {self._silent_ticks} s"
+            elif taken > self._most_bytes:
+                self._killed_for = f"it took {taken >> 20} MiB, more than {self._most_bytes >> 20} MiB"
+            else:
+                continue
+            process.kill()
+            return
+
+    def _reason(self, status: int) -> str:
+        if self._killed_for is not None:
+            return self._killed_for
+        return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"
+
+    def _bury(self, process: FetcherProcess, why: str, *, was_murdered: bool) -> None:
+        """Find out what it died of, and keep what it had in hand for the next one."""
+        named = process.named()
+        in_hand = {work.page_id: work for work in self._given.values() if work.page_id}
+        aside = None
+        if named is not None or not was_murdered:
+            # Whom somebody else has killed while it read no page did not die of those that it waited for.
+            aside = self._suspects.has_killed(named, in_hand)
+        values: JsonObject = {"fetcher": self.index, "pid": process.pid, "why": why, "pages": len(in_hand)}
+        if named is not None:
+            values["page_id"] = named
+            if (work := in_hand.get(named)) is not None:
+                values["url"] = _url_of(work)
+        self._telemetry.emit(Happening("fetcher.replaced", "error", values))
+        self._waiting = self._given | self._waiting
+        self._given = {}
+        for key, work in list(self._waiting.items()):
+            if work.page_id and work.page_id == aside:
+                del self._waiting[key]
+                self._withdrawn.discard(work.page_id)
+                self._set_aside(work)
+
+
+def _is_check(work: Work) -> bool:
+    """Say whether this is a check, or a part of one; whoever renders asks before each request."""
+    return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckLeg)
+
+
+def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:
+    match question:
+        case CheckLeg():
+            return question.task.page_id
+        case RenderLeg():
+            return question.job.page_id
+        case Hop():
+            return 0
+
+
+def _url_of(work: Work) -> str:
+    match work.what:
+        case PageTask():
+            return work.what.url
+        case Ask(question=CheckLeg(task=task)) | Ask(question=RenderLeg(job=RenderJob(task=task))):
+            return task.url
+        case _:
+            return ""

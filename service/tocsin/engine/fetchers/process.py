@@ -1,0 +1,195 @@
+"""What a fetcher process does: takes the pages of its hosts through their checks, and renders them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tocsin.engine.fetchers.correspondence import CROSSING, failed_of
+from tocsin.engine.judging.assess import assess
+from tocsin.engine.judging.copies import find_copies
+from tocsin.engine.judging.reading import Wanted, read_text
+from tocsin.engine.rendering.awareness import takes_text
+from tocsin.engine.visiting.containment import contained
+from tocsin.engine.visiting.host_queues import HostQueues
+from tocsin.engine.visiting.receive import Elsewhere
+from tocsin.errors import FetchRefused
+from tocsin.ports.messages import (
+    Ask,
+    Beat,
+    Begin,
+    Checked,
+    CheckLeg,
+    Drop,
+    Dropped,
+    Ends,
+    Failed,
+    Hop,
+    Hopped,
+    Ready,
+    RenderedPage,
+    RenderLeg,
+    Reply,
+    Rules,
+    Withdraw,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.engine.fetchers.desk import FetcherDesk
+    from tocsin.engine.hosts.gates import Gates
+    from tocsin.engine.hosts.in_flight import InFlight
+    from tocsin.engine.hosts.loop_time import LoopTime
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.rendering.renderer import HttpRenderer
+    from tocsin.engine.visiting.receive import Receiver
+    from tocsin.engine.visiting.visit import Visitor
+    from tocsin.model import PageTask, RenderJob
+    from tocsin.ports import Clock, Fetcher, Rendered
+    from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
+    from tocsin.ports.processes import Channel
+
+
+class EndOfWork(Exception):
+    """The main process is gone, or wants us gone."""
+
+
+class FetcherWork:
+    """Works until the stream ends; what it has in hand then is given up.
+
+    mark  is told of which page the bytes are worked on, and 0 when that is done
+    loop_time  says when a page may be read, and how long that was waited for
+    """
+
+    def __init__(
+        self,
+        channel: Channel[FromFetcher, ToFetcher],
+        desk: FetcherDesk,
+        *,
+        visitor: Visitor,
+        renderer: HttpRenderer,
+        receiver: Receiver,
+        fetcher: Fetcher,
+        policies: Policies,
+        gates: Gates,
+        in_flight: InFlight,
+        clock: Clock,
+        mark: Callable[[int], None],
+        loop_time: LoopTime,
+    ) -> None:
+        self._in_flight, self._loop_time = in_flight, loop_time
+        self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
+        self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
+        self._clock, self._mark = clock, mark
+        self._queues = HostQueues(self._visit, gates, in_flight)
+
+    async def run(self, first: Sequence[ToFetcher] = ()) -> None:
+        """Do what the messages say, until there are no more.
+
+        first  those that have come already
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._send(), name="send")
+                group.create_task(self._beat(), name="beat")
+                group.create_task(self._receive(first, group), name="receive")
+        except* EndOfWork:
+            pass
+
+    async def _receive(self, messages: Sequence[ToFetcher], group: asyncio.TaskGroup) -> None:
+        self._desk.put(Ready())
+        for message in messages:
+            self._take(message, group)
+        while messages := await self._channel.receive():
+            for message in messages:
+                self._take(message, group)
+        # What is left in the group is given up with it.
+        raise EndOfWork
+
+    def _take(self, message: ToFetcher, group: asyncio.TaskGroup) -> None:
+        match message:
+            case Begin():
+                for task in message.tasks:
+                    self._visitor.expect(task)
+                self._queues.begin(message.tasks, group.create_task)
+            case Reply():
+                self._desk.answered(message)
+            case Ask():
+                group.create_task(self._answer(message))
+            case Drop():
+                self._queues.drop()
+                self._desk.put(Dropped(self._visitor.drop()))
+            case Withdraw():
+                self._visitor.withdraw(message.page_ids)
+            case Rules():
+                self._policies.configure(message.pages)
+                self._policies.adopt(message.for_all, message.groups)
+                self._gates.configure(message.hosts)
+            case _:
+                raise AssertionError("it has started already")
+
+    async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
+        self._desk.ended(await self._visitor.ends(task, stand_aside))
+
+    async def _answer(self, ask: Ask) -> None:
+        try:
+            answer = await self._answer_to(ask.question)
+        except Elsewhere as exc:
+            answer = exc.so_far
+        except CROSSING as exc:
+            answer = failed_of(exc)
+        self._desk.put_urgent(Reply(ask.number, answer))
+
+    async def _answer_to(self, question: Question) -> Answer:
+        match question:
+            case CheckLeg():
+                return await self._carry_on(question)
+            case RenderLeg():
+                with contained(question.job.page_id, question.job.task.url, self._desk):
+                    rendered = await self._renderer.render(question.job, question.so_far)
+                    await self._loop_time.begin(urgent=True)
+                    try:
+                        self._rehearse(question.job, rendered)
+                    finally:
+                        self._loop_time.end()
+                    return RenderedPage(rendered)
+            case Hop():
+                with contained(None, question.request.url, self._desk):
+                    return Hopped(await self._receiver.hop(question.request, self._fetcher.shared()))
+            case _:
+                raise AssertionError("only the main process answers this")
+
+    def _rehearse(self, job: RenderJob, rendered: Rendered) -> None:
+        """Read what the main process is to read of the body: a page that kills kills this one, and is known by it."""
+        if job.copy_url is not None:
+            return
+        page, task = (rendered.body, rendered.content_type), job.task
+        wanted = Wanted(self._policies.readable(task), task.beside, task.url, rendered.status)
+        self._mark(job.page_id)
+        try:
+            assess(rendered.final_url, *page, task.state, None, headers=rendered.headers, wanted=wanted)
+            if takes_text(task, wanted.policy):
+                read_text(*page, wanted.policy, nosniff=False)
+            find_copies(job.task.url, rendered.final_url, *page, rendered.headers)
+        finally:
+            self._mark(0)
+
+    async def _carry_on(self, leg: CheckLeg) -> Checked | Failed:
+        if leg.fresh:
+            async with self._fetcher.fresh() as session:
+                came = await self._visitor.carry_on(leg, session)
+        else:
+            came = await self._visitor.carry_on(leg, self._fetcher.shared())
+        if isinstance(came, FetchRefused):
+            return failed_of(came, final=True)
+        return Checked([Ends(came)])
+
+    async def _send(self) -> None:
+        while True:
+            await self._channel.send(await self._desk.gathered())
+
+    async def _beat(self) -> None:
+        while True:
+            lag_s = await self._loop_time.measure(self._clock)
+            self._desk.put(Beat(self._visitor.waiting_since(), lag_s, self._in_flight.taken))

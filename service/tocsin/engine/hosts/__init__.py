@@ -1,0 +1,1 @@
+"""What requests wait for: gates, robots.txt, our own connection, the lease and room."""

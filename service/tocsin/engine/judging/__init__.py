@@ -1,0 +1,1 @@
+"""Pure: from bytes to states, verdicts, events and due times."""

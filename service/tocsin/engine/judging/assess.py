@@ -1,0 +1,203 @@
+"""From an answer's bytes to the page's state, and from two states to a verdict. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from xxhash import xxh3_128
+
+from tocsin.engine.hosts.robots import AGENT
+from tocsin.engine.judging.reading import UNREAD, behold, behold_other
+from tocsin.engine.judging.signals import must_be_read
+from tocsin.errors import FetchRefused, TooComplex
+from tocsin.model import FailureKind, Listing
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.page import Kind, find_kind, read_page
+from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
+from tocsin.spec.signals.values import ContentChange, Readings  # noqa: TC001 - decoded by their types
+from tocsin.spec.topper.compare import Comparison, Thresholds, compare
+from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tocsin.engine.judging.reading import Beheld, Wanted
+    from tocsin.model import Instant, StoredState
+    from tocsin.settings import PageSettings
+
+    Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+# Changes whenever the readers read otherwise than before, or digests are made otherwise: a digest from before is then
+# no digest of today's. 3: bodies are named by XXH3, and a late charset is heeded wherever it stands.
+READERS = "3"
+
+
+# What stands in the elements that are asked for: a page without them is not parsed.
+ASKED_FOR = (*SIGNS, ROBOTS.encode(), AGENT.lower().encode())
+
+
+class Assessment(Struct, frozen=True):
+    """What an answer says.
+
+    state       its twelve fields; empty for what is not HTML
+    is_html     whether there was anything that could declare something
+    problem     what is odd about the page, in words
+    digest      equal digests mean equal states
+    directives  what it says to robots; None where it was not read, because it is as it was before
+    readings    of its signals; None where it was not read for them
+    change      how its content differs from the one before; None where they were not compared
+    suspicion   what else it seems to be than the page, and by what that shows; None for the page
+    listing     what it, a feed or sitemap, says of other pages
+    """
+
+    state: PageState
+    is_html: bool
+    problem: str | None
+    digest: str
+    directives: Directives | None = None
+    readings: Readings | None = None
+    change: ContentChange | None = None
+    suspicion: str | None = None
+    listing: Listing | None = None
+
+
+class _Said(Struct, frozen=True, gc=False):
+    """What the headers of an answer say of its body, beside its type.
+
+    robots    values of X-Robots-Tag
+    nosniff   no type may be guessed
+    types     how many Content-Type headers there are
+    """
+
+    robots: tuple[str, ...] = ()
+    nosniff: bool = False
+    types: int = 1
+
+
+def is_read_as_before(digest: str | None, asked_as: str) -> bool:
+    """Say whether the readers that a digest names, and how was asked for its body, are those of today.
+
+    Where they are not, a 304 would keep a state that nobody would find now.
+    """
+    return digest is not None and digest.startswith(f"{READERS}{asked_as}:")
+
+
+def _digest_of(body: bytes, content_type: str | None, said: _Said, asked_as: str) -> str:
+    """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
+    # XXH3 takes a thirtieth of what SHA-256 does. Two bodies of one digest can be made on purpose, but only by who
+    # writes the page, and all that it hides is a change of that page.
+    digest = xxh3_128(body)
+    digest.update(f"|{content_type or ''}".encode(errors="replace"))
+    if said.nosniff:
+        digest.update(b"|nosniff")
+    for value in said.robots:
+        digest.update(f"|{value}".encode(errors="replace"))
+    return f"{READERS}{asked_as}:{digest.hexdigest()}"
+
+
+def assess(
+    url: str,
+    body: bytes,
+    content_type: str | None,
+    previous: StoredState | None,
+    digest: str | None,
+    *,
+    headers: Headers = (),
+    asked_as: str = "",
+    wanted: Wanted | None = None,
+) -> Assessment:
+    """Read the state of a page that was received, and what else is wanted of it.
+
+    content_type  the first header's value (CT-01)
+    previous      the state before, and
+    digest        the digest of the body that it came with: where the body is the same, the state is, unread
+    headers       all of the answer's: some forbid to guess a type, some speak to robots (LM-45, LM-46)
+    asked_as      names the settings that shaped the request (`policies.asked_as`): others are another page
+    wanted        beside the twelve fields; None: nothing
+    Raises FetchRefused (too-complex) for a page that no parser may be given.
+    """
+    said = _read_headers(headers)
+    new_digest = _digest_of(body, content_type, said, asked_as)
+    kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
+    is_known = (
+        previous is not None
+        and digest == new_digest
+        and not (wanted is not None and must_be_read(wanted.policy, wanted.beside, previous.fields))
+    )
+    if kind is Kind.OTHER:
+        seen = UNREAD
+        if wanted is not None and not is_known:
+            seen = behold_other(body, content_type, headers, url, wanted=wanted)
+        return _assess_other(seen, problems, said, new_digest)
+    if is_known and previous is not None:
+        return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
+    try:
+        reading = read_page(body, content_type, found=found, about=ASKED_FOR)
+    except TooComplex as exc:
+        raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
+    directives = read_directives([(meta.name, meta.content) for meta in reading.metas], said.robots, AGENT)
+    state, seen = read_state(reading.metas), UNREAD
+    if wanted is not None:
+        before = previous.fields if previous is not None else None
+        seen = behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
+    return Assessment(
+        state,
+        is_html=True,
+        problem=_in_words(reading.problems, seen, said),
+        digest=new_digest,
+        directives=directives,
+        readings=seen.readings,
+        change=seen.change,
+        suspicion=seen.suspicion,
+    )
+
+
+def _assess_other(seen: Beheld, problems: tuple[str, ...], said: _Said, digest: str) -> Assessment:
+    """Assess what is no page: it declares nothing, but what it is can be read."""
+    return Assessment(
+        EMPTY,
+        is_html=False,
+        problem=_in_words(problems, seen) or "",
+        digest=digest,
+        directives=read_directives((), said.robots, AGENT),
+        readings=seen.readings,
+        change=seen.change,
+        listing=seen.listing,
+    )
+
+
+def _in_words(problems: tuple[str, ...], seen: Beheld, said: _Said | None = None) -> str | None:
+    if said is not None and said.types > 1:
+        problems = (*problems, f"{said.types} Content-Type headers; the first one counts; send one")
+    if seen.problem is not None:
+        problems = (*problems, seen.problem)
+    return "; ".join(problems) or None
+
+
+def _read_headers(headers: Headers) -> _Said:
+    robots: list[str] = []
+    sniffing: list[str] = []
+    types = 0
+    for name, value in headers:
+        if name == "content-type":
+            types += 1
+        elif name == "x-robots-tag":
+            robots.append(value)
+        elif name == "x-content-type-options":
+            sniffing.append(value)
+    return _Said(tuple(robots), is_nosniff(sniffing), types)
+
+
+def thresholds_of(policy: PageSettings) -> Thresholds:
+    """The user's thresholds as the comparison takes them."""
+    return Thresholds(
+        durational=policy.durational_threshold, minor=policy.minor_threshold, refresh_cap=policy.refresh_cap
+    )
+
+
+def decide(before: StoredState | None, latest: PageState, stored_at: Instant, policy: PageSettings) -> Comparison:
+    """Compare a state with the one before it, elapsed counted from that one's last storing (T41-T47)."""
+    elapsed = timedelta(microseconds=stored_at - before.last_at) if before is not None else timedelta(0)
+    return compare(PageState(before.fields) if before is not None else None, latest, elapsed, thresholds_of(policy))

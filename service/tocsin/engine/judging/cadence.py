@@ -1,0 +1,178 @@
+"""When a page is checked next: pure, over a given time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from math import log2
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim
+
+from tocsin.configuration import show_span
+from tocsin.engine.judging.pace import interval_s, rate_of
+from tocsin.errors import SettingsError
+from tocsin.model import phase_of
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant
+    from tocsin.model.signals import Pace
+    from tocsin.settings import PageSettings
+
+CRON_SPREAD_US = 60_000_000
+_MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST_SET_US: Final = 600_000_000
+_PLACES: Final = 4
+"""Adaptive intervals are rounded to this many steps a doubling; their grid has this many points an interval."""
+_UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
+
+
+def next_check(
+    page_id: int,
+    now: Instant,
+    pages: PageSettings,
+    *,
+    time_zone: str = "UTC",
+    stored_at: Instant | None = None,
+    refresh_s: int | None = None,
+    too_soon: bool = False,
+    pace: Pace | None = None,
+    fresh_s: int | None = None,
+) -> tuple[Instant, str]:
+    """Tell when a page is due again, and why, in words.
+
+    now        the start of the last set of requests that received the page, else of the check
+    pages      the settings in force for the page
+    time_zone  what its cron expression is read in
+    stored_at  when the state before the next one was stored: what a declared refresh runs from (T43)
+    refresh_s  the refresh that the page declares
+    too_soon   the last check came before that refresh was over: the page is due exactly then
+    pace       what is known of its changes, and
+    fresh_s    how long its server says that the answer stays true: for adaptive checking
+    Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
+    """
+    # One more: at the gap's very end no request may be made yet (T21).
+    gap = now + _micros(pages.min_gap) + 1 if pages.min_gap else now
+    fresh, counted_s = None, 0
+    if stored_at is not None and refresh_s:
+        counted_s = min(refresh_s, int(pages.refresh_cap.total_seconds()))
+        # A state is stored some seconds after its set began. Much later: the clock was ahead, and it counts from now.
+        fresh = (stored_at if stored_at - now < _LONGEST_SET_US else now) + counted_s * 1_000_000
+    if too_soon and fresh is not None:
+        return max(fresh, gap), f"the page's refresh of {counted_s} s was not over"
+    if pages.cron:
+        at, why = _next_of_cron(page_id, now, pages.cron, time_zone), f"cron {pages.cron}"
+    elif pages.adaptive:
+        at, why = _next_of_pace(page_id, now, pages, pace, fresh_s)
+    else:
+        at = _next_of_grid(page_id, now, _micros(pages.every))
+        why = _every(pages.every)
+    if at < gap:
+        at, why = gap, f"not within {show_span(pages.min_gap)} of the last check"
+    if fresh is not None and at < fresh:
+        at, why = fresh, f"the page's refresh of {counted_s} s"
+    return at, why
+
+
+def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") -> timedelta:
+    """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after.
+
+    Adaptive pages count with `every`: most change less often, and are asked for less often than that.
+    """
+    if not pages.cron:
+        return pages.every
+    first = _occurrence_after(now // 60_000_000, pages.cron, time_zone)
+    return (_occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
+
+
+@lru_cache(maxsize=1024)
+def _every(span: timedelta) -> str:
+    return f"every {show_span(span)}, at its own time"
+
+
+def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
+    """Give the page's last grid point that is at most an interval away.
+
+    A page off its grid (after its first check, a check by hand, a retry) returns to it by one shorter interval. From
+    there each interval is exactly `every`: a check that began late, waiting for its host, does not delay the next one.
+    """
+    latest = now + every
+    return latest - (latest - int(phase_of(page_id) * every)) % every
+
+
+def _next_of_pace(
+    page_id: int, now: Instant, pages: PageSettings, pace: Pace | None, fresh_s: int | None
+) -> tuple[Instant, str]:
+    """Find the next check of a page whose interval follows from its changes, within its bounds.
+
+    The interval is rounded to steps, and the page has a grid of a quarter of it, which it returns to by one shorter
+    interval. From there it comes at exact intervals while nothing new is learnt; pages that came together once (after
+    an outage) drift apart. No interval is longer than it says; one that may not be shorter is kept exactly.
+    """
+    every, least, most = _bounds_of(pages.every, pages.every_min, pages.every_max)
+    wish, said, held, shortest = every, "nothing known yet", "", least
+    if pace is not None:
+        rate = rate_of(pace, every / 1e6)
+        steps = round(log2(interval_s(rate, every / 1e6) * 1e6 / every) * _PLACES)
+        wish = round(every * 2.0 ** (steps / _PLACES))
+        said = _found(pace, rate)
+    if fresh_s is not None and wish < (fresh := min(fresh_s * 1_000_000, every)):
+        wish, held, shortest = fresh, ", as its server says", max(fresh, least)
+    if wish <= least:
+        wish, held = least, ", not more often"
+    elif wish >= most:
+        wish, held = most, ", not less often"
+    grid = max(wish // _PLACES, 1)
+    latest = now + wish
+    at = latest - (latest - int(phase_of(page_id) * grid)) % grid
+    if at < now + shortest:
+        at = latest
+    return at, f"adaptive: {said}; every {_about(wish / 1e6)}{held}"
+
+
+@lru_cache(maxsize=1024)
+def _bounds_of(every: timedelta, least: timedelta, most: timedelta) -> tuple[int, int, int]:
+    """Give them in microseconds; where settings of two levels exclude each other, nobody is asked too often."""
+    return _micros(every), _micros(least), _micros(max(least, most))
+
+
+def _found(pace: Pace, rate: float) -> str:
+    """Say what is known of a page's changes; rounded, so that not every page has words of its own."""
+    checks, changes = max(round(pace.checks), 1), round(pace.found + pace.dated)
+    often = f", about every {_about(1 / rate)}" if changes else ""
+    return f"changed in {changes} of {checks} checks{often}"
+
+
+def _about(span_s: float) -> str:
+    """Write a span as people say it, in whole numbers of one unit."""
+    for unit_s, from_s, name in _UNITS:
+        if span_s >= from_s:
+            return f"{round(span_s / unit_s)}{name}"
+    return f"{round(span_s)}s"
+
+
+def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:
+    # The jitter is added after and taken off before, so that no occurrence is met twice or missed.
+    jitter = int(phase_of(page_id) * CRON_SPREAD_US)
+    return _occurrence_after((now - jitter) // 60_000_000, text, time_zone) + jitter
+
+
+@lru_cache(maxsize=4096)  # pages share their expressions, and many are checked in one minute
+def _occurrence_after(minute: int, text: str, time_zone: str) -> Instant:
+    """Find the first occurrence after any moment of a minute, which is counted from the epoch: none has seconds."""
+    at = next(CronSim(text, datetime.fromtimestamp(minute * 60, _zone(time_zone))))
+    return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
+
+
+@lru_cache(maxsize=16)
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as exc:
+        raise SettingsError(f'time_zone {name!r}: no such time zone; write one such as "Europe/Vienna"') from exc
+
+
+def _micros(span: timedelta) -> int:
+    return span // _MICROSECOND

@@ -1,0 +1,378 @@
+"""What follows from a check: each of its ends as one `CheckResult`, ready to be written. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from tocsin.configuration import show_span
+from tocsin.engine.judging.cadence import next_check
+from tocsin.engine.judging.hints import fresh_for
+from tocsin.engine.judging.judge import Occasion, assess_received, judge
+from tocsin.engine.judging.learning import Learnt, learn
+from tocsin.engine.judging.pacing import pace_of, with_pace
+from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.settings import PageSettings
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.engine.judging.assess import Assessment
+    from tocsin.engine.judging.events import Alerts
+    from tocsin.engine.judging.judge import Judged
+    from tocsin.engine.visiting.receive import Disallowed, Received
+    from tocsin.errors import FetchError, Shortage
+    from tocsin.model import (
+        AlertDraft,
+        Instant,
+        Instruction,
+        Keeps,
+        Known,
+        NewState,
+        PageTask,
+        VerdictRow,
+    )
+
+LOOK_AGAIN: Final = timedelta(hours=1)
+"""A page whose settings cannot be used is looked at again no later than this."""
+_NOTHING_LEARNT: Final = Learnt()
+
+
+class Conclusions:
+    """Makes conclusions for the pages of one instance.
+
+    keeps  what of pages' contents is kept
+    """
+
+    def __init__(self, alerts: Alerts, *, time_zone: str, keeps: Keeps = KEEPS_ALL) -> None:
+        self.alerts, self.time_zone, self.keeps = alerts, time_zone, keeps
+
+    def of(self, task: PageTask, policy: PageSettings, began: Instant) -> Conclusion:
+        """Begin the conclusion of one check."""
+        return Conclusion(Occasion(task, policy, began, self.keeps), self.alerts, self.time_zone)
+
+
+class Conclusion:
+    """The ends that one check can have."""
+
+    def __init__(self, occasion: Occasion, alerts: Alerts, time_zone: str) -> None:
+        self._occasion = occasion
+        self._task, self._policy, self._began = occasion.task, occasion.policy, occasion.began
+        self._alerts, self._time_zone = alerts, time_zone
+
+    def off(self) -> CheckResult:
+        """The page is off: no request is made until somebody turns it on."""
+        return self._result(
+            CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"), keeps_rule=True
+        )
+
+    def withdrawn(self) -> CheckResult:
+        """The page was taken off the list, or paused, before its request was made (T62)."""
+        report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="paused")
+        return self._result(report, self._next_without_request(), keeps_rule=True)
+
+    def skipped(self) -> CheckResult:
+        """The page's last set was a moment ago: no request is made (T21)."""
+        problem = f"checked within {show_span(self._policy.min_gap)}"
+        report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=problem, next_try=self._gap_ends_at())
+        return self._result(report, self._next_without_request(), keeps_rule=True)
+
+    def held(self, why: str) -> CheckResult:
+        """The store holds settings of the page that cannot be used: it keeps all that it has, and is not asked for.
+
+        Within an hour it is looked at again, for its user may have mended them.
+        """
+        every = min(self._policy.every, LOOK_AGAIN)
+        at, _ = next_check(self._task.page_id, self._began, PageSettings(every=every, min_gap=timedelta(0)))
+        error = (REFUSED_SETTINGS, why)
+        report = CheckReport(self._task.url, CheckOutcome.DEFERRED, next_try=at, error=error)
+        next_at = (at, "its settings cannot be used; see: tocsin doctor")
+        return self._result(report, next_at, held_attempts=self._task.attempts, keeps_rule=True)
+
+    def disallowed(self, refusal: Disallowed, *, gate_at: Instant | None = None) -> CheckResult:
+        """robots.txt forbids the page: told once, and checked again when it no longer does; `gate_at` as `deferred`."""
+        task = self._task
+        at, why = self._next()
+        if refusal.retry_at is not None:
+            at, why = min(at, refusal.retry_at), "robots.txt could not be had"
+        alerts: tuple[AlertDraft, ...] = ()
+        if not task.disallowed:
+            alerts = (
+                self._alerts.disallowed_event(
+                    task, self._began, robots_url=refusal.robots_url, rule=refusal.rule, next_try=at
+                ),
+            )
+        report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)
+        # No request was made for the page: an `again` has not had its try (T60).
+        return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True, host_gate_at=gate_at)
+
+    def deferred(
+        self,
+        attempts: Sequence[Attempt],
+        not_before: Instant,
+        *,
+        error: FetchError | None = None,
+        gate_at: Instant | None = None,
+    ) -> CheckResult:
+        """Tries remain, but not now: a long Retry-After, or our own outage.
+
+        error    how our outage showed itself
+        gate_at  until when the host wants to be left alone
+        """
+        shown = (error.kind, error.detail) if error else (attempts[-1].kind, attempts[-1].message) if attempts else None
+        report = CheckReport(
+            self._task.url,
+            CheckOutcome.DEFERRED,
+            status=attempts[-1].status if attempts else None,
+            attempts=len(attempts),
+            next_try=not_before,
+            error=shown,
+        )
+        why = "held: our own connection failed" if error else "held: the host asked to wait"
+        return self._result(
+            report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
+        )
+
+    def short(self, attempts: Sequence[Attempt], shortage: Shortage, not_before: Instant) -> CheckResult:
+        """This machine was short of something: the page keeps its tries, and is due again soon."""
+        report = CheckReport(
+            self._task.url, CheckOutcome.DEFERRED, next_try=not_before, error=(SHORTAGE, str(shortage))
+        )
+        next_at = (not_before, f"held: this machine is short of {shortage.what}")
+        return self._result(report, next_at, held_attempts=tuple(attempts), keeps_rule=True)
+
+    def unreachable(
+        self, attempts: Sequence[Attempt], error: FetchError, *, gate_at: Instant | None = None
+    ) -> CheckResult:
+        """The page could not be received after its tries: the user is asked, unless a rule says what to do (T60).
+
+        gate_at  as `deferred` takes it
+        """
+        at, why = self._next()
+        if not attempts:
+            # It came, but no parser may be given it: that try failed, too.
+            attempts = (Attempt(self._began, error.kind, error.status, error.detail, 0),)
+        report = CheckReport(
+            self._task.url,
+            CheckOutcome.UNREACHABLE,
+            status=error.status,
+            attempts=len(attempts),
+            next_try=at,
+            error=(error.kind, error.detail),
+        )
+        waits_for_major = self._task.instruction is not None and self._task.instruction.kind == "until-major"
+        failure = Failure(cause_of(error), tuple(attempts), "check", silent=waits_for_major)
+        return self._result(report, (at, why), failure=failure, host_gate_at=gate_at)
+
+    def received(self, received: Received, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
+        """Assess a page that was received, compare it with the state before, and decide what follows.
+
+        now          the moment of assessing: what a state is stored under
+        conditional  it was asked for with its validators
+        tried        sets of requests that failed before
+        Raises FetchRefused: too-complex, or the status of what is neither the page nor a suspect.
+        """
+        task = self._task
+        assessment = assess_received(task, received, self._policy)
+        judged = judge(self._occasion, received, assessment, now, self._alerts)
+        waits_for_major = task.instruction is not None and task.instruction.kind == "until-major"
+        is_major = judged.outcome is CheckOutcome.MAJOR
+        owed = task.owed and (is_major or not waits_for_major)
+        recovery = None
+        if task.question_id is not None and not owed:
+            recovery = self._alerts.recovered_event(task, task.question_id, now)
+        stored_at = judged.state.stored_at if judged.state else None
+        is_suspect = judged.outcome is CheckOutcome.SUSPECT
+        is_paced = self._policy.adaptive
+        known = with_pace(self._occasion, judged, assessment.state) if is_paced else judged.followed.known
+        report = self._report(received, assessment, judged, tried, clock_back(task, now))
+        return self._result(
+            report,
+            self._next(
+                stored_at,
+                None if is_suspect else assessment.state,
+                too_soon=judged.outcome is CheckOutcome.TOO_SOON,
+                since=received.started_at,
+                known=known,
+                fresh_s=fresh_for(received.response.headers) if is_paced and not is_suspect else None,
+            ),
+            set_at=received.started_at,
+            conditional_run=task.conditional_run + 1 if conditional else 0,
+            state=judged.state,
+            verdict=judged.verdict,
+            alerts=judged.alerts,
+            received=True,
+            disallowed=False,
+            recovery=recovery,
+            render_owed=owed,
+            # It is about the stored state: an answer that is not stored, such as a suspect, does not change it.
+            not_html=task.not_html if judged.state is None and task.state is not None else not assessment.is_html,
+            robots=_directives_of(task, assessment, judged),
+            keeps_rule=waits_for_major and not is_major,
+            suspected=is_suspect,
+            # A 304 brings nothing that could be read.
+            learnt=Learnt(known)
+            if received.not_modified
+            else learn(self._occasion, received, assessment, judged, known, now),
+        )
+
+    def _report(
+        self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
+    ) -> CheckReport:
+        comparison, ruling = judged.comparison, judged.ruling
+        problems = [assessment.problem] if assessment.problem else []
+        if assessment.suspicion is not None:
+            problems.insert(0, assessment.suspicion)
+        if received.moved_to is not None:
+            problems.append(f"moved permanently to {received.moved_to}")
+        if back is not None:
+            problems.append(f"the clock was set back by {show_span(back)}: no time has passed until it catches up")
+        # By their places, as in `_result`.
+        return CheckReport(
+            self._task.url,
+            judged.outcome,
+            comparison.changed if comparison else (),
+            ruling.reason if ruling else None,
+            ruling.rule if ruling else None,
+            ruling.basis if ruling else None,
+            assessment.state.declares,
+            status=received.response.status,
+            final_url=received.final_url,
+            attempts=tried + 1,
+            bytes=received.wire_bytes,
+            elapsed_ms=received.elapsed_ms,
+            not_modified=received.not_modified,
+            problem="; ".join(problems) or None,
+            saved_bytes=self._task.body_bytes if received.not_modified else 0,
+            signals=ruling.speaking if ruling and ruling.heard else (),
+        )
+
+    def _next(
+        self,
+        stored_at: Instant | None = None,
+        latest: PageState | None = None,
+        *,
+        too_soon: bool = False,
+        since: Instant | None = None,
+        known: Known | None = None,
+        fresh_s: int | None = None,
+    ) -> tuple[Instant, str]:
+        before = self._task.state
+        if stored_at is None and before is not None:
+            stored_at = before.last_at
+        if latest is None and before is not None:
+            latest = PageState(before.fields)
+        return next_check(
+            self._task.page_id,
+            self._began if since is None else since,
+            self._policy,
+            time_zone=self._time_zone,
+            stored_at=stored_at,
+            refresh_s=latest.refresh_s if latest else None,
+            too_soon=too_soon,
+            pace=(known.pace if known is not None else pace_of(self._task)) if self._policy.adaptive else None,
+            fresh_s=fresh_s,
+        )
+
+    def _next_without_request(self) -> tuple[Instant, str]:
+        """When a page is due that no request was made for: an `again` still stands, as soon as it may be (T21, T60)."""
+        instruction = self._task.instruction
+        if instruction is None or instruction.kind != "again":
+            return self._next()
+        return max(self._gap_ends_at(), instruction.at or 0), "held: again as soon as it may be"
+
+    def _gap_ends_at(self) -> Instant:
+        """When requests may be made for the page again (T21)."""
+        last = self._task.last_set_at
+        if last is None or last > self._began:
+            return self._began
+        return max(self._began, last + round(self._policy.min_gap.total_seconds() * 1_000_000) + 1)
+
+    def _result(
+        self,
+        report: CheckReport,
+        next_at: tuple[Instant | None, str],
+        *,
+        set_at: Instant | None = None,
+        conditional_run: int | None = None,
+        state: NewState | None = None,
+        verdict: VerdictRow | None = None,
+        failure: Failure | None = None,
+        held_attempts: tuple[Attempt, ...] = (),
+        alerts: tuple[AlertDraft, ...] = (),
+        received: bool = False,
+        recovery: AlertDraft | None = None,
+        render_owed: bool = False,
+        disallowed: bool | None = None,
+        not_html: bool | None = None,
+        robots: tuple[bool, bool] | None = None,
+        keeps_rule: bool = False,
+        host_gate_at: Instant | None = None,
+        suspected: bool | None = None,
+        learnt: Learnt = _NOTHING_LEARNT,
+    ) -> CheckResult:
+        task, instruction = self._task, self._task.instruction
+        noindex, nofollow = robots or (task.noindex, task.nofollow)
+        # By their places: of more than fifteen names Python makes a dict first, which takes six times as long.
+        return CheckResult(
+            task.page_id,
+            task.host_id,
+            task.request_id,
+            report,
+            self._began,
+            set_at,
+            next_at[0],
+            next_at[1],
+            task.conditional_run if conditional_run is None else conditional_run,
+            state,
+            verdict,
+            failure,
+            held_attempts,
+            alerts,
+            received,
+            recovery,
+            render_owed,
+            # A check that did not come so far leaves these as they were: each is told once.
+            task.disallowed if disallowed is None else disallowed,
+            task.not_html if not_html is None else not_html,
+            noindex,
+            nofollow,
+            not keeps_rule and _is_spent(instruction, received=received),
+            host_gate_at,
+            instruction,
+            task.state.last_at if task.state is not None else None,
+            learnt.copies,
+            task.suspected if suspected is None else suspected,
+            learnt.known,
+            learnt.snapshot,
+            learnt.listing,
+            learnt.items,
+        )
+
+
+def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
+    """Tell whether a rule has done its work: `again` at any occasion that was not put off, others when a page came."""
+    return instruction is not None and (instruction.kind == "again" or received)
+
+
+def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tuple[bool, bool]:
+    """Say whether the page wants its text out of indexes and its links not followed (LM-45, LM-46).
+
+    What an answer says that is not kept is not kept either: the next one is compared with the one before it.
+    """
+    said = assessment.directives
+    if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return task.noindex, task.nofollow
+    return not said.index, not said.follow
+
+
+def clock_back(task: PageTask, now: Instant) -> timedelta | None:
+    """By how many whole seconds the clock stands before the page's last storing; None where it does not."""
+    back_s = (task.state.last_at - now) // 1_000_000 if task.state is not None else 0
+    return timedelta(seconds=back_s) if back_s > 0 else None
+
+
+def cause_of(error: FetchError) -> str:
+    """What questions are gathered by: the kind of failure, and for a status which one."""
+    return f"{error.kind} {error.status}" if error.kind == "status" and error.status is not None else str(error.kind)

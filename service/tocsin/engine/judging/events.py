@@ -1,0 +1,327 @@
+"""The alerts, as CloudEvents: what receivers are promised, key by key.
+
+Every key is always present, null where nothing is known; an event is at most 256 KiB (see `event_size`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tocsin import events
+from tocsin.engine.judging.event_size import MAX_EVENT_BYTES, fit_event
+from tocsin.engine.judging.ruling import rule_on, signals_data, trace_data
+from tocsin.events import cloud_event, page_link, question_link, to_rfc3339
+from tocsin.model import AlertDraft
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.engine.judging.ruling import Ruling
+    from tocsin.model import (
+        Attempt,
+        FieldValues,
+        Instant,
+        JsonObject,
+        KnownCopy,
+        PageTask,
+        PendingVerdict,
+        QuestionRow,
+        RenderingRow,
+        StoredState,
+    )
+    from tocsin.ports import Chance
+    from tocsin.spec.topper.compare import Comparison, Thresholds
+
+INSTRUCTIONS = ("again", "never", "until-major")
+"""What T60 lets the user answer; our own ones besides stand in the documentation."""
+
+_MOST_OF_COPIES = MAX_EVENT_BYTES // 2
+
+
+def page_data(page_id: int, url: str, group: str, text: str | None) -> JsonObject:
+    """Show a page as every event of it does."""
+    return {"id": str(page_id), "url": url, "group": group, "text": text}
+
+
+def fields_data(fields: FieldValues) -> JsonObject:
+    """Show the twelve fields of a state by name."""
+    return dict(zip(FIELDS, fields, strict=True))
+
+
+def state_data(stored_at: Instant, fields: FieldValues) -> JsonObject:
+    """Show a stored state."""
+    return {"stored": to_rfc3339(stored_at), "fields": fields_data(fields)}
+
+
+def changes_data(changed: tuple[str, ...], previous: FieldValues, latest: FieldValues) -> list[JsonObject]:
+    """Show the values of the fields that differ, in the order of a state."""
+    places = zip(FIELDS, previous, latest, strict=True)
+    return [{"field": name, "previous": before, "latest": after} for name, before, after in places if name in changed]
+
+
+def changed_data(
+    *,
+    page: PageTask,
+    comparison: Comparison,
+    before: StoredState,
+    latest: FieldValues,
+    stored_at: Instant,
+    elapsed_s: int,
+    thresholds: Thresholds,
+    ruling: Ruling | None = None,
+) -> JsonObject:
+    """Put a verdict into the words of its event; what a rendering finds is filled in later, and so is the difference.
+
+    before     the state compared with; its `last_at` is when it was stored
+    latest     the values judged, stored at `stored_at`
+    elapsed_s  whole seconds between the two storings
+    ruling     what the comparison and the signals came to; the comparison alone where it is left out
+    Returns the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
+    """
+    ruling = ruling or rule_on(comparison)
+    return {
+        "page": page_data(page.page_id, page.url, page.group, page.text),
+        "outcome": ruling.outcome.value,
+        "reason": ruling.reason,
+        "rule": ruling.rule,
+        "basis": ruling.basis,
+        "elapsed_s": elapsed_s,
+        "minor_count": comparison.minor_count,
+        "thresholds": {"durational_s": int(thresholds.durational.total_seconds()), "minor": thresholds.minor},
+        "changes": changes_data(comparison.changed, before.fields, latest),
+        "previous": state_data(before.last_at, before.fields),
+        "latest": state_data(stored_at, latest),
+        "new_dates": {"major": list(comparison.new_dates.major), "minor": list(comparison.new_dates.minor)},
+        "signals": signals_data(ruling),
+        "trace": trace_data(comparison, ruling),
+        "difference": None,
+        "rendering": None,
+        "rendered": None,
+        "items": None,
+        "storm": None,
+        "links": {"page": None},
+    }
+
+
+def rendered_data(
+    comparison: Comparison, *, before: FieldValues, latest: FieldValues, stored_at: Instant
+) -> JsonObject:
+    """Show the state that a rendering stored, where it was not the one judged."""
+    return {
+        "outcome": str(comparison.outcome),
+        "reason": str(comparison.reason) if comparison.reason is not None else None,
+        "changes": changes_data(comparison.changed, before, latest),
+        "latest": state_data(stored_at, latest),
+    }
+
+
+def rendering_data(row: RenderingRow) -> JsonObject:
+    """Show what a rendering received."""
+    error = None
+    if row.error is not None:
+        kind, status, message = row.error
+        error = {"kind": kind, "status": status, "message": message}
+    return {
+        "kind": row.kind,
+        "received": to_rfc3339(row.received) if row.received is not None else None,
+        "status": row.status,
+        "final_url": row.final_url,
+        "content_type": row.content_type,
+        "title": row.title,
+        "bytes": row.bytes,
+        "digest": row.digest,
+        "same_state": row.same_state,
+        "screenshot": None,
+        "error": error,
+    }
+
+
+class Alerts:
+    """Writes the alerts of one instance.
+
+    source      the instance's name, the `source` of its events
+    chance      where their ids come from
+    public_url  under which people reach its pages; empty: events name none
+    """
+
+    def __init__(self, source: str, chance: Chance, *, public_url: str = "") -> None:
+        self._source, self._chance, self._public_url = source, chance, public_url
+
+    def changed_event(
+        self,
+        page: PageTask,
+        verdict: PendingVerdict,
+        rendering: RenderingRow,
+        rendered: JsonObject | None = None,
+        items: JsonObject | None = None,
+    ) -> AlertDraft:
+        """Tell of a verdict and of the rendering that answers it; one verdict, one alert.
+
+        rendered  as `rendered_data` shows it, where the rendering stored another state than the one judged
+        items     how the page's items differ from those of its rendering before; None where they do not
+        The event's time is the verdict's.
+        """
+        found: JsonObject = {
+            "rendering": rendering_data(rendering),
+            "rendered": rendered,
+            "items": items,
+            "links": self._links(page),
+        }
+        return self._draft(events.CHANGED, page, verdict.at, verdict.data | found)
+
+    def unchanged_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
+        """Report that nothing changed, where asked for (T42); `data` is what `changed_data` gave."""
+        return self._draft(events.UNCHANGED, page, at, data | {"links": self._links(page)})
+
+    def too_soon_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
+        """Report that the time has not come, where asked for (T43); `data` is what `changed_data` gave."""
+        return self._draft(events.TOO_SOON, page, at, data | {"links": self._links(page)})
+
+    def disallowed_event(
+        self, page: PageTask, at: Instant, *, robots_url: str, rule: str | None, next_try: Instant | None
+    ) -> AlertDraft:
+        """Tell, once, that robots.txt forbids the page.
+
+        rule  the line that forbids it; None or empty where the file could not be had
+        """
+        data = {
+            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "robots": {"url": robots_url, "rule": rule or None},
+            "next_try": to_rfc3339(next_try) if next_try is not None else None,
+            "links": self._links(page),
+        }
+        return self._draft(events.DISALLOWED, page, at, data)
+
+    def suspect_event(self, page: PageTask, at: Instant, *, evidence: str, content_type: str | None) -> AlertDraft:
+        """Tell, once, that what the page was is there no longer, so that nothing was compared.
+
+        evidence  what was received instead, in words
+        """
+        data = {
+            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "evidence": evidence,
+            "content_type": content_type,
+            "latest": state_data(page.state.last_at, page.state.fields) if page.state is not None else None,
+            "links": self._links(page),
+        }
+        return self._draft(events.SUSPECT, page, at, data)
+
+    def recovered_event(
+        self,
+        page: PageTask,
+        question_id: int | None,
+        at: Instant,
+        rendering: RenderingRow | None = None,
+        *,
+        rendered: JsonObject | None = None,
+        items: JsonObject | None = None,
+    ) -> AlertDraft:
+        """Tell that the page was received again.
+
+        question_id  the question that it leaves; None where the user had answered it before
+        rendering    the one that was owed, given now; of kind "copy" where the user chose a copy
+        That the question is over for all its pages is only known when this is written: the store says it in the event.
+        """
+        question = {"id": str(question_id), "ended": True} if question_id is not None else None
+        data = {
+            "question": question,
+            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "received": to_rfc3339(at),
+            "rendering": rendering_data(rendering) if rendering is not None else None,
+            "rendered": rendered,
+            "items": items,
+            "links": self._links(page),
+        }
+        return self._draft(events.RECOVERED, page, at, data)
+
+    def unreachable_event(self, question: QuestionRow, at: Instant) -> AlertDraft:
+        """Ask the user for an instruction for pages that could not be received (T60)."""
+        url = question.page_url or (question.sample[0] if question.sample else None)
+        page = None
+        if question.first_page_id is not None and url is not None:
+            page = page_data(question.first_page_id, url, question.page_group, question.page_text)
+        data = {
+            "question": {
+                "id": str(question.id),
+                "scope": "page" if question.pages == 1 else "host",
+                "host": question.host,
+                "pages": question.pages,
+                "sample": list(question.sample),
+                "answer": {
+                    "command": f"tocsin attention answer {question.id} again",
+                    "url": question_link(self._public_url, question.id),
+                },
+            },
+            "page": page,
+            "during": question.during,
+            "attempts": [_attempt_data(attempt) for attempt in question.attempts],
+            "error": _error_data(question),
+            "last_received": _time_or_none(question.last_received),
+            "next_occasion": _time_or_none(question.next_occasion),
+            "instructions": list(INSTRUCTIONS),
+            "copies": _copies_data(question.copies),
+            "pending_change": question.pending_change,
+        }
+        subject = url or question.host
+        return self._finish(events.UNREACHABLE, subject, question.first_page_id, at, data)
+
+    def outage_began_event(self, began_at: Instant, at: Instant) -> AlertDraft:
+        """Tell, once, that nothing can be reached, so that checking pauses."""
+        data = {"began": to_rfc3339(began_at), "ended": None}
+        return self._finish(events.OUTAGE_BEGAN, "outage", None, at, data)
+
+    def outage_ended_event(self, began_at: Instant, ended_at: Instant) -> AlertDraft:
+        """Tell, once, that checking goes on."""
+        data = {"began": to_rfc3339(began_at), "ended": to_rfc3339(ended_at)}
+        return self._finish(events.OUTAGE_ENDED, "outage", None, ended_at, data)
+
+    def test_event(self, sink: str, at: Instant) -> AlertDraft:
+        """Try a sink; this event is never stored."""
+        data = {"sink": sink, "message": "This is a test: alerts of this instance reach you."}
+        return self._finish(events.TEST, f"sink:{sink}", None, at, data)
+
+    def _links(self, page: PageTask) -> JsonObject:
+        return {"page": page_link(self._public_url, page.page_id)}
+
+    def _draft(self, kind: str, page: PageTask, at: Instant, data: JsonObject) -> AlertDraft:
+        return self._finish(kind, page.url, page.page_id, at, data)
+
+    def _finish(self, kind: str, subject: str, page_id: int | None, at: Instant, data: JsonObject) -> AlertDraft:
+        id_ = self._chance.ulid(at)
+        event = cloud_event(id=id_, source=self._source, type=kind, subject=subject, at=at, data=data)
+        return AlertDraft(id=id_, type=kind, page_id=page_id, at=at, event=fit_event(event))
+
+
+def _attempt_data(attempt: Attempt) -> JsonObject:
+    return {
+        "at": to_rfc3339(attempt.at),
+        "kind": attempt.kind,
+        "status": attempt.status,
+        "message": attempt.message,
+        "elapsed_ms": attempt.elapsed_ms,
+    }
+
+
+def _error_data(question: QuestionRow) -> JsonObject:
+    if not question.attempts:
+        return {"kind": question.cause.partition(" ")[0], "status": None, "message": question.cause}
+    last = question.attempts[-1]
+    return {"kind": last.kind, "status": last.status, "message": last.message}
+
+
+def _copies_data(copies: tuple[KnownCopy, ...]) -> list[JsonObject]:
+    """Show the copies that are offered, as many of the newest as leave room for the rest of the event."""
+    shown: list[JsonObject] = []
+    left = _MOST_OF_COPIES
+    for copy in copies:
+        entry = {"url": copy.url, "datetime": copy.datetime, "rel": copy.rel, "from": copy.seen_on}
+        left -= len(msgspec.json.encode(entry))
+        if left < 0:
+            break
+        shown.append(entry)
+    return shown
+
+
+def _time_or_none(at: Instant | None) -> str | None:
+    return to_rfc3339(at) if at is not None else None

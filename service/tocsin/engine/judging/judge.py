@@ -1,0 +1,252 @@
+"""What an answer comes to: the page's state, how it compares, and what is stored and told of that. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from tocsin.engine.hosts.validators import validators_of
+from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
+from tocsin.engine.judging.events import changed_data
+from tocsin.engine.judging.reading import Wanted
+from tocsin.engine.judging.ruling import Ruling, rule_on
+from tocsin.engine.judging.signals import NO_SIGNALS, Followed, follow, has_news
+from tocsin.engine.visiting.receive import ACCEPTED
+from tocsin.errors import FetchRefused
+from tocsin.model import KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow
+from tocsin.spec.topper.compare import Comparison, Outcome
+from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
+from tocsin.spec.topper.state import EMPTY, PageState
+
+if TYPE_CHECKING:
+    from tocsin.engine.judging.events import Alerts
+    from tocsin.engine.visiting.receive import Received
+    from tocsin.model import AlertDraft, FieldValues, Instant, JsonObject, Keeps, PageTask, StoredState
+    from tocsin.settings import PageSettings
+
+_SAME = Comparison(Outcome.UNCHANGED, None, "T42")
+_SAME_RULING = rule_on(_SAME)
+_MICROSECOND = timedelta(microseconds=1)
+_REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
+_TOLD = frozenset({Outcome.MAJOR, Outcome.MINOR})
+_OUTCOMES: Final = {outcome: CheckOutcome(outcome.value) for outcome in Outcome}
+
+
+class Occasion(Struct, frozen=True, gc=False):
+    """One check of one page: what was asked, under which settings, and when it began.
+
+    keeps  what of pages' contents is kept
+    """
+
+    task: PageTask
+    policy: PageSettings
+    began: Instant
+    keeps: Keeps = KEEPS_ALL
+
+
+class Judged(Struct, frozen=True):
+    """What an answer came to: nothing of it is set where nothing is stored.
+
+    comparison  by the specification; None where nothing was compared
+    ruling      what is told of it; None as well
+    followed    what follows from its signals
+    """
+
+    outcome: CheckOutcome
+    comparison: Comparison | None = None
+    state: NewState | None = None
+    verdict: VerdictRow | None = None
+    alerts: tuple[AlertDraft, ...] = ()
+    ruling: Ruling | None = None
+    followed: Followed = NO_SIGNALS
+
+
+def assess_received(task: PageTask, received: Received, policy: PageSettings) -> Assessment:
+    """Assess an answer; a 304 stands for the state that its validators belong to (T45 still applies to it).
+
+    Raises FetchRefused: too-complex for a page that no parser may be given, status for a 202 that is no suspect.
+    """
+    if received.not_modified and task.state is not None:
+        return Assessment(PageState(task.state.fields), is_from_html(task), None, task.body_digest or "")
+    response = received.response
+    assessment = assess(
+        received.final_url,
+        response.body,
+        response.header("content-type"),
+        task.state,
+        task.body_digest,
+        headers=response.headers,
+        asked_as=received.asked_as,
+        wanted=Wanted(
+            policy,
+            task.beside,
+            task.url,
+            response.status,
+            received.asked_as,
+            received.started_at,
+            own_ignore="ignore" in (task.settings or ()),
+        ),
+    )
+    if response.status == ACCEPTED and assessment.suspicion is None:
+        raise FetchRefused(received.final_url, FailureKind.STATUS, "answered 202", status=ACCEPTED)
+    return assessment
+
+
+def judge(occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts) -> Judged:
+    """Compare what was received with the state before, and decide what is stored and told (T40 to T47).
+
+    now  the moment of assessing: what a state is stored under
+    """
+    if _is_plainly_unchanged(occasion, assessment, now):
+        state = _new_state(occasion.task, received, assessment, now)
+        return Judged(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_RULING)
+    return _judge_closely(occasion, received, assessment, now, alerts)
+
+
+def _judge_closely(
+    occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts
+) -> Judged:
+    task, policy = occasion.task, occasion.policy
+    latest, before = assessment.state, task.state
+    if before is not None and (evidence := evidence_against(assessment, task, policy)) is not None:
+        # Held at each check until the page is back; told at the first one only, even if what is there changes its kind.
+        content_type = received.response.header("content-type")
+        told = (
+            () if task.suspected else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
+        )
+        return Judged(CheckOutcome.SUSPECT, alerts=told)
+    if policy.mode != "on":
+        was_subject = before is not None and PageState(before.fields).is_subject
+        if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
+            return Judged(CheckOutcome.NOT_SUBJECT)
+    stored_at = max(now, before.last_at) if before is not None else now
+    comparison = decide(before, latest, stored_at, policy)
+    followed = NO_SIGNALS
+    # Most pages speak for themselves: nothing was read beside, now or before.
+    has_signals = assessment.readings is not None or task.beside is not None
+    if has_signals and comparison.outcome is not Outcome.TOO_SOON:
+        followed = _follow(occasion, assessment, stored_at)
+    ruling = rule_on(comparison, followed.weighed, followed.change)
+    outcome = _OUTCOMES[ruling.outcome]
+    state = _new_state(task, received, assessment, stored_at)
+    if comparison.outcome is Outcome.FIRST or before is None:
+        return Judged(outcome, comparison, state, ruling=ruling, followed=followed)
+    # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
+    is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
+    data = {} if is_silent else _data_of(occasion, before, latest, stored_at, comparison, ruling)
+    if comparison.outcome is Outcome.TOO_SOON:
+        # The record is not kept: the next comparison is again with the state before it.
+        told = () if is_silent else (alerts.too_soon_event(task, data, stored_at),)
+        return Judged(outcome, comparison, alerts=told, ruling=ruling)
+    if ruling.outcome not in _TOLD:
+        told = () if is_silent else (alerts.unchanged_event(task, data, stored_at),)
+        return Judged(outcome, comparison, state, alerts=told, ruling=ruling, followed=followed)
+    verdict = VerdictRow(
+        at=stored_at,
+        outcome=ruling.outcome.value,
+        reason=ruling.reason,
+        rule=ruling.rule,
+        basis=ruling.basis,
+        data=data,
+        awareness=_is_awareness_due(occasion, ruling.outcome),
+        storm_key=followed.storm_key if comparison.outcome is Outcome.UNCHANGED else None,
+    )
+    return Judged(outcome, comparison, state, verdict, ruling=ruling, followed=followed)
+
+
+def evidence_against(assessment: Assessment, task: PageTask, policy: PageSettings) -> str | None:
+    """Say by what an answer shows that it is not the page; None where nothing does, or the user takes it as it is."""
+    if policy.suspects == "accept":
+        return None
+    if assessment.suspicion is not None:
+        return assessment.suspicion
+    return assessment.problem or "" if not assessment.is_html and is_from_html(task) else None
+
+
+def is_from_html(task: PageTask) -> bool:
+    """Tell whether the stored state was read from HTML or XHTML; then an answer of another kind is not the page."""
+    state = task.state
+    return state is not None and was_html(
+        state.fields, not_html=task.not_html, is_received=task.last_set_at is not None
+    )
+
+
+def was_html(fields: FieldValues, *, not_html: bool, is_received: bool) -> bool:
+    """Tell whether a stored state was read from HTML or XHTML, by its page's flag and by what says more than that.
+
+    Only HTML can declare fields. Of an empty state that was imported, and never checked, nobody knows.
+    is_received  the page was received since it is watched
+    """
+    return fields != EMPTY.values or (is_received and not not_html)
+
+
+def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
+    said = assessment.directives
+    may_keep = occasion.keeps.texts and said is not None and said.index and said.archive
+    return follow(
+        occasion.task,
+        occasion.policy,
+        assessment.state,
+        assessment.readings,
+        assessment.change,
+        stored_at,
+        may_keep=may_keep,
+    )
+
+
+def _data_of(
+    occasion: Occasion,
+    before: StoredState,
+    latest: PageState,
+    stored_at: Instant,
+    comparison: Comparison,
+    ruling: Ruling,
+) -> JsonObject:
+    return changed_data(
+        page=occasion.task,
+        comparison=comparison,
+        before=before,
+        latest=latest.values,
+        stored_at=stored_at,
+        elapsed_s=(stored_at - before.last_at) // 1_000_000,
+        thresholds=thresholds_of(occasion.policy),
+        ruling=ruling,
+    )
+
+
+def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Instant) -> bool:
+    """Tell whether a comparison would find nothing (T42, T45), and nobody wants its words: so it is nearly always."""
+    task, policy = occasion.task, occasion.policy
+    before = task.state
+    return (
+        before is not None
+        and 0 <= now - before.last_at < policy.durational_threshold // _MICROSECOND
+        and before.fields == assessment.state.values
+        and (assessment.is_html or not is_from_html(task))
+        and assessment.readings is None
+        and assessment.suspicion is None
+        and policy.mode == "on"
+        and CheckOutcome.UNCHANGED not in policy.report
+        and not (task.beside is not None and has_news(task, policy))
+    )
+
+
+def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
+    instruction = occasion.task.instruction
+    if instruction is not None and instruction.kind == "until-major" and outcome is not Outcome.MAJOR:
+        return False
+    return is_awareness_due(outcome, Tell(occasion.policy.tell))
+
+
+def _new_state(task: PageTask, received: Received, assessment: Assessment, stored_at: Instant) -> NewState:
+    """The storing of a state; its validators are the answer's, or those that a 304 confirmed."""
+    before, digest = task.state, assessment.digest or None
+    equal = before is not None and before.fields == assessment.state.values
+    if received.not_modified:
+        return NewState(stored_at, assessment.state.values, equal, task.validators, digest, as_before=equal)
+    validators, body_bytes = validators_of(received.response), received.response.wire_bytes
+    known = (task.validators, task.body_digest, task.body_bytes)
+    as_before = equal and known == (validators, digest, body_bytes)
+    return NewState(stored_at, assessment.state.values, equal, validators, digest, body_bytes, as_before)

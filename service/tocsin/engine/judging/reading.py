@@ -1,0 +1,205 @@
+"""What is read of an answer beside its twelve fields: signals, whether it is the page at all, what it lists. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.engine.judging.listing import read_lists
+from tocsin.engine.judging.noise import muted_keys
+from tocsin.engine.judging.signals import NOTHING, SAME, is_never_read, is_read_for_signals, wants_signals
+from tocsin.engine.visiting.receive import ACCEPTED
+from tocsin.errors import TooComplex
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
+from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
+from tocsin.spec.signals.values import ContentChange, Readings
+from tocsin.spec.suspicion.look import find_suspicion
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tocsin.engine.judging.listing import Lists
+    from tocsin.model import Beside, FieldValues, Instant, Listing
+    from tocsin.settings import PageSettings
+    from tocsin.spec.html.page import Kind
+    from tocsin.spec.html.whole import Whole
+    from tocsin.spec.topper.state import PageState
+
+    Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+_UNREADABLE: Final = "unreadable"
+_MOSTLY: Final = 0.5
+GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
+"""Where there was content, there is none."""
+
+
+class Wanted(Struct, frozen=True, gc=False):
+    """What is wanted of a page beside its twelve fields.
+
+    url       as watched
+    status    of the answer
+    asked_as  names the settings that shaped the request (`policies.asked_as`): what another one brought is another page
+    at        when it was asked for: what was muted long ago is heard again; None: whatever its age
+    own_ignore  `ignore` is a setting of the page itself
+    """
+
+    policy: PageSettings
+    beside: Beside | None
+    url: str
+    status: int
+    asked_as: str = ""
+    at: Instant | None = None
+    own_ignore: bool = False
+
+
+class Beheld(NamedTuple):
+    """What was read of an answer.
+
+    readings   None where it was not read for signals
+    change     how the content differs from the one before; None where they were not compared
+    suspicion  what else it seems to be than the page, and by what that shows
+    listing    what it, a feed or sitemap, says of other pages
+    problem    in words for the page's reader
+    """
+
+    readings: Readings | None = None
+    change: ContentChange | None = None
+    suspicion: str | None = None
+    listing: Listing | None = None
+    problem: str | None = None
+
+
+UNREAD: Final = Beheld()
+
+
+def behold(
+    body: bytes,
+    content_type: str | None,
+    found: tuple[Kind, tuple[str, ...]],
+    headers: Headers,
+    final_url: str,
+    *,
+    wanted: Wanted,
+    before: FieldValues | None,
+    latest: PageState,
+) -> Beheld:
+    """Read a page whole, where that is needed.
+
+    found          what `find_kind` says of it
+    before, latest its twelve fields; None where nothing was stored
+    """
+    is_other = before is not None and before != latest.values
+    is_read = is_read_for_signals(wanted.policy, latest.values)
+    if not is_read and not (is_other and _lost_some(before, latest)) and wanted.status != ACCEPTED:
+        return UNREAD
+    try:
+        whole = parse_whole(body, content_type, found=found)
+    except TooComplex as exc:
+        # It is not tried again and again: nothing was ever read where there is no name of who read it.
+        readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None
+        return Beheld(readings, problem=f"too complex to be read whole: {exc}")
+    if whole is None:
+        return UNREAD
+    readings = change = None
+    if is_read:
+        asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
+        readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
+        change = SAME if text and readings.text == text else _compare(wanted, readings)
+    # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
+    is_unlike = is_other if change is None else _is_mostly_new(change) or _is_emptied(wanted, readings)
+    is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
+    suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
+    problem = "; ".join(readings.problems) if readings is not None else ""
+    return Beheld(readings, change, suspicion, problem=problem or None)
+
+
+def behold_other(body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: Wanted) -> Beheld:
+    """Read what is no page: its bytes or entries are its content, and it may list other pages."""
+    lists = read_lists(body, content_type, wanted.url, final_url)
+    listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
+    if not wants_signals(wanted.policy):
+        return Beheld(listing=listing, problem=problem)
+    readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
+    if lists is not None:
+        # A list is written anew all the time, and says when: its content is what it lists.
+        readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
+    return Beheld(readings, _compare(wanted, readings), listing=listing, problem=problem)
+
+
+def _of_lists(lists: Lists) -> str:
+    count = len(lists.texts)
+    entries = f"read as a {lists.listing.name} of {count} {'entry' if count == 1 else 'entries'}"
+    return entries if lists.problem is None else f"{entries}; {lists.problem}"
+
+
+def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, nosniff: bool) -> str:
+    """Read what people read of a page; "" where nobody can."""
+    try:
+        whole = parse_whole(body, content_type, nosniff=nosniff)
+        return read_content(whole, policy.look_at, policy.ignore).text if whole is not None else ""
+    except (TooComplex, ValueError):
+        return ""
+
+
+def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> Asked:
+    """Give what the user says of where a page's content is."""
+    return Asked(policy.look_at, policy.ignore, own_ignore)
+
+
+def _listed(wanted: Wanted) -> dict[str, str]:
+    return wanted.beside.listed if wanted.beside is not None else NOTHING.listed
+
+
+def _as_asked(wanted: Wanted, readings: Readings) -> Readings:
+    """Name what was read by the request, too."""
+    if not wanted.asked_as:
+        return readings
+    return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
+
+
+def _text_known(wanted: Wanted) -> int:
+    """Give the digest of the text that is known, where its content could be compared with today's."""
+    known = wanted.beside.known if wanted.beside is not None else None
+    if known is None or known.content is None or not known.text:
+        return 0
+    return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
+
+
+def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
+    """Compare the content with the one before, as far as both were read alike."""
+    beside = wanted.beside
+    before = beside.known if beside is not None else None
+    if before is None or before.read_as != readings.read_as or before.content is None:
+        return None
+    if readings.content is None:
+        return GONE
+    return compare_contents(before.content, readings.content, muted_keys(beside, wanted.at))
+
+
+def _suspicion(whole: Whole, body: bytes, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
+    if wanted.policy.suspects == "accept":
+        return None
+    found = find_suspicion(whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
+    return f"{found.kind}: {found.evidence}" if found is not None else None
+
+
+def _is_mostly_new(change: ContentChange | None) -> bool:
+    return change is not None and change.is_change and change.share > _MOSTLY
+
+
+def _is_emptied(wanted: Wanted, readings: Readings | None) -> bool:
+    """Say whether a page has no text now and had some before; comparing finds nothing new on an empty page."""
+    if readings is None or readings.content is None or readings.content.text:
+        return False
+    known = wanted.beside.known if wanted.beside is not None else None
+    return known is not None and known.content is not None and known.content != readings.content.fingerprint
+
+
+def _lost_some(before: FieldValues | None, latest: PageState) -> bool:
+    """Say whether a field is gone: what stands in a page's place declares none of its own."""
+    if before is None or None not in latest.values:
+        return False
+    return None in [new for old, new in zip(before, latest.values, strict=True) if old is not None]

@@ -1,0 +1,1 @@
+"""Awareness: the bounded render queue, receiving pages whole, and what follows."""

@@ -1,0 +1,316 @@
+"""What follows from a rendering: alerts, the state that it found, and what is pruned, as one value. Pure."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from tocsin.engine.judging.assess import assess, decide
+from tocsin.engine.judging.conclude import cause_of
+from tocsin.engine.judging.copies import find_copies, values_of
+from tocsin.engine.judging.differences import may_keep, to_keep
+from tocsin.engine.judging.events import rendered_data
+from tocsin.engine.judging.items import items_read_of
+from tocsin.engine.judging.judge import evidence_against
+from tocsin.engine.judging.reading import Wanted, read_text
+from tocsin.engine.judging.signals import NO_SIGNALS, follow, is_read_for_signals, wants_signals
+from tocsin.engine.policies import asked_as
+from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Snapshot, Validators
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.signals.texts import pack_text
+from tocsin.spec.topper.compare import Outcome
+from tocsin.spec.topper.policy import Mode, is_stored
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.engine.judging.assess import Assessment
+    from tocsin.engine.judging.events import Alerts
+    from tocsin.errors import FetchError
+    from tocsin.model import AlertDraft, CopyLink, Instant, JsonObject, Known, PageItems, PageTask, RenderJob
+    from tocsin.ports import Rendered
+    from tocsin.settings import PageSettings
+
+COPY = "copy"
+
+
+class Found(NamedTuple):
+    """What the state that a rendering found came to.
+
+    same      it is the state that was judged
+    state     to be stored, or None
+    rendered  as the alert shows it, where another state than the one judged is stored
+    known     what is known of the page now beside its state; None: as before
+    snapshot  of its text, where it is another one than before, and may be kept
+    """
+
+    same: bool
+    state: NewState | None
+    rendered: JsonObject | None
+    known: Known | None = None
+    snapshot: Snapshot | None = None
+
+
+class Looked(NamedTuple):
+    """What a rendering received, as it was read.
+
+    text   of a page that is not read for signals, and so has none of its checks; None where it may not be kept
+    items  of the page, to be kept; None where it was not read for them, or something else stands in its place
+    is_page  nothing shows that something else stands in the page's place
+    """
+
+    assessment: Assessment
+    text: Snapshot | None = None
+    items: PageItems | None = None
+    is_page: bool = True
+
+
+class Awareness:
+    """Concludes the renderings of one instance.
+
+    kind         the renderer's
+    keeps_texts  pages' texts are kept, to show differences
+    """
+
+    def __init__(self, alerts: Alerts, kind: str, *, keeps_texts: bool = True) -> None:
+        self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
+
+    def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> Looked:
+        """Read what a rendering received.
+
+        Raises FetchRefused (too-complex) for a page that no parser may be given.
+        """
+        task, shape = job.task, asked_as(policy, job.task.secrets)
+        is_text_wanted = self._keeps_texts and takes_text(task, policy)
+        assessment = assess(
+            rendered.final_url,
+            rendered.body,
+            rendered.content_type,
+            task.state,
+            # Whether its text may be kept is not known of a page that is not read.
+            None if is_text_wanted else task.body_digest,
+            headers=rendered.headers,
+            asked_as=shape,
+            wanted=Wanted(
+                policy,
+                task.beside,
+                task.url,
+                rendered.status,
+                shape,
+                rendered.started_at,
+                own_ignore="ignore" in (task.settings or ()),
+            ),
+        )
+        text, is_page = "", evidence_against(assessment, task, policy) is None
+        if is_text_wanted and is_page and assessment.readings is None and may_keep(assessment.directives):
+            nosniff = is_nosniff(values_of(rendered.headers, "x-content-type-options"))
+            text = read_text(rendered.body, rendered.content_type, policy, nosniff=nosniff)
+        return Looked(
+            assessment,
+            Snapshot(*pack_text(text), at=now) if text else None,
+            items_read_of(rendered.items, assessment) if is_page else None,
+            is_page,
+        )
+
+    def given(
+        self,
+        job: RenderJob,
+        rendered: Rendered,
+        policy: PageSettings,
+        now: Instant,
+        looked: Looked | None = None,
+        changes: JsonObject | None = None,
+    ) -> RenderCommit:
+        """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
+
+        now      the moment of assessing: what a state is stored under
+        looked   what `look` gave, if somebody asked before
+        changes  how the page's items differ from those kept before, as the event shows it
+        Raises FetchRefused (too-complex) for a page that no parser may be given.
+        """
+        if job.copy_url is not None:
+            return self._copied(job, rendered, now)
+        task = job.task
+        assessment, text, items, is_page = looked = looked or self.look(job, rendered, policy, now)
+        found = _find(job, rendered, looked, policy, now, keeps_texts=self._keeps_texts)
+        row = self._row(rendered, self._kind, same_state=found.same)
+        alerts = self._alerts_of(job, row, found.rendered, changes)
+        if job.owed:
+            # What the rendering stored is told once: by the last verdict's alert, if there is one.
+            told = (None, None) if job.verdicts else (found.rendered, changes)
+            alerts.append(
+                self._alerts.recovered_event(task, task.question_id, now, row, rendered=told[0], items=told[1])
+            )
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=task.host_id,
+            rendering=row,
+            served=tuple(verdict.id for verdict in job.verdicts),
+            alerts=tuple(alerts),
+            set_at=rendered.started_at,
+            state=found.state,
+            prune=True,
+            recovered=job.owed,
+            robots=_directives_of(assessment) if found.state is not None else None,
+            copies=_copies_of(task.url, rendered) if is_page else None,
+            known=found.known,
+            snapshot=text or (to_keep(assessment.directives, found.snapshot) if found.state is not None else None),
+            items=items,
+            changes=changes,
+            not_html=not assessment.is_html if found.state is not None else None,
+        )
+
+    def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
+        """Conclude a rendering without the page: the alerts say so, nothing is pruned, and it stays owed (T60).
+
+        attempts  every set of requests that was made, this one's failure the last
+        """
+        # A chosen copy fails for reasons of its own, and is a question of its own.
+        cause = cause_of(error) if job.copy_url is None else f"{COPY} {cause_of(error)}"
+        failure = Failure(cause, tuple(attempts), "rendering")
+        return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
+
+    def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
+        """Conclude a rendering that robots.txt forbids, so that it stays owed.
+
+        The page's own check tells of it. Of a copy nobody else would tell: whoever chose it is asked again.
+        """
+        failure = Failure("disallowed", (), "rendering", silent=True)
+        if job.copy_url is not None:
+            failure = Failure(f"{COPY} disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
+        return self._withheld(job, now, ("disallowed", None, why), failure)
+
+    def declined(self, job: RenderJob, now: Instant) -> RenderCommit:
+        """Conclude a rendering of a page that was turned off meanwhile: no request is made for it (T62).
+
+        It is a failure that nobody is asked about, so that what is owed waits for a check that receives the page.
+        """
+        why = ("skipped", None, "the page was turned off before it was rendered")
+        return self._withheld(job, now, why, Failure("off", (), "rendering", silent=True))
+
+    def _copied(self, job: RenderJob, rendered: Rendered, now: Instant) -> RenderCommit:
+        """A copy elsewhere is no state of the page: it is told of, and nothing is stored or pruned."""
+        task = job.task
+        row = self._row(rendered, COPY, same_state=None)
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=task.host_id,
+            rendering=row,
+            served=(),
+            alerts=(self._alerts.recovered_event(task, task.question_id, now, row),),
+            set_at=None,
+            recovered=True,
+        )
+
+    def _withheld(
+        self,
+        job: RenderJob,
+        started_at: Instant,
+        error: tuple[str, int | None, str],
+        failure: Failure,
+    ) -> RenderCommit:
+        row = RenderingRow(
+            kind=self._kind if job.copy_url is None else COPY,
+            started_at=started_at,
+            received=None,
+            status=error[1],
+            final_url=None,
+            content_type=None,
+            title=None,
+            bytes=None,
+            digest=None,
+            same_state=None,
+            error=error,
+        )
+        is_copy = job.copy_url is not None
+        return RenderCommit(
+            page_id=job.page_id,
+            host_id=job.task.host_id,
+            rendering=row,
+            served=() if is_copy else tuple(verdict.id for verdict in job.verdicts),
+            alerts=() if is_copy else tuple(self._alerts_of(job, row, None)),
+            set_at=None,
+            failure=failure,
+        )
+
+    def _alerts_of(
+        self, job: RenderJob, row: RenderingRow, rendered: JsonObject | None, items: JsonObject | None = None
+    ) -> list[AlertDraft]:
+        """One alert for each verdict; what the rendering stored follows on the last one, so that the chain holds."""
+        last = len(job.verdicts) - 1
+        return [
+            self._alerts.changed_event(job.task, verdict, row, *((rendered, items) if place == last else ()))
+            for place, verdict in enumerate(job.verdicts)
+        ]
+
+    def _row(self, rendered: Rendered, kind: str, *, same_state: bool | None) -> RenderingRow:
+        return RenderingRow(
+            kind=kind,
+            started_at=rendered.started_at,
+            received=rendered.received_at,
+            status=rendered.status,
+            final_url=rendered.final_url,
+            content_type=rendered.content_type,
+            title=rendered.title,
+            bytes=len(rendered.body),
+            digest=f"sha256:{sha256(rendered.body).hexdigest()}",
+            same_state=same_state,
+            error=None,
+        )
+
+
+def takes_text(task: PageTask, policy: PageSettings) -> bool:
+    """Say whether a page's text is taken at its renderings: its checks do not read it, for it speaks for itself."""
+    return wants_signals(policy) and task.state is not None and not is_read_for_signals(policy, task.state.fields)
+
+
+def _copies_of(url: str, rendered: Rendered) -> tuple[CopyLink, ...]:
+    return find_copies(url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers)
+
+
+def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
+    said = assessment.directives
+    return (not said.index, not said.follow) if said is not None else None
+
+
+def _find(
+    job: RenderJob,
+    rendered: Rendered,
+    looked: Looked,
+    policy: PageSettings,
+    now: Instant,
+    *,
+    keeps_texts: bool,
+) -> Found:
+    """Decide what becomes of the state that a rendering found (T20, T21)."""
+    assessment = looked.assessment
+    task, before, latest = job.task, job.task.state, assessment.state
+    same = before is not None and before.fields == latest.values
+    gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
+    was_subject = before is not None and PageState(before.fields).is_subject
+    if (
+        (task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us)
+        or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
+        # The next check tells of what became something else; it is not silently compared here.
+        or not looked.is_page
+    ):
+        return Found(same, None, None)
+    stored_at = max(now, before.last_at) if before is not None else now
+    comparison = decide(before, latest, stored_at, policy)
+    if comparison.outcome is Outcome.TOO_SOON:
+        return Found(same, None, None)
+    etag, modified = rendered.validators
+    validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
+    followed = NO_SIGNALS
+    if assessment.readings is not None:
+        keeps = keeps_texts and may_keep(assessment.directives)
+        followed = follow(task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=keeps)
+    if same and followed.known is not None and (followed.weighed is None or followed.weighed.rule is not None):
+        # Nobody was told of this content: the next check finds it, and must not be answered that nothing is new.
+        return Found(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
+    state = NewState(stored_at, latest.values, same, validators, assessment.digest or None, rendered.wire_bytes)
+    if same or before is None:
+        return Found(same, state, None)
+    shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)
+    return Found(same, state, shown, followed.known, followed.snapshot)

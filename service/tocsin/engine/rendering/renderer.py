@@ -1,0 +1,140 @@
+"""The renderer that needs no browser: receives the page whole, anew, at its host's gate, and processes it (T57)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.robots import AGENT
+from tocsin.engine.hosts.validators import sendable
+from tocsin.engine.judging.copies import values_of
+from tocsin.engine.judging.items import find_items
+from tocsin.engine.visiting.receive import PageRequest
+from tocsin.engine.visiting.retry import Postponed
+from tocsin.errors import FetchRefused, StoreError, TooComplex
+from tocsin.model import NO_ITEMS, FailureKind
+from tocsin.ports import Rendered
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.page import read_whole_page
+from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.robots.directives import read_directives
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.visiting.receive import Received, Receiver
+    from tocsin.model import Instant, PageItems, RenderJob
+    from tocsin.ports import Clock, Fetcher
+    from tocsin.ports.messages import SetSoFar
+    from tocsin.spec.html.meta import WholePage
+
+_STORE_RETRY_US = 2_000_000
+
+
+class Agreement(Protocol):
+    """Who knows which pages the user wants to be asked for; `ports.WorkStore` is one."""
+
+    async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
+        """Of these pages, those that are on the list and not paused."""
+
+
+class HttpRenderer:
+    """Implements ports.Renderer with a set of requests that sends no validators.
+
+    mark         is told of which page the bytes are worked on, and 0 when that is done
+    keeps_items  the user lets pages' microdata be kept
+    loop_time    says when a page may be read
+    """
+
+    kind = "http"
+
+    def __init__(
+        self,
+        receiver: Receiver,
+        fetcher: Fetcher,
+        policies: Policies,
+        agreement: Agreement,
+        clock: Clock,
+        *,
+        mark: Callable[[int], None] = lambda _page_id: None,
+        keeps_items: bool = True,
+        loop_time: LoopTime | None = None,
+    ) -> None:
+        self.loop_time = loop_time or LoopTime()
+        self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
+        self._agreement, self._clock, self._mark, self._keeps_items = agreement, clock, mark, keeps_items
+
+    async def render(self, job: RenderJob, so_far: SetSoFar | None = None) -> Rendered:
+        """Receive the page, or the copy chosen for it, completely and process it; one set of requests, or its rest.
+
+        Raises Elsewhere, too, where another fetcher serves the next host.
+        """
+        policy, secrets = self._policies.of(job.task), job.task.secrets
+        url = job.copy_url or job.task.url
+        if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
+            # What is meant for the page's own origin is never sent to another one, which holds a copy.
+            policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
+        wanted = partial(self._is_wanted, job.page_id)
+        host = host_and_origin(url)[0]
+        request = PageRequest(url, host, policy, secrets=secrets, is_wanted=wanted, is_urgent=True)
+        received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
+        received_at, response = self._clock.now(), received.response
+        content_type = response.header("content-type")
+        await self.loop_time.begin(urgent=True)
+        self._mark(job.page_id)
+        try:
+            nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
+            page = read_whole_page(response.body, content_type, nosniff=nosniff)
+            items, unread = self._items_of(job, received, page, received_at)
+        except TooComplex as exc:
+            raise FetchRefused(received.final_url, FailureKind.TOO_COMPLEX, str(exc)) from exc
+        finally:
+            self._mark(0)
+            self.loop_time.end()
+        return Rendered(
+            started_at=received.started_at,
+            received_at=received_at,
+            status=response.status,
+            final_url=received.final_url,
+            content_type=content_type,
+            title=page.title,
+            body=response.body,
+            validators=(sendable(response.header("etag")), sendable(response.header("last-modified"))),
+            hop_url=received.final_url,
+            headers=response.headers,
+            wire_bytes=response.wire_bytes,
+            items=items,
+            unread=unread,
+        )
+
+    def _items_of(
+        self, job: RenderJob, received: Received, page: WholePage, at: Instant
+    ) -> tuple[PageItems | None, str | None]:
+        if job.copy_url is not None:
+            # A copy elsewhere is no state of the page.
+            return None, None
+        return _read_items(received, page, at) if self._keeps_items else (NO_ITEMS, None)
+
+    async def _is_wanted(self, page_id: int) -> bool:
+        # The slot may have been waited for, and then the host's turn: it is looked up at the last moment.
+        try:
+            return page_id in await self._agreement.still_watched([page_id])
+        except StoreError as exc:
+            # Without the user's agreement nobody is asked (T62); the store may be mended in a moment.
+            raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
+
+
+def _read_items(received: Received, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
+    """Read the page's microdata here, where its bytes are; says why, where it cannot be read."""
+    response = received.response
+    metas = [(meta.name, meta.content) for meta in page.metas]
+    said = read_directives(metas, values_of(response.headers, "x-robots-tag"), AGENT)
+    content_type = response.header("content-type")
+    try:
+        return find_items(received.final_url, response.body, content_type, response.headers, said, at), None
+    except TooComplex as exc:
+        return None, f"too complex to be read for its items: {exc}"

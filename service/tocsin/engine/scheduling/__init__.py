@@ -1,0 +1,1 @@
+"""What is due, and what becomes of the results of checks."""

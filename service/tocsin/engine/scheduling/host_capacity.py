@@ -1,0 +1,191 @@
+"""Whether a host's pages can all be asked for as often as is wanted, at the politeness in force."""
+
+from __future__ import annotations
+
+from heapq import heappush, heappushpop
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.configuration import resolve_readable
+from tocsin.engine.hosts.politeness import LONGEST_CRAWL_DELAY_S, politeness_of
+from tocsin.engine.hosts.robots import AGENT
+from tocsin.engine.hosts.robots_answers import Answer
+from tocsin.engine.judging.cadence import interval_of
+from tocsin.errors import StoreError
+from tocsin.events import Happening
+from tocsin.spec.robots.rules import read_robots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Clock, Store, Telemetry
+    from tocsin.settings import HostSettings, PageSettings
+
+_ROUNDING: Final = 1e-9
+NAMED: Final = 10
+"""Of the hosts that are crowded at most so many are named, the worst first."""
+EVERY_S: Final = 3600.0
+_FIRST_S = 5.0
+"""Pages come first when the service starts."""
+
+
+class Round(Struct, frozen=True):
+    """All pages of a host asked for once.
+
+    round_s   how long that takes at least
+    wanted_s  how long it may take: the interval of its pages; of several the one that wants as many requests
+    delay_s   from one request to the next
+    """
+
+    host: str
+    pages: int
+    round_s: float
+    wanted_s: float
+    delay_s: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether every page can be checked when it is due."""
+        return self.load <= 1 + _ROUNDING
+
+    @property
+    def load(self) -> float:
+        """How many times as long as wanted it takes: each page is checked so many times later."""
+        return self.round_s / self.wanted_s
+
+
+class Crowding(Struct, frozen=True):
+    """The hosts whose rounds do not fit: how many, how many pages these have, and the worst of them."""
+
+    hosts: int = 0
+    pages: int = 0
+    worst: tuple[Round, ...] = ()
+
+
+def round_of(host: str, delay_s: float, wanted: Sequence[tuple[int, float]]) -> Round:
+    """Say what a host's round takes, and may take; pages are given as (how many, interval in seconds)."""
+    pages = sum(number for number, _ in wanted)
+    a_second = sum(number / every_s for number, every_s in wanted)
+    return Round(host, pages, pages * delay_s, pages / a_second if a_second else float("inf"), delay_s)
+
+
+def delay_of(settings: HostSettings, host: str, kept: Iterable[str]) -> float:
+    """Say how many seconds lie between two requests to a host; see `HostGate.delay_s`.
+
+    kept  what is kept of the robots.txt of its origins
+    """
+    politeness = politeness_of(settings, host)
+    if politeness.has_own_delay or politeness.robots != "obey":
+        return politeness.delay_s
+    wished_s = max((_wish_of(text) for text in kept), default=0.0)
+    return max(politeness.delay_s, min(wished_s, LONGEST_CRAWL_DELAY_S))
+
+
+def _wish_of(kept: str) -> float:
+    try:
+        answer = msgspec.json.decode(kept, type=Answer)
+    except msgspec.DecodeError:  # of another version: it is asked for again
+        return 0.0
+    rules = read_robots(answer.text).of(AGENT)
+    return rules.crawl_delay or 0.0
+
+
+async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Instant, *, time_zone: str) -> Crowding:
+    """Find the hosts whose round does not fit; only those with many pages are looked at."""
+    for_all, groups = await store.overrides()
+
+    def interval_s(group: JsonObject, own: JsonObject) -> float | None:
+        resolved = resolve_readable(pages, for_all, group, own).settings
+        return None if resolved.mode == "off" else interval_of(resolved, now, time_zone=time_zone).total_seconds()
+
+    async def wanted_of(host_id: int) -> list[tuple[int, float]]:
+        return [
+            (number, every_s)
+            for group_id, own, number in await store.schedules_of(host_id)
+            if (every_s := interval_s(groups.get(group_id, ("", {}))[1], own)) is not None
+        ]
+
+    given = [{}, *(settings for _, settings in groups.values())]
+    own_schedules = await store.own_schedules()
+    known = [interval_s(group, {}) for group in given] + [interval_s({}, own) for own in own_schedules]
+    is_one_for_all = not own_schedules and len(set(known)) == 1
+    shortest_s = min((every_s for every_s in known if every_s is not None), default=None)
+    if shortest_s is None:
+        return Crowding()
+    slowest_s = max(
+        LONGEST_CRAWL_DELAY_S,
+        hosts.delay.total_seconds(),
+        *(rule.delay.total_seconds() for rule in hosts.rules.values() if rule.delay is not None),
+    )
+    found, late, worst = 0, 0, list[tuple[float, str, Round]]()
+    async for crowd in await store.crowds(max(int(shortest_s / slowest_s), 1)):
+        delay_s = delay_of(hosts, crowd.host, crowd.robots)
+        if crowd.pages * delay_s <= shortest_s:
+            continue
+        # Where all pages are wanted equally often, nobody needs to look into their rows.
+        wanted = [(crowd.pages, shortest_s)] if is_one_for_all else await wanted_of(crowd.host_id)
+        whole = round_of(crowd.host, delay_s, wanted)
+        if whole.fits:
+            continue
+        found, late = found + 1, late + whole.pages
+        place = heappush if len(worst) < NAMED else heappushpop
+        place(worst, (whole.load, whole.host, whole))
+    return Crowding(found, late, tuple(whole for _, _, whole in sorted(worst, reverse=True)))
+
+
+class Rounds:
+    """Says once an hour which hosts are crowded, where that has changed."""
+
+    def __init__(
+        self,
+        store: Store,
+        pages: PageSettings,
+        hosts: HostSettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        time_zone: str,
+    ) -> None:
+        self._store, self._clock, self._telemetry = store, clock, telemetry
+        self._pages, self._hosts, self._time_zone = pages, hosts, time_zone
+        self._told = Crowding()
+
+    def configure(self, pages: PageSettings, hosts: HostSettings) -> None:
+        """Go on with another configuration."""
+        self._pages, self._hosts = pages, hosts
+
+    @property
+    def told(self) -> Crowding:
+        """What was found last."""
+        return self._told
+
+    async def run(self) -> None:
+        """Look every hour, until cancelled."""
+        await self._clock.sleep(_FIRST_S)
+        while True:
+            try:
+                await self.tell()
+            except StoreError as exc:
+                self._telemetry.emit(Happening("hosts.unknown", "error", {"error": str(exc)}))
+            await self._clock.sleep(EVERY_S)
+
+    async def tell(self) -> Crowding:
+        """Look once, and say what changed."""
+        found = await look(self._store, self._pages, self._hosts, self._clock.now(), time_zone=self._time_zone)
+        if _subject(found) != _subject(self._told):
+            worst = [
+                f"{each.host}: {each.pages} pages take {each.round_s:.0f} s, and are wanted every {each.wanted_s:.0f} s"
+                for each in found.worst
+            ]
+            values = {"hosts": found.hosts, "pages": found.pages, "worst": worst}
+            self._telemetry.emit(Happening("hosts.crowded", "warning" if found.hosts else "info", values))
+        self._told = found
+        return found
+
+
+def _subject(crowding: Crowding) -> tuple[int, list[str]]:
+    """What a new line is worth: some pages more or less are none."""
+    return crowding.hosts, [each.host for each in crowding.worst]

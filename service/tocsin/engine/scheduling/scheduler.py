@@ -1,0 +1,398 @@
+"""Finds due pages by host and sets visits off; a host's pages never starve another's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tocsin.engine.hosts.in_flight import PAGES_A_REQUEST
+from tocsin.engine.scheduling.agenda import Agenda
+from tocsin.engine.scheduling.probing import Probing
+from tocsin.errors import StoreError
+from tocsin.events import Happening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tocsin.engine.fetchers.checkers import Checkers
+    from tocsin.engine.hosts.gates import Gates
+    from tocsin.engine.hosts.lease import Lease
+    from tocsin.engine.hosts.outage import OutageWatch
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.scheduling.writer import Writer
+    from tocsin.model import CheckResult, Instant, PageTask
+    from tocsin.ports import Clock, Telemetry, WorkStore
+    from tocsin.settings import FetchSettings
+
+POLL_S = 0.25
+HOSTS_AT_A_TIME = 500
+HOSTS_A_LOOK = 5000
+PAGES_A_HOST = 2
+"""Where many hosts are due, so many pages of each are begun together."""
+_WITHOUT_DELAY = 8
+"""The same where nobody waits between requests: then a connection that stands is worth more than many hosts."""
+_MOST_PAGES_A_HOST = 64
+_EVER: Instant = 2**62
+_AGAIN_S = 0.5
+
+
+class Scheduler:
+    """Keeps visits going: hosts by due time, of each host a batch, and a host again only when its batch is written.
+
+    request_id   only the pages that this request wants; `run` then ends by itself when they are done
+    is_rendered  says whether the render queue has a page in hand, or had since this monotonic time: it waits, so that
+                 both know its latest state
+    is_short     says whether this machine is short of files or memory: nothing further is begun then
+    """
+
+    def __init__(
+        self,
+        store: WorkStore,
+        lease: Lease,
+        checkers: Checkers,
+        policies: Policies,
+        gates: Gates,
+        outage: OutageWatch,
+        settings: FetchSettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        request_id: int | None = None,
+        is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
+        is_short: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
+        self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
+        self._hold_s = settings.hold.total_seconds()
+        self._most_pages = PAGES_A_REQUEST * settings.in_flight
+        self._request_id, self._is_rendered, self._is_short = request_id, is_rendered, is_short
+        self._probing = Probing(
+            store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
+        )
+        self._agenda = Agenda()
+        # Hosts that are due while the one that checks them has no room; kept apart, so that they stay first in line.
+        self._without_room: dict[int, Agenda] = {}
+        # Hosts whose due pages all are in the render queue's hands: until when (monotonic), and when they were due.
+        self._in_rendering: dict[int, tuple[float, Instant]] = {}
+        self._requested_since: Instant | None = None
+        self._outstanding: Counter[int] = Counter()
+        self._edited: dict[int, int | None] = {}
+        self._reload_from: set[int | None] = {None}
+        self._visited: set[int] = set()
+        self._revision: int | None = None
+        self._spread: dict[int, Instant] = {}
+        self._is_behind = True
+        self._changed, self._reconfigured = asyncio.Event(), asyncio.Event()
+        self._reconfigured.set()
+
+    async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
+        """Set visits off until told to stop, then wait for those under way."""
+        async with self._checkers.checking(writer.put_all), asyncio.TaskGroup() as group:
+            waking = group.create_task(self._wake_off(), name="wake-off")
+            await self._check(stopping)
+            self._outage.stop_holding()
+            waking.cancel()
+            # Thousands can be in hand; what was not begun is checked after the next start.
+            self._checkers.drop()
+
+    async def _check(self, stopping: asyncio.Event) -> None:
+        while not stopping.is_set():
+            self._changed.clear()
+            try:
+                await self._read_what_others_wrote()
+                await self._start_due()
+            except StoreError as exc:
+                if self._request_id is not None:
+                    raise
+                await self._fail(exc)
+            if self._request_id is not None and not (self._outstanding or self._has_hosts or self._outage.in_doubt):
+                return
+            await self._wait(stopping)
+
+    def late_s(self) -> float:
+        """Tell how long the page is due already that is due the longest and was not asked for yet; 0: none is late.
+
+        It may be on the agenda, wait for room at the one that checks it, or be in hand and wait for its turn.
+        """
+        due = [*self._first_dues(), *(at for _, at in self._in_rendering.values())]
+        # A host that a request wants is due at 0: it is late since it was asked for.
+        due = [self._requested_since if at == 0 else at for at in due]
+        oldest = min((at for at in (*due, self._checkers.waiting_since()) if at is not None), default=None)
+        return max(self._clock.now() - oldest, 0) / 1_000_000 if oldest is not None else 0.0
+
+    def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
+        """Take back hosts whose batches are written, with the time when they are due again."""
+        self._probing.on_committed(results)
+        for result in results:
+            host_id = result.host_id
+            self._outstanding[host_id] -= 1
+            self._visited.discard(result.page_id)
+            if self._outstanding[host_id] > 0:
+                continue
+            del self._outstanding[host_id]
+            self._put(host_id, due.get(host_id))
+            if host_id in self._edited:
+                # Somebody edited it while its batch was under way: the time may be older than the edit.
+                self._reload_from.add(self._edited.pop(host_id))
+        self._changed.set()
+
+    def is_visited(self, page_id: int) -> bool:
+        """Say whether a check has this page in hand."""
+        return page_id in self._visited
+
+    def reconfigure(self) -> None:
+        """Say that the configuration was read again: pages that were off may be on by now."""
+        self._reconfigured.set()
+
+    def on_spread(self, due: dict[int, Instant] | None) -> None:
+        """Take up when hosts are due by what a launch has spread; None: read the whole agenda again."""
+        if due is None:
+            self._reload_from.add(None)
+        else:
+            for host_id, at in due.items():
+                self._spread[host_id] = min(at, self._spread.get(host_id, at))
+        self._changed.set()
+
+    def wake(self) -> None:
+        """Look again at once."""
+        self._changed.set()
+
+    def _put(self, host_id: int, due: Instant | None) -> None:
+        # A one-shot check is only about requested pages: a host that has one is due at 0.
+        if self._request_id is not None and due != 0:
+            due = None
+        if due == 0 and 0 not in self._first_dues():
+            self._requested_since = self._clock.now()
+        for agenda in self._without_room.values():
+            agenda.take_out(host_id)
+        self._in_rendering.pop(host_id, None)
+        self._agenda.put(host_id, due)
+
+    def _take_out(self, host_id: int) -> Instant:
+        """Take a host out of all lines; returns when it is due, now if that is not known."""
+        found = [agenda.take_out(host_id) for agenda in (self._agenda, *self._without_room.values())]
+        _, in_rendering = self._in_rendering.pop(host_id, (0.0, None))
+        return min((due for due in (*found, in_rendering) if due is not None), default=self._clock.now())
+
+    def _first_dues(self) -> list[Instant | None]:
+        """When the first host of each agenda is due."""
+        return [agenda.next_due() for agenda in (self._agenda, *self._without_room.values())]
+
+    @property
+    def _has_hosts(self) -> bool:
+        return bool(self._agenda or self._in_rendering or any(self._without_room.values()))
+
+    async def _wake_off(self) -> None:
+        """At the start and after each reading of the configuration, make due what is off no longer, until cancelled.
+
+        What that makes due is noticed as any other edit is, while it goes on.
+        """
+        while True:
+            await self._reconfigured.wait()
+            # Cleared first: who says so while the store works must not be forgotten.
+            self._reconfigured.clear()
+            try:
+                await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
+            except StoreError as exc:
+                self._reconfigured.set()
+                await self._fail(exc)
+            else:
+                self._changed.set()
+
+    async def _fail(self, exc: StoreError) -> None:
+        """Go on after a while: a service outlives a store that is locked or full for some time."""
+        self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
+        await self._clock.sleep(_AGAIN_S)
+
+    async def _load(self, since_revision: int | None) -> None:
+        read = 0
+        async for host_id, due in await self._store.host_agenda(self._lease.claim, since_revision=since_revision):
+            if host_id in self._outstanding:
+                self._edited.setdefault(host_id, since_revision)
+            else:
+                self._put(host_id, due)
+            read += 1
+            if since_revision is None and read % HOSTS_A_LOOK == 0:
+                # At the start: a million hosts take seconds, and what is due need not wait for the last of them.
+                await self._start_due()
+
+    async def _read_what_others_wrote(self) -> None:
+        revision = await self._store.foreign_revision()
+        if revision is not None:
+            # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
+            self._reload_from.add(self._revision)
+            self._revision, self._is_behind = revision, True
+        if self._is_behind:
+            await self._policies.load(self._store)
+            self._checkers.refresh()
+            if self._visited:
+                self._checkers.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
+            self._is_behind = False
+        while self._reload_from:
+            since = self._reload_from.pop()
+            try:
+                await self._load(since)
+            except StoreError:
+                self._reload_from.add(since)
+                raise
+
+    async def _start_due(self) -> None:
+        self._take_up_spread()
+        self._take_up_rendered()
+        if self._outage.is_outage():
+            self._forget_room()
+        await self._probe()
+        if self._outage.is_outage() and self._request_id is None:
+            await self._put_off_requested()
+            return
+        if self._is_short():
+            return
+        most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
+        fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
+        looked_at = 0
+        while (room := self._room()) > 0 and looked_at < HOSTS_A_LOOK:
+            dues = self._take(min(HOSTS_AT_A_TIME, -(-room // fewest)), fewest)
+            if not dues:
+                return
+            looked_at += len(dues)
+            read_s = self._clock.monotonic()
+            try:
+                tasks = await self._store.due_pages(
+                    self._lease.claim,
+                    list(dues),
+                    self._clock.now(),
+                    per_host=min(most_a_host, max(room // len(dues), fewest)),
+                    request_id=self._request_id,
+                )
+            except StoreError:
+                for host_id, due in dues.items():
+                    self._agenda.put(host_id, due)
+                raise
+            self._set_off(tasks, dues, read_s)
+
+    def _room(self) -> int:
+        """Tell how many pages can be begun: as many as there is room for at those who check them."""
+        return min(self._most_pages - len(self._visited), self._checkers.room_of_all())
+
+    def _take(self, most: int, fewest: int) -> dict[int, Instant]:
+        """Take out hosts that are due, with the time when: first those that waited for room that there is by now.
+
+        fewest  pages that each of them is likely to bring at least
+        """
+        now = self._clock.now()
+        dues: dict[int, Instant] = {}
+        for checker, agenda in self._without_room.items():
+            if (room := self._checkers.room(checker)) > 0:
+                dues |= agenda.take(now, min(most - len(dues), -(-room // fewest)))
+        # What waited for room was taken from the front of the agenda: it is due longer than what is there now.
+        if len(dues) < most:
+            dues |= self._agenda.take(now, most - len(dues))
+        return dues
+
+    def _forget_room(self) -> None:
+        """Put the hosts that wait for room back on the agenda."""
+        for agenda in self._without_room.values():
+            for host_id, due in agenda.take(_EVER, len(agenda)).items():
+                self._agenda.put(host_id, due)
+
+    def _take_up_spread(self) -> None:
+        """Put what was spread on the agenda; of hosts whose batch is under way, its writing says when they are due."""
+        spread, self._spread = self._spread, {}
+        for host_id, due in spread.items():
+            if host_id not in self._outstanding and not self._waits_for_room(host_id):
+                self._agenda.advance(host_id, due)
+
+    def _take_up_rendered(self) -> None:
+        """Put hosts back on the agenda whose pages may have left the render queue's hands."""
+        now_s = self._clock.monotonic()
+        for host_id, (until_s, due) in list(self._in_rendering.items()):
+            if until_s <= now_s:
+                del self._in_rendering[host_id]
+                self._agenda.put(host_id, due)
+
+    def _waits_for_room(self, host_id: int) -> bool:
+        """Say whether a host is due already, and will be looked at as soon as there is room."""
+        return any(host_id in agenda for agenda in self._without_room.values())
+
+    async def _probe(self) -> None:
+        """Ask for the pages that say whether our own connection fails, or is back (T61, T62)."""
+        read_s = self._clock.monotonic()
+        is_full = len(self._visited) >= self._most_pages
+        is_all_held = self._outage.held >= len(self._visited) and (is_full or not self._agenda)
+        tasks = await self._probing.verdict(self._visited, is_all_held=is_all_held)
+        is_due = self._outage.is_outage() and self._outage.probe_in_s() <= 0
+        if is_due and self._request_id is None and not self._outstanding:
+            tasks = await self._probing.probes(self._agenda.hosts)
+        dues = {}
+        for task in tasks:
+            dues[task.host_id] = self._take_out(task.host_id)
+            self._telemetry.emit(Happening("outage.probe", "debug", {"page_id": task.page_id, "url": task.url}))
+        self._set_off(tasks, dues, read_s, probing=True)
+
+    async def _put_off_requested(self) -> None:
+        """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
+        dues = self._agenda.take(0, HOSTS_AT_A_TIME)
+        if dues:
+            read_s = self._clock.monotonic()
+            tasks = await self._store.due_pages(self._lease.claim, list(dues), 0, per_host=_MOST_PAGES_A_HOST)
+            self._set_off(tasks, dues, read_s)
+
+    def _set_off(
+        self, tasks: Iterable[PageTask], dues: Mapping[int, Instant], read_s: float, *, probing: bool = False
+    ) -> None:
+        """Begin pages; a host that cannot be begun now keeps the time when it was due, and so its place."""
+        for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
+            due = list(batch)
+            host = due[0].host
+            checker = self._checkers.checker_of(host)
+            if (room := self._checkers.room(checker)) <= 0:
+                self._without_room.setdefault(checker, Agenda()).put(host_id, dues[host_id])
+                continue
+            held_s = self._gates.held_s(host)
+            if held_s > self._hold_s:
+                # Whoever asked for a check is told that it is put off; what is only due waits.
+                due = [task for task in due if task.request_id is not None]
+            if not due:
+                # The host asked for this pause: it is due when that is over.
+                self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
+                continue
+            most = min(self._pages_of(host), room)
+            pages = [task for task in due if not self._is_rendered(task.page_id, read_s)][:most]
+            if not pages:
+                self._in_rendering[host_id] = (self._clock.monotonic() + _AGAIN_S, dues[host_id])
+                continue
+            self._outstanding[host_id] += len(pages)
+            self._visited.update(task.page_id for task in pages)
+            if self._outage.is_outage() and not probing:
+                # What is due waits for our connection to come back; whoever asked for a check is told so.
+                self._checkers.put_off([task for task in pages if task.request_id is not None])
+                pages = [task for task in pages if task.request_id is None]
+            if pages:
+                self._checkers.begin(pages)
+
+    def _next_due(self) -> Instant | None:
+        """When the first host is due that there is room for."""
+        with_room = [agenda for checker, agenda in self._without_room.items() if self._checkers.room(checker) > 0]
+        dues = (agenda.next_due() for agenda in (self._agenda, *with_room))
+        return min((due for due in dues if due is not None), default=None)
+
+    def _pages_of(self, host: str) -> int:
+        """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
+        return self._gates.at_once(host, self._hold_s / 2, _MOST_PAGES_A_HOST)
+
+    async def _wait(self, stopping: asyncio.Event) -> None:
+        """Sleep until something is written, something is due, or it is time to look for what others wrote."""
+        due = self._next_due()
+        wait_s = POLL_S
+        is_held_up = self._outage.is_outage() or self._is_short()
+        if due is not None and not is_held_up and len(self._visited) < self._most_pages:
+            wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
+        if stopping.is_set():
+            return
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return

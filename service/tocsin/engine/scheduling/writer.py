@@ -1,0 +1,128 @@
+"""Results of checks, gathered into batches: one transaction for many pages."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tocsin.errors import StaleClaim, StoreError
+from tocsin.events import Happening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.engine.hosts.lease import Lease
+    from tocsin.model import CheckResult, Instant
+    from tocsin.ports import Clock, Telemetry, WorkStore
+    from tocsin.settings import StoreSettings
+
+RETRY_S = 2.0
+NAP_S = 0.02
+
+
+class Writer:
+    """Commits results at most `batch_rows` at a time, and at most `batch_wait` after the first of them came.
+
+    patient       a store that cannot be written (a full disk) is tried again until it can; else the error is raised
+    on_committed  is told of each batch, with the next due time of its hosts
+    written       how many results were written so far; of these
+    not_modified  were pages that their servers did not send again, which spared so many
+    saved_bytes
+    """
+
+    def __init__(
+        self,
+        store: WorkStore,
+        lease: Lease,
+        settings: StoreSettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        patient: bool,
+        on_committed: Callable[[Sequence[CheckResult], dict[int, Instant | None]], None],
+    ) -> None:
+        self._store, self._lease, self._clock, self._telemetry = store, lease, clock, telemetry
+        self._rows, self._wait_s = settings.batch_rows, settings.batch_wait.total_seconds()
+        self._patient, self._on_committed, self._retry_s = patient, on_committed, RETRY_S
+        self.written = self.not_modified = self.saved_bytes = 0
+        self._most = 2 * settings.batch_rows
+        self._waiting: list[CheckResult] = []
+        self._is_finishing = False
+        self._came, self._taken = asyncio.Event(), asyncio.Event()
+
+    async def put(self, result: CheckResult) -> None:
+        """Hand over a result, which is taken at once; waits while the store is behind."""
+        self._waiting.append(result)
+        if not self._came.is_set():
+            self._came.set()
+        if len(self._waiting) >= self._most:
+            await self._room()
+
+    async def put_all(self, results: Sequence[CheckResult]) -> None:
+        """Hand over results that came together, which are taken at once; waits while the store is behind."""
+        self._waiting += results
+        self._came.set()
+        await self._room()
+
+    async def finish(self) -> None:
+        """Let `run` end once everything handed over so far is committed."""
+        self._is_finishing = True
+        self._came.set()
+
+    async def run(self) -> None:
+        """Commit until `finish`."""
+        while batch := await self._gather():
+            await self._commit(batch)
+
+    async def _room(self) -> None:
+        while len(self._waiting) >= self._most:
+            self._taken.clear()
+            await self._taken.wait()
+
+    async def _gather(self) -> list[CheckResult]:
+        """Wait for results, and a little more for others; an empty batch is the end."""
+        if not self._waiting and not self._is_finishing:
+            self._came.clear()
+            await self._came.wait()
+        deadline = self._clock.monotonic() + self._wait_s
+        while len(self._waiting) < self._rows and not self._is_finishing:
+            left = deadline - self._clock.monotonic()
+            if left <= 0:
+                break
+            # Results come in crowds: a nap gathers them for less than one timer a result would cost.
+            await self._clock.sleep(min(left, NAP_S))
+        batch = self._waiting[: self._rows]
+        del self._waiting[: self._rows]
+        self._taken.set()
+        return batch
+
+    async def _commit(self, batch: list[CheckResult]) -> None:
+        while True:
+            began_s = self._clock.monotonic()
+            try:
+                due = await self._store.commit(self._lease.claim, batch)
+                took_ms = round((self._clock.monotonic() - began_s) * 1000, 1)
+                self._telemetry.emit(
+                    Happening("results.committed", "debug", {"results": len(batch), "took_ms": took_ms})
+                )
+                self._lease.commits.succeeded("results")
+                self._count(batch)
+            except StaleClaim as exc:
+                # Whoever owns the hosts now checks these pages again; nothing of ours may be written.
+                self._telemetry.emit(Happening("claim.lost", "warning", {"results": len(batch), "error": str(exc)}))
+                due = {}
+            except StoreError as exc:
+                if not self._patient:
+                    raise
+                self._lease.commits.failed("results", exc)
+                self._telemetry.emit(Happening("store.failed", "error", {"results": len(batch), "error": str(exc)}))
+                await self._clock.sleep(self._retry_s)
+                continue
+            self._on_committed(batch, due)
+            return
+
+    def _count(self, batch: list[CheckResult]) -> None:
+        self.written += len(batch)
+        for result in batch:
+            self.not_modified += result.report.not_modified
+            self.saved_bytes += result.report.saved_bytes

@@ -1,0 +1,179 @@
+"""What a check of a page would see of its signals, and say: looked at without touching any state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.configuration import resolve_page
+from tocsin.engine.judging.assess import decide
+from tocsin.engine.judging.judge import was_html
+from tocsin.engine.judging.reading import Beheld, Wanted, behold, behold_other
+from tocsin.engine.judging.ruling import rule_on, trace_data
+from tocsin.engine.judging.signals import follow, is_read_for_signals
+from tocsin.engine.policies import asked_as
+from tocsin.model import Beside, HostNoise, PageRow, PageTask, StoredState
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.page import Kind, find_kind, read_page
+from tocsin.spec.html.urls import host_and_origin, watch_url
+from tocsin.spec.topper.state import EMPTY, PageState, read_state
+
+if TYPE_CHECKING:
+    from tocsin.engine.visiting.receive import Headers
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Store
+    from tocsin.settings import PageSettings
+
+_RECEIVED: Final = 200
+
+
+class InForce(Struct, frozen=True):
+    """What holds for a page, and what is known of it.
+
+    page     None where it is not watched
+    secrets  its user name and password
+    beside   what the last checks found
+    of_host  what changes from check to check on pages of its host
+    """
+
+    policy: PageSettings
+    page: PageRow | None = None
+    beside: Beside | None = None
+    of_host: tuple[HostNoise, ...] = ()
+
+
+class Sight(Struct, frozen=True):
+    """What was seen.
+
+    latest    its twelve fields
+    trace     how the verdict comes about; empty where there is none
+    outcome   of a check now; None where the page is not watched
+    is_read   whether a check now would heed the signals
+    is_new    whether it would begin anew: there is nothing to compare with, or it was read otherwise
+    """
+
+    beheld: Beheld
+    latest: PageState
+    is_html: bool
+    problems: tuple[str, ...]
+    outcome: str | None = None
+    rule: str | None = None
+    reason: str | None = None
+    basis: str | None = None
+    changed: tuple[str, ...] = ()
+    trace: tuple[dict[str, Any], ...] = ()
+    is_read: bool = True
+    is_new: bool = True
+
+
+async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
+    """Find what holds for a page and what is known of it; of one that is not watched, what holds for all.
+
+    Raises BadUrl.
+    """
+    for_all, groups = await store.overrides()
+    page = await store.page(watch_url(url).url)
+    if page is None:
+        return InForce(resolve_page(base, for_all, {}, None))
+    group: JsonObject = next((settings for name, settings in groups.values() if name == page.group), {})
+    learnt = await store.learnt(page.url)
+    return InForce(
+        resolve_page(base, for_all, group, page.settings),
+        page,
+        learnt[1] if learnt is not None else None,
+        tuple(await store.noise_of_host(page.host)),
+    )
+
+
+def look(
+    body: bytes, content_type: str | None, headers: Headers, url: str | None, in_force: InForce, now: Instant
+) -> Sight:
+    """See a page as a check now would, and say what that would find.
+
+    headers  of the answer, names in lower case
+    url      after redirects; None where it is not known
+    Raises TooComplex for a page that no parser may be given.
+    """
+    policy, page = in_force.policy, in_force.page
+    nosniff = is_nosniff([value for name, value in headers if name == "x-content-type-options"])
+    found = find_kind(body, content_type, nosniff=nosniff)
+    is_html = found[0] is not Kind.OTHER
+    reading = read_page(body, content_type, found=found) if is_html else None
+    latest = read_state(reading.metas) if reading is not None else EMPTY
+    before = page.fields if page is not None else None
+    url = url or ""
+    wanted = Wanted(
+        msgspec.structs.replace(policy, signals="all", mode="on"),
+        _to_be_read(in_force.beside),
+        page.url if page is not None else url,
+        _RECEIVED,
+        asked_as(policy, page.secrets if page is not None else None),
+        # A person looks at this one page.
+        own_ignore=True,
+    )
+    beheld = (
+        behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=latest)
+        if is_html
+        else behold_other(body, content_type, headers, url, wanted=wanted)
+    )
+    odd = reading.problems if reading is not None else found[1]
+    problems = (*odd, *([beheld.problem] if beheld.problem else []))
+    sight = Sight(beheld, latest, is_html, tuple(problems))
+    return sight if page is None else _judged(sight, in_force, page, now)
+
+
+def _to_be_read(beside: Beside | None) -> Beside | None:
+    """Let the content be read, and shown, though its text is the one of the last check."""
+    if beside is None or beside.known is None:
+        return beside
+    return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0))
+
+
+def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sight:
+    """Add what a check now would find."""
+    beheld, policy, beside = sight.beheld, in_force.policy, in_force.beside
+    known = beside.known if beside is not None else None
+    is_read = is_read_for_signals(policy, sight.latest.values)
+    is_new = known is None or beheld.readings is None or known.read_as != beheld.readings.read_as
+    sight = msgspec.structs.replace(sight, is_read=is_read, is_new=is_new)
+    if (evidence := _evidence_against(sight, page, policy)) is not None:
+        return msgspec.structs.replace(sight, outcome="suspect", reason=evidence)
+    at = page.stored_at or now
+    stored = None if page.fields is None else StoredState(0, page.fields, at, at, 1)
+    comparison = decide(stored, sight.latest, now, policy)
+    weighed = change = None
+    if is_read and stored is not None and beheld.readings is not None:
+        task = _task(page, beside, stored)
+        change = beheld.change
+        weighed = follow(task, policy, sight.latest, beheld.readings, change, now, may_keep=False).weighed
+    ruling = rule_on(comparison, weighed, change)
+    return msgspec.structs.replace(
+        sight,
+        outcome=str(ruling.outcome),
+        rule=ruling.rule,
+        reason=ruling.reason,
+        basis=ruling.basis,
+        changed=(*comparison.changed, *ruling.speaking),
+        trace=tuple(trace_data(comparison, ruling)),
+    )
+
+
+def _evidence_against(sight: Sight, page: PageRow, policy: PageSettings) -> str | None:
+    """Say by what an answer shows that it is not the page, as `judge.evidence_against` does."""
+    if page.fields is None or policy.suspects == "accept":
+        return None
+    if sight.beheld.suspicion is not None:
+        return sight.beheld.suspicion
+    is_received = page.last_received_at is not None
+    if sight.is_html or not was_html(page.fields, not_html=page.not_html, is_received=is_received):
+        return None
+    return "; ".join(sight.problems)
+
+
+def _task(page: PageRow, beside: Beside | None, stored: StoredState) -> PageTask:
+    host = host_and_origin(page.url)[0]
+    return PageTask(
+        page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last_checked_at, 0, None, beside=beside
+    )

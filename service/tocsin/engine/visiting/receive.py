@@ -1,0 +1,348 @@
+"""One set of requests: a page, received whole through its redirections, each hop at its host's gate (T57, T59).
+
+A set uses one session, the spec's "computer connection". Waiting for a host's turn is no part of the deadlines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE
+from tocsin.engine.policies import asked_as
+from tocsin.engine.visiting.retry import Postponed, parse_retry_after
+from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
+from tocsin.model import DEMO_HOST, FailureKind, Instant
+from tocsin.ports import HopRequest, HopResponse
+from tocsin.ports.messages import SetSoFar
+from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from tocsin.engine.hosts.gates import Gates, Host
+    from tocsin.engine.hosts.in_flight import InFlight
+    from tocsin.engine.hosts.robots import RobotsCache
+    from tocsin.model import CheckResult, Validators
+    from tocsin.ports import Clock, Session
+    from tocsin.settings import FetchSettings, PageSettings
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PERMANENT = frozenset({301, 308})
+RECEIVED = frozenset({200, 203})
+ACCEPTED = 202
+RETRIED_STATUSES = frozenset({408, 425, 429})
+BUSY = frozenset({429, 503})
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+_PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
+
+
+class Disallowed(TocsinError):
+    """robots.txt forbids a hop of the page; no request was made for it.
+
+    retry_at  when robots.txt is worth asking again, None for the page's next occasion
+    """
+
+    def __init__(self, url: str, rule: str | None, retry_at: Instant | None) -> None:
+        super().__init__(f"{url}: forbidden by robots.txt: {rule}")
+        self.url, self.rule, self.retry_at = url, rule, retry_at
+        self.robots_url = f"{host_and_origin(url)[1]}/robots.txt"
+
+
+class Elsewhere(TocsinError):
+    """The set goes on at a host that another fetcher serves.
+
+    so_far  what that one goes on with
+    """
+
+    def __init__(self, so_far: SetSoFar) -> None:
+        super().__init__(f"{so_far.url}: another fetcher serves this host")
+        self.so_far = so_far
+
+
+class Withdrawn(TocsinError):
+    """The page was taken off the list, or paused, before its next request: none is made (T62)."""
+
+
+class PageRequest(Struct, frozen=True):
+    """What is asked for.
+
+    host        of the URL, as gates know it
+    validators  sent only to the hop that gave them; None asks without conditions
+    secrets     user name and password of the page, sent only to its own origin
+    private     private addresses may be dialled: a person typed this URL into a one-shot command
+    is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
+    wanted      the same for pages that are known here: page ids to whether they are wanted, and
+    page_id     the page's
+    unasked     the pages that no request was made for yet: the first request takes this one out
+    carry_on    asks whoever serves the next host to go on with the set
+    stand_aside  is called before anything but the page's own host is waited for
+    takes_accepted  a 202 is received, too: whoever assesses it says whether something else stands in the page's place
+    is_urgent   it goes before requests that are not, where there are more than may be under way
+    """
+
+    url: str
+    host: str
+    policy: PageSettings
+    validators: Validators | None = None
+    secrets: tuple[str, str] | None = None
+    private: bool = False
+    is_wanted: Callable[[], Awaitable[bool]] | None = None
+    wanted: Mapping[int, bool] | None = None
+    page_id: int = 0
+    unasked: dict[int, Instant] | None = None
+    carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
+    stand_aside: Callable[[], None] | None = None
+    takes_accepted: bool = False
+    is_urgent: bool = False
+
+
+class Received(Struct, frozen=True):
+    """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
+
+    final_url  of the last hop
+    moved_to   where a 301 or 308 says that the page lives now
+    asked_as   the settings that shaped the request, as `policies.asked_as` names them
+    """
+
+    started_at: Instant
+    response: HopResponse
+    final_url: str
+    moved_to: str | None
+    not_modified: bool
+    wire_bytes: int
+    elapsed_ms: int
+    asked_as: str = ""
+
+
+class TryNotes(Protocol):
+    """Who wants to know what became of each request; `outage.OutageWatch` is one."""
+
+    def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
+        """Take note of one try."""
+
+
+class Receiver:
+    """Makes sets of requests.
+
+    in_flight  bounds the requests of the whole engine
+    robots     None obeys nothing: a person typed the URL
+    is_ours    says whether this host is served here
+    """
+
+    def __init__(
+        self,
+        gates: Gates,
+        robots: RobotsCache | None,
+        outage: TryNotes,
+        in_flight: InFlight,
+        settings: FetchSettings,
+        clock: Clock,
+        *,
+        is_ours: Callable[[str], bool] = lambda _host: True,
+    ) -> None:
+        self._gates, self._robots, self._outage = gates, robots, outage
+        self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
+        self._total_s = settings.deadlines.total.total_seconds()
+
+    async def receive(self, request: PageRequest, session: Session, so_far: SetSoFar | None = None) -> Received:
+        """Make one set of requests, or go on with one.
+
+        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; Elsewhere.
+        """
+        begun = so_far or SetSoFar(request.url, self._clock.now(), (request.url,))
+        url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
+        spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
+        own_host, own_origin = host, origin = host_and_origin(request.url)
+        while True:
+            if url != request.url:
+                host, origin = host_and_origin(url)
+                if len(seen) > 1 and not self._is_ours(host):
+                    begun = SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent)
+                    raise Elsewhere(begun)
+                if host != own_host and request.stand_aside is not None:
+                    request.stand_aside()
+            if self._robots is not None:
+                await self._ask_robots(self._robots, url, host, origin, request.policy.proxy or None)
+            hop = self._hop_request(request, url, spent_s, is_own=origin == own_origin)
+            response = await self._hop(hop, host, session, request)
+            spent_s += response.elapsed_ms / 1000
+            wire_bytes += response.wire_bytes
+            if response.status not in REDIRECTS:
+                break
+            permanent = permanent and response.status in PERMANENT
+            url = self._next_url(url, response, seen)
+            moved_to = url if permanent else moved_to
+        sent_conditions = request.validators is not None and request.validators.hop_url == url
+        not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
+        if not not_modified:
+            _refuse_what_is_not_the_page(url, response, self._clock.now(), takes_accepted=request.takes_accepted)
+        return Received(
+            begun.started_at,
+            response,
+            url,
+            moved_to,
+            not_modified,
+            wire_bytes,
+            round(spent_s * 1000),
+            asked_as(request.policy, request.secrets),
+        )
+
+    async def hop(self, request: HopRequest, session: Session) -> HopResponse:
+        """Make one request at its host's gate, as of a robots.txt."""
+        return await self._hop(request, host_and_origin(request.url)[0], session, None)
+
+    async def _hop(self, request: HopRequest, host: str, session: Session, whole: PageRequest | None) -> HopResponse:
+        """Make one request of a set at its host's gate, if the page is wanted by then."""
+        # A gate that is free costs neither a task switch nor a timer.
+        gate = self._gates.enter_at_once(host) or await self._stand_in_line(host)
+        try:
+            in_flight = self._in_flight
+            if not in_flight.take_at_once():
+                await in_flight.take(urgent=whole is not None and whole.is_urgent)
+            try:
+                if whole is not None and not (
+                    whole.wanted[whole.page_id] if whole.wanted is not None else await _is_wanted(whole)
+                ):
+                    raise Withdrawn(f"{request.url}: no longer watched")
+                if whole is not None and whole.unasked:
+                    whole.unasked.pop(whole.page_id, None)
+                response = await session.get(request)
+            finally:
+                in_flight.give_back()
+        except (FetchFailed, FetchRefused) as exc:
+            if host != DEMO_HOST:
+                self._outage.note(host, ok=False, kind=exc.kind)
+            raise
+        finally:
+            self._gates.leave(gate)
+        if host != DEMO_HOST:
+            # What lies on this machine says nothing of our connection.
+            self._outage.note(host, ok=True)
+        if response.status in BUSY:
+            wait = parse_retry_after(response.header("retry-after"), self._clock.now())
+            if wait is not None:
+                self._gates.hold(host, self._clock.monotonic() + wait.total_seconds())
+        return response
+
+    async def _stand_in_line(self, host: str) -> Host:
+        """Wait for a turn at a host's gate; a host that keeps us out for longer than `hold` puts the page off."""
+        hold_s = self._settings.hold.total_seconds()
+        if (held_s := self._gates.held_s(host)) > hold_s:
+            raise Postponed(self._clock.now() + round(held_s * 1_000_000), 0)
+        try:
+            async with asyncio.timeout(hold_s):
+                return await self._gates.enter(host)
+        except TimeoutError:
+            wait_us = round(max(self._gates.wait_s(host), 1.0) * 1_000_000)
+            raise Postponed(self._clock.now() + wait_us, 0) from None
+
+    async def _ask_robots(self, robots: RobotsCache, url: str, host: str, origin: str, proxy: str | None) -> None:
+        if self._gates.politeness(host).robots == "ignore":
+            return
+        ruling, delay_s = robots.known(url, origin) or await robots.look(url, proxy)
+        # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
+        self._gates.slow_down(host, origin, delay_s)
+        if not ruling.allowed:
+            retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
+            raise Disallowed(url, ruling.rule, retry_at)
+
+    def _hop_request(self, request: PageRequest, url: str, spent_s: float, *, is_own: bool) -> HopRequest:
+        # What is meant for the page's own origin is never sent on to another one.
+        headers = _own_headers(request) if is_own else _PLAIN_HEADERS
+        known = request.validators
+        if known is not None and known.hop_url == url:
+            if known.etag is not None:
+                headers = (*headers, ("If-None-Match", known.etag))
+            if known.last_modified is not None:
+                headers = (*headers, ("If-Modified-Since", known.last_modified))
+        total_s = self._total_s - spent_s
+        if total_s <= 0:
+            raise FetchFailed(
+                url, FailureKind.TIMEOUT, "the redirections took all of the time; raise fetch.deadlines.total"
+            )
+        return HopRequest(
+            url=url,
+            headers=headers,
+            total_s=total_s,
+            max_body_bytes=self._settings.max_body,
+            max_wire_bytes=self._settings.max_wire,
+            proxy=request.policy.proxy or None,
+            # A redirect leads into a private network only where the typed URL already was on that very origin.
+            private=request.private and is_own,
+        )
+
+    def _next_url(self, url: str, response: HopResponse, seen: dict[str, None]) -> str:
+        target = resolve(url, response.location) if response.location else None
+        if target is None:
+            raise FetchRefused(url, FailureKind.REDIRECT, "redirected to nowhere", status=response.status)
+        try:
+            # Without user info: credentials are given by the user, not by a site.
+            target = watch_url(target).url
+        except BadUrl as exc:
+            said = f"redirected to what is not asked for: {exc}"
+            raise FetchRefused(url, FailureKind.REDIRECT, said, status=response.status) from exc
+        if host_and_origin(target)[0] == DEMO_HOST != host_and_origin(url)[0]:
+            said = "redirected to the demo site, where only its own pages lead"
+            raise FetchRefused(url, FailureKind.BLOCKED_ADDRESS, said, status=response.status)
+        if target in seen:
+            raise FetchRefused(url, FailureKind.REDIRECT, f"redirected in a circle to {target}", status=response.status)
+        if len(seen) > self._settings.redirects:
+            raise FetchRefused(
+                url,
+                FailureKind.REDIRECT,
+                f"redirected more than {self._settings.redirects} times",
+                status=response.status,
+            )
+        seen[target] = None
+        return target
+
+
+def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant, *, takes_accepted: bool) -> None:
+    """Raise unless the answer is the page (T58: a complete answer that is another thing is final)."""
+    status = response.status
+    if status in RECEIVED or (takes_accepted and status == ACCEPTED and response.body):
+        if not response.body:
+            raise FetchFailed(url, FailureKind.EMPTY, "the answer is empty", status=status)
+        return
+    if status == 304:  # noqa: PLR2004 - Not Modified
+        raise FetchFailed(url, FailureKind.PROTOCOL, "304 to a request without conditions", status=status)
+    if status >= 500 or status in RETRIED_STATUSES:  # noqa: PLR2004 - server errors
+        after = parse_retry_after(response.header("retry-after"), now)
+        raise FetchFailed(url, FailureKind.STATUS, f"answered {status}", status=status, retry_after=after)
+    raise FetchRefused(url, FailureKind.STATUS, f"answered {status}", status=status)
+
+
+async def _is_wanted(request: PageRequest) -> bool:
+    return request.is_wanted is None or await request.is_wanted()
+
+
+def _own_headers(request: PageRequest) -> Headers:
+    """The headers for the page's own origin: the user's go before ours."""
+    policy = request.policy
+    if not (policy.headers or policy.cookies or policy.auth or request.secrets):
+        return _PLAIN_HEADERS
+    headers = [(name, _as_bytes(value)) for name, value in policy.headers.items()]
+    if not any(name.lower() == "accept" for name in policy.headers):
+        headers.insert(0, ("Accept", ACCEPT))
+    if policy.cookies:
+        headers.append(("Cookie", _as_bytes("; ".join(f"{name}={value}" for name, value in policy.cookies.items()))))
+    if credentials := _credentials(request):
+        headers.append(("Authorization", credentials))
+    return tuple(headers)
+
+
+def _as_bytes(value: str) -> str:
+    """What a user wrote, as the wire has it: in UTF-8, a character for each byte."""
+    return value if value.isascii() else value.encode().decode("latin-1")
+
+
+def _credentials(request: PageRequest) -> str | None:
+    auth = request.policy.auth or (":".join(request.secrets) if request.secrets else "")
+    if auth.lower().startswith("bearer "):
+        return _as_bytes(auth)
+    return "Basic " + base64.b64encode(auth.encode()).decode() if auth else None

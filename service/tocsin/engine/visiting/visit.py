@@ -1,0 +1,362 @@
+"""ONE PAGE THROUGH: ask, receive, assess, decide; what is to be written comes back as one value.
+
+The way of a page: `scheduler` finds it due, `visit` makes a result of it, `writer` commits the result, and where
+awareness is due `renders` and `delivery` take it from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tocsin.configuration import show_span
+from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.outage import OURS
+from tocsin.engine.judging.assess import is_read_as_before
+from tocsin.engine.judging.conclude import clock_back
+from tocsin.engine.judging.signals import must_be_read
+from tocsin.engine.policies import asked_as
+from tocsin.engine.visiting.containment import contained
+from tocsin.engine.visiting.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
+from tocsin.engine.visiting.retry import Postponed
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage
+from tocsin.events import Happening
+from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind
+from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+
+    from tocsin.engine.hosts.gates import Gates
+    from tocsin.engine.hosts.outage import OutageWatch
+    from tocsin.engine.judging.conclude import Conclusion, Conclusions
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.visiting.tries import Came, Tries
+    from tocsin.model import Instant, JsonObject, PageTask, Validators
+    from tocsin.ports import Clock, Session, Telemetry
+    from tocsin.settings import FetchSettings, PageSettings
+
+_NO_TIME: Instant = 2**62
+OUTAGE_PAUSE_US = 60_000_000
+SHORTAGE_PAUSE_US = 5_000_000
+
+
+class Peers(Protocol):
+    """Whoever serves the hosts that are not ours."""
+
+    async def carry_on(self, leg: CheckLeg) -> SetSoFar | CheckResult | FetchRefused:
+        """Let a check go on at the host of another fetcher.
+
+        Returns what the page came to, or FetchRefused where it cannot be read; or what goes on at yet another host.
+        Raises as `Receiver.receive` does.
+        """
+
+
+class Visitor:
+    """Takes pages through their checks, one call a page; holds no state of theirs.
+
+    peers      who serves the hosts that are not ours; None: all are
+    mark       is told of which page the bytes are worked on, and 0 when that is done
+    loop_time  says when a page may be read
+    """
+
+    def __init__(
+        self,
+        tries: Tries,
+        policies: Policies,
+        conclusions: Conclusions,
+        gates: Gates,
+        outage: OutageWatch | None,
+        settings: FetchSettings,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        peers: Peers | None = None,
+        mark: Callable[[int], None] = lambda _page_id: None,
+        loop_time: LoopTime | None = None,
+    ) -> None:
+        self._loop_time = loop_time or LoopTime()
+        self._tries, self._policies, self._conclusions = tries, policies, conclusions
+        self._gates, self._outage, self._settings = gates, outage, settings
+        self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
+        self._wanted: dict[int, bool] = {}
+        self._unasked: dict[int, Instant] = {}
+        self._legs: Counter[int] = Counter()
+        self._told_of_clock = False
+
+    def expect(self, task: PageTask) -> None:
+        """Say that a visit of this page is about to begin, so that it can be withdrawn from now on."""
+        self._wanted.setdefault(task.page_id, True)
+        self._unasked[task.page_id] = _NO_TIME if task.due_at is None else task.due_at
+
+    def waiting_since(self) -> Instant | None:
+        """Give the earliest due time of the expected pages that no request was made for yet."""
+        earliest = min(self._unasked.values(), default=_NO_TIME)
+        return None if earliest == _NO_TIME else earliest
+
+    def drop(self) -> list[int]:
+        """Give up the expected pages that no request was made for yet, so that none is made; returns their ids."""
+        dropped = list(self._unasked)
+        self._unasked.clear()
+        self.withdraw(dropped)
+        return dropped
+
+    def withdraw(self, page_ids: Iterable[int]) -> None:
+        """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
+        for page_id in page_ids:
+            if page_id in self._wanted:
+                self._wanted[page_id] = False
+
+    async def visit(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckResult:
+        """Check one page; whatever happens to it becomes a result, never an exception.
+
+        stand_aside  called before it waits for anything but its own host
+        """
+        ends = await self.ends(task, stand_aside)
+        is_outage = False
+        if ends.in_outage is not None and self._outage is not None:
+            if stand_aside is not None:
+                stand_aside()
+            is_outage = await _settled(self._outage)
+        result = chosen(ends, is_outage=is_outage)
+        tell(result, self._telemetry)
+        return result
+
+    async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> Ends:
+        """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
+        self._wanted.setdefault(task.page_id, True)
+        attempts = list(task.attempts)
+        in_outage = None
+        try:
+            policy, began = self._policies.of(task), self._clock.now()
+            conclude = self._conclusions.of(task, policy, began)
+            if (unasked := _without_request(conclude, task, policy, began)) is not None:
+                return Ends(unasked)
+            conditions = _conditions(task, policy, self._settings.unconditional_every)
+            with contained(task.page_id, task.url, self._telemetry):
+                came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
+                if self._must_wait(came):
+                    await self._loop_time.begin()
+                result = self._conclude(conclude, task, came, conditions, len(attempts))
+        except SettingsError as exc:
+            result = self._held(task, str(exc))
+        except Withdrawn:
+            result = conclude.withdrawn()
+        except Disallowed as exc:
+            result = conclude.disallowed(exc, gate_at=self._held_until(task.host))
+        except Postponed as exc:
+            result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
+        except Shortage as exc:
+            result = conclude.short(attempts, exc, self._clock.now() + SHORTAGE_PAUSE_US)
+        except FetchError as exc:
+            result = conclude.unreachable(attempts, exc, gate_at=self._held_until(task.host))
+            if exc.kind in OURS:
+                # Should it be our own connection, the page is given its tries back, and nobody is asked (T57-T61).
+                in_outage = conclude.deferred([], self._clock.now() + OUTAGE_PAUSE_US, error=exc)
+        finally:
+            # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
+            del self._wanted[task.page_id]
+            self._unasked.pop(task.page_id, None)
+        self._tell_of_clock(task)
+        return Ends(result, in_outage)
+
+    async def carry_on(self, leg: CheckLeg, session: Session) -> CheckResult | FetchRefused:
+        """Go on with a check whose page was redirected here; see `Peers.carry_on`.
+
+        Raises Elsewhere and SettingsError, too.
+        """
+        task, policy = leg.task, self._policies.of(leg.task)
+        conclude = self._conclusions.of(task, policy, leg.began)
+        self._wanted.setdefault(task.page_id, True)
+        # Whoever asks for it may have died meanwhile, and its successor asks again: there can be two.
+        self._legs[task.page_id] += 1
+        try:
+            request = self._request(task, policy, leg.conditions)
+            came = await self._tries.receiver.receive(request, session, leg.so_far)
+            try:
+                with contained(task.page_id, task.url, self._telemetry):
+                    if self._must_wait(came):
+                        await self._loop_time.begin()
+                    return self._conclude(conclude, task, came, leg.conditions, leg.tried)
+            except FetchRefused as exc:
+                return exc
+        finally:
+            self._legs[task.page_id] -= 1
+            if not self._legs[task.page_id]:
+                del self._legs[task.page_id], self._wanted[task.page_id]
+
+    def _must_wait(self, came: Came) -> bool:
+        """Say whether others go before in reading what came; what need not be read takes no turn."""
+        return _has_body(came) and not self._loop_time.begin_at_once()
+
+    def _held(self, task: PageTask, why: str) -> CheckResult:
+        """Make no request for a page whose settings cannot be used."""
+        policy = self._policies.readable(task)
+        conclude = self._conclusions.of(task, policy, self._clock.now())
+        return conclude.off() if policy.mode == "off" else conclude.held(why)
+
+    def _conclude(
+        self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int
+    ) -> CheckResult:
+        """Assess a page where its bytes are; where it has any, its turn of the loop's time has begun."""
+        self._mark(task.page_id)
+        try:
+            if isinstance(came, FetchRefused):
+                raise came
+            if isinstance(came, CheckResult):
+                return came
+            return conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
+        finally:
+            self._mark(0)
+            if _has_body(came):
+                self._loop_time.end()
+
+    def _receive(
+        self,
+        task: PageTask,
+        policy: PageSettings,
+        conditions: Validators | None,
+        attempts: list[Attempt],
+        began: int,
+        stand_aside: Callable[[], None] | None,
+    ) -> Coroutine[Any, Any, Came]:
+        instruction = task.instruction
+        fresh = instruction is not None and instruction.new_connections
+        carry_on = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._peers else None
+        request = self._request(task, policy, conditions, carry_on, stand_aside)
+        if instruction is None:
+            return self._tries.receive(request, attempts, further=policy.tries)
+        # "Any number of times" (T60) knows no answer that would end it, but the page itself.
+        is_again = instruction.kind == "again"
+        further = instruction.times - 1 if is_again else 0
+        return self._tries.receive(request, attempts, further=further, fresh=fresh, retry_all=is_again)
+
+    def _request(
+        self,
+        task: PageTask,
+        policy: PageSettings,
+        conditions: Validators | None,
+        carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None,
+        stand_aside: Callable[[], None] | None = None,
+    ) -> PageRequest:
+        return PageRequest(
+            task.url,
+            task.host,
+            policy,
+            conditions,
+            task.secrets,
+            wanted=self._wanted,
+            page_id=task.page_id,
+            unasked=self._unasked,
+            carry_on=carry_on,
+            stand_aside=stand_aside,
+            takes_accepted=task.state is not None and policy.suspects == "hold",
+        )
+
+    async def _hand_over(
+        self,
+        task: PageTask,
+        conditions: Validators | None,
+        began: int,
+        attempts: list[Attempt],
+        fresh: bool,  # noqa: FBT001 - bound ahead
+        so_far: SetSoFar,
+    ) -> SetSoFar | CheckResult | FetchRefused:
+        """Ask whoever serves the next host to go on."""
+        if self._peers is None:
+            raise Elsewhere(so_far)
+        return await self._peers.carry_on(CheckLeg(so_far, task, conditions, began, len(attempts), fresh))
+
+    def _held_until(self, host: str) -> Instant | None:
+        """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
+        held_s = self._gates.held_s(host)
+        return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
+
+    def _tell_of_clock(self, task: PageTask) -> None:
+        """Warn once of a clock that was set back: until it catches up, every change comes too soon (T43)."""
+        back = clock_back(task, self._clock.now())
+        if back is not None and not self._told_of_clock:
+            self._told_of_clock = True
+            mend = "set the clock; if it was ahead before, changes are told again once it has caught up"
+            values: JsonObject = {"page_id": task.page_id, "url": task.url, "by": show_span(back), "mend": mend}
+            self._telemetry.emit(Happening("clock.back", "warning", values))
+
+
+def chosen(ends: Ends, *, is_outage: bool) -> CheckResult:
+    """Of the two ends that a check can have, take the one that is true by now (T61)."""
+    return ends.in_outage if is_outage and ends.in_outage is not None else ends.result
+
+
+async def _settled(outage: OutageWatch) -> bool:
+    """Wait until it is known whether our own connection fails; returns whether it does."""
+    answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def give(is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
+        if not answer.done():
+            answer.set_result(is_outage)
+
+    outage.hold(give)
+    return await answer
+
+
+def put_off(conclude: Conclusion, url: str, now: Instant) -> CheckResult:
+    """Make no request: it is our own connection that fails, and nobody waits here for its return."""
+    error = FetchFailed(url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
+    return conclude.deferred([], now + OUTAGE_PAUSE_US, error=error)
+
+
+def tell(result: CheckResult, telemetry: Telemetry) -> None:
+    """Say what is worth a line in the log."""
+    if result.verdict is not None:
+        verdict = result.verdict
+        values = _named(result) | {"reason": verdict.reason, "rule": verdict.rule, "basis": verdict.basis}
+        if result.report.signals:
+            values["signals"] = list(result.report.signals)
+        telemetry.emit(Happening(f"page.{result.verdict.outcome}", "info", values))
+    elif result.failure is not None:
+        values = _named(result) | {"cause": result.failure.cause, "tries": len(result.failure.attempts)}
+        telemetry.emit(Happening("page.unreachable", "warning", values))
+    elif result.report.error is not None and result.report.error[0] == REFUSED_SETTINGS:
+        telemetry.emit(Happening("page.held", "warning", _named(result) | {"error": result.report.error[1]}))
+    elif result.suspected and result.alerts:
+        telemetry.emit(Happening("page.suspect", "warning", _named(result) | {"evidence": result.report.problem}))
+    elif result.report.problem is not None:
+        telemetry.emit(Happening("page.odd", "debug", _named(result) | {"problem": result.report.problem}))
+
+
+def _without_request(conclude: Conclusion, task: PageTask, policy: PageSettings, began: Instant) -> CheckResult | None:
+    """Give the result of a check that makes no request; None: it makes one."""
+    if policy.mode == "off":
+        return conclude.off()
+    return conclude.skipped() if is_too_near(task, policy, began) else None
+
+
+def _has_body(came: Came) -> bool:
+    """Say whether there is something to be read, which takes time."""
+    return isinstance(came, Received) and not came.not_modified
+
+
+def _named(result: CheckResult) -> JsonObject:
+    return {"page_id": result.page_id, "url": result.report.url}
+
+
+def is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
+    """Say whether the last set that received the page is so near that no request may be made (T21)."""
+    if task.last_set_at is None or not policy.min_gap:
+        return False
+    return 0 <= now - task.last_set_at <= round(policy.min_gap.total_seconds() * 1_000_000)
+
+
+def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) -> Validators | None:
+    """The page's validators, but for an unconditional request now and then, and where a 304 would prove nothing.
+
+    That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, when its
+    signals were never read, and when it failed: some servers fail at the conditions.
+    """
+    if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
+        return None
+    if must_be_read(policy, task.beside, task.state.fields):
+        return None
+    return task.validators if is_read_as_before(task.body_digest, asked_as(policy, task.secrets)) else None

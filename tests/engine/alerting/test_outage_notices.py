@@ -1,0 +1,61 @@
+"""Our own outage is told of once, and its end once, however many processes it lasts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
+from tocsin.adapters.stores import open_store
+from tocsin.engine.alerting.outage_notices import Uplink
+from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.judging.events import Alerts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.ports import Store
+
+
+CHANCE = SeededChance()
+
+
+async def one_shot(store: Store, answers: dict[str, bool]) -> None:
+    """What a check sees of the network, host by host."""
+    clock, telemetry = EagerClock(), RecordingTelemetry()
+    lease = Lease(store, "test", timedelta(seconds=10), clock, telemetry)
+    await lease.take()
+    outage = OutageWatch(clock)
+    uplink = Uplink(store, lease, outage, Alerts("tocsin", CHANCE), clock, telemetry)
+    await uplink.recall()
+    assert not outage.is_outage()
+    await uplink.look()
+    for host, ok in answers.items():
+        outage.note(host, ok=ok, kind=None if ok else "connect")
+    outage.settle(is_outage=True)
+    await uplink.look()
+
+
+async def types(store: Store) -> list[str]:
+    return [alert.type for alert in reversed(await store.alerts(limit=10))]
+
+
+async def test_one_shot_checks_in_one_outage_tell_of_it_once_and_of_its_end(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as store:
+        down = dict.fromkeys("abc", False)
+        for _ in range(2):
+            await one_shot(store, down)
+        during = await types(store)
+        await one_shot(store, {"a": True})
+
+        assert during == ["tocsin.outage.began.v1"]
+        assert await types(store) == ["tocsin.outage.began.v1", "tocsin.outage.ended.v1"]
+
+
+async def test_a_check_that_nobody_answered_does_not_end_an_outage(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as store:
+        await one_shot(store, dict.fromkeys("abc", False))
+        await one_shot(store, {"a": False})
+
+        assert await types(store) == ["tocsin.outage.began.v1"]

@@ -1,0 +1,179 @@
+"""When a page is checked next whose interval follows from its changes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import DAY, HOUR, SECOND
+from tests.fakes import START
+from tocsin.engine.judging.cadence import interval_of, next_check
+from tocsin.model.signals import Pace
+from tocsin.settings import PageSettings
+
+DAY_S = 86_400.0
+ADAPTIVE = PageSettings(adaptive=True)
+SPANS = st.integers(60, 40 * 86_400).map(lambda seconds: timedelta(seconds=seconds))
+PACES = st.one_of(
+    st.none(),
+    st.builds(
+        lambda found, mean_s, dated, quiet_s: Pace(found + dated + 5, found, found * mean_s, dated, quiet_s),
+        st.floats(0, 30), st.floats(60, 1e7), st.floats(0, 30), st.floats(0, 1e8),
+    ),
+)  # fmt: skip
+
+
+def quiet(days: float) -> Pace:
+    return Pace(checks=days, quiet_s=days * DAY_S)
+
+
+def busy(a_day: float, checks: float = 40) -> Pace:
+    return Pace(checks=checks, dated=checks * a_day, quiet_s=checks * DAY_S)
+
+
+def micros(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)
+
+
+def test_without_adaptive_checking_nothing_that_is_known_matters() -> None:
+    assert next_check(7, START, PageSettings(), pace=busy(9), fresh_s=5) == next_check(7, START, PageSettings())
+
+
+def test_a_page_nobody_knows_is_checked_as_every_says() -> None:
+    at, why = next_check(7, START, ADAPTIVE)
+
+    assert DAY - DAY // 4 < at - START <= DAY
+    assert why == "adaptive: nothing known yet; every 24h"
+
+
+def test_the_reason_tells_what_was_found_and_what_follows() -> None:
+    pace = Pace(checks=40.2, found=4.8, found_s=4.8 * DAY_S, quiet_s=20 * DAY_S)
+
+    _, why = next_check(7, START, ADAPTIVE, pace=pace)
+
+    assert why == "adaptive: changed in 5 of 40 checks, about every 4d; every 2d"
+
+
+def test_a_page_that_never_changed_is_told_so() -> None:
+    assert next_check(7, START, ADAPTIVE, pace=quiet(12))[1] == "adaptive: changed in 0 of 12 checks; every 5d"
+
+
+@given(st.integers(1, 10**9), st.integers(0, 10**10), SPANS, SPANS, SPANS, PACES, st.one_of(st.none(), st.integers(1)))
+def test_the_bounds_of_a_page_always_hold(
+    page_id: int,
+    now_s: int,
+    every: timedelta,
+    one: timedelta,
+    other: timedelta,
+    pace: Pace | None,
+    fresh_s: int | None,
+) -> None:
+    least, most = min(one, other), max(one, other)
+    pages = PageSettings(adaptive=True, every=every, every_min=least, every_max=most, min_gap=timedelta(0))
+    now = now_s * SECOND
+
+    at, _ = next_check(page_id, now, pages, pace=pace, fresh_s=fresh_s)
+
+    assert micros(least) <= at - now <= micros(most)
+
+
+@given(st.integers(1, 10**9), st.integers(0, 10**10), PACES)
+def test_a_page_comes_at_exact_intervals_while_nothing_new_is_known(
+    page_id: int, now_s: int, pace: Pace | None
+) -> None:
+    first, _ = next_check(page_id, now_s * SECOND, ADAPTIVE, pace=pace)
+    second, _ = next_check(page_id, first, ADAPTIVE, pace=pace)
+    third, _ = next_check(page_id, second + 2 * SECOND, ADAPTIVE, pace=pace)
+
+    assert abs((third - second) - (second - first)) <= 8
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**7))
+def test_a_page_at_its_least_interval_comes_at_exactly_that(page_id: int, late_us: int) -> None:
+    first, why = next_check(page_id, START, ADAPTIVE, pace=busy(5000))
+    second, _ = next_check(page_id, first + late_us, ADAPTIVE, pace=busy(5000))
+
+    assert why.endswith("every 60m, not more often")
+    assert (first - START, second - first - late_us) == (HOUR, HOUR)
+
+
+@given(st.floats(0.01, 20), st.floats(1.0, 10))
+def test_more_changes_never_make_a_longer_interval(a_day: float, factor: float) -> None:
+    seldom, often = (next_check(7, START, ADAPTIVE, pace=busy(rate))[0] for rate in (a_day, a_day * factor))
+
+    assert often - START <= (seldom - START) * 1.3
+
+
+def test_bounds_that_exclude_each_other_leave_the_longer_interval() -> None:
+    pages = PageSettings(adaptive=True, every_min=timedelta(days=2), every_max=timedelta(hours=6))
+
+    at, _ = next_check(7, START, pages, pace=busy(5))
+
+    assert at - START == 2 * DAY
+
+
+@pytest.mark.parametrize(("pace", "words"), [(busy(5000), "every 60m, not more often"), (quiet(9e3), "not less often")])
+def test_a_bound_that_holds_is_told(pace: Pace, words: str) -> None:
+    assert next_check(7, START, ADAPTIVE, pace=pace)[1].endswith(words)
+
+
+def test_pages_that_came_together_once_drift_apart() -> None:
+    times = {next_check(page, START, ADAPTIVE, pace=quiet(12))[0] // HOUR for page in range(1, 2000)}
+
+    assert len(times) > 20
+
+
+def test_neighbours_of_one_interval_come_one_after_the_other() -> None:
+    times = [next_check(page, START, ADAPTIVE, pace=quiet(12))[0] for page in range(16, 32)]
+
+    assert times == sorted(times)
+    assert times[-1] - times[0] < HOUR
+
+
+def test_a_server_that_says_how_long_its_answer_stays_true_is_believed() -> None:
+    at, why = next_check(7, START, ADAPTIVE, pace=busy(100), fresh_s=12 * 3600)
+
+    assert at - START == 12 * HOUR
+    assert why.endswith("every 12h, as its server says")
+
+
+def test_a_server_keeps_a_page_no_longer_than_every_says() -> None:
+    at, _ = next_check(7, START, ADAPTIVE, pace=busy(100), fresh_s=10**9)
+
+    assert at - START <= DAY
+
+
+def test_a_server_makes_no_check_come_sooner() -> None:
+    assert next_check(7, START, ADAPTIVE, pace=quiet(12), fresh_s=60) == next_check(7, START, ADAPTIVE, pace=quiet(12))
+
+
+def test_a_cron_expression_takes_the_place_of_adaptive_checking() -> None:
+    pages = PageSettings(adaptive=True, cron="0 6 * * *")
+
+    assert next_check(7, START, pages, pace=busy(9)) == next_check(7, START, PageSettings(cron="0 6 * * *"))
+
+
+def test_T21_no_adaptive_check_comes_sooner_than_the_gap_allows() -> None:
+    pages = PageSettings(adaptive=True, every_min=timedelta(seconds=1), min_gap=timedelta(hours=40))
+
+    assert next_check(7, START, pages, pace=busy(100))[0] == START + 40 * HOUR + 1
+
+
+def test_T43_no_adaptive_check_comes_before_the_page_s_refresh_is_over() -> None:
+    at, why = next_check(7, START, ADAPTIVE, pace=busy(100), stored_at=START, refresh_s=2 * 86_400)
+
+    assert at == START + 2 * DAY
+    assert "refresh" in why
+
+
+def test_T43_an_adaptive_page_that_came_too_soon_is_due_when_its_refresh_is_over() -> None:
+    at, _ = next_check(7, START, ADAPTIVE, pace=quiet(40), stored_at=START, refresh_s=600, too_soon=True)
+
+    assert at == START + 600 * SECOND
+
+
+def test_where_hosts_are_crowded_adaptive_pages_count_with_their_interval() -> None:
+    assert interval_of(ADAPTIVE, START) == ADAPTIVE.every

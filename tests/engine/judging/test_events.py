@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from tests.awareness import DAY, NEW, OLD, job_of, task_of, verdict_of
+from tests.fakes import START, SeededChance
+from tocsin.engine.judging.events import Alerts
+from tocsin.model import Attempt, KnownCopy, QuestionRow, RenderingRow
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.model import AlertDraft
+
+RENDERING = RenderingRow(
+    kind="http",
+    started_at=START,
+    received=START + 40_000,
+    status=200,
+    final_url="https://example.org/812",
+    content_type="text/html",
+    title="A",
+    bytes=51750,
+    digest="sha256:9f",
+    same_state=True,
+    error=None,
+)
+
+
+def question(**changes: Any) -> QuestionRow:
+    asked = QuestionRow(
+        id=77,
+        host_id=3,
+        host="example.org",
+        cause="connect",
+        opened_at=START,
+        announce_at=START,
+        announced_at=None,
+        answered_at=None,
+        closed_at=None,
+        instruction=None,
+        pages=312,
+        sample=("https://example.org/a",),
+        first_page_id=812,
+        attempts=(Attempt(START, "connect", None, "connection refused", 12),),
+        last_received=START - DAY,
+        next_occasion=START + DAY,
+        page_url="https://example.org/812",
+    )
+    return msgspec.structs.replace(asked, **changes)
+
+
+@pytest.fixture
+def alerts() -> Alerts:
+    return Alerts("tocsin", SeededChance())
+
+
+def every_alert(alerts: Alerts) -> list[AlertDraft]:
+    task = task_of(question_id=77)
+    verdict = verdict_of(task, OLD, NEW, START)
+    return [
+        alerts.changed_event(task, verdict, RENDERING),
+        alerts.unchanged_event(task, verdict.data, START),
+        alerts.too_soon_event(task, verdict.data, START),
+        alerts.unreachable_event(question(), START),
+        alerts.recovered_event(task, 77, START, RENDERING),
+        alerts.disallowed_event(
+            task, START, robots_url="https://example.org/robots.txt", rule="Disallow: /", next_try=START
+        ),
+        alerts.suspect_event(task, START, evidence="not HTML but PDF", content_type="application/pdf"),
+        alerts.outage_began_event(START, START),
+        alerts.outage_ended_event(START, START + DAY),
+        alerts.test_event("ops", START),
+    ]
+
+
+def test_every_alert_is_a_cloudevent_of_the_instance(alerts: Alerts) -> None:
+    for draft in every_alert(alerts):
+        event = draft.event
+        assert list(event) == ["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"]
+        assert (event["specversion"], event["source"], event["datacontenttype"]) == (
+            "1.0",
+            "tocsin",
+            "application/json",
+        )
+        assert (event["id"], event["type"]) == (draft.id, draft.type)
+        assert event["subject"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event["time"])
+        assert json.loads(msgspec.json.encode(event)) == event
+
+
+def test_every_alert_has_an_id_of_its_own(alerts: Alerts) -> None:
+    ids = [draft.id for draft in every_alert(alerts)]
+
+    assert len(set(ids)) == len(ids)
+
+
+def test_alerts_of_pages_belong_to_their_order_and_others_to_none(alerts: Alerts) -> None:
+    pages = {draft.type: draft.page_id for draft in every_alert(alerts)}
+
+    assert {kind for kind, page_id in pages.items() if page_id is None} == {
+        "tocsin.outage.began.v1",
+        "tocsin.outage.ended.v1",
+        "tocsin.sink.test.v1",
+    }
+
+
+def test_a_change_has_every_key_that_receivers_are_promised(alerts: Alerts) -> None:
+    task = task_of()
+
+    data = alerts.changed_event(task, verdict_of(task, OLD, NEW, START), RENDERING).event["data"]
+
+    assert list(data) == [
+        "page", "outcome", "reason", "rule", "basis", "elapsed_s", "minor_count", "thresholds", "changes", "previous",
+        "latest", "new_dates", "signals", "trace", "difference", "rendering", "rendered", "items", "storm", "links",
+    ]  # fmt: skip
+    assert data["page"] == {"id": "812", "url": "https://example.org/812", "group": "main", "text": None}
+    assert (data["outcome"], data["reason"], data["rule"], data["basis"]) == (
+        "major",
+        "topper-major",
+        "T44",
+        "declared",
+    )
+    assert (data["elapsed_s"], data["thresholds"]) == (86400, {"durational_s": 6912000, "minor": 3})
+    assert data["changes"] == [{"field": "topper-major", "previous": "2026-01-02", "latest": "2026-01-02 2026-03-04"}]
+    assert data["new_dates"] == {"major": ["2026-03-04"], "minor": []}
+    assert list(data["latest"]["fields"]) == list(FIELDS)
+    assert data["latest"]["stored"] == "2026-11-18T11:06:40.000Z"
+    assert data["previous"]["stored"] == "2026-11-17T11:06:40.000Z"
+    assert list(data["rendering"]) == [
+        "kind", "received", "status", "final_url", "content_type", "title", "bytes", "digest", "same_state",
+        "screenshot", "error",
+    ]  # fmt: skip
+    assert (data["rendered"], data["items"], data["links"]) == (None, None, {"page": None})
+
+
+def test_the_time_of_a_change_is_when_it_was_decided(alerts: Alerts) -> None:
+    (verdict,) = job_of().verdicts
+
+    draft = alerts.changed_event(task_of(), verdict, RENDERING)
+
+    assert (draft.at, draft.event["time"]) == (START, "2026-11-18T11:06:40.000Z")
+
+
+def test_telling_of_a_verdict_leaves_the_stored_verdict_as_it_is(alerts: Alerts) -> None:
+    (verdict,) = job_of().verdicts
+
+    alerts.changed_event(task_of(), verdict, RENDERING)
+
+    assert verdict.data["rendering"] is None
+
+
+def test_T60_a_question_says_what_can_be_answered_and_how(alerts: Alerts) -> None:
+    data = alerts.unreachable_event(question(), START).event["data"]
+
+    assert data["question"] == {
+        "id": "77",
+        "scope": "host",
+        "host": "example.org",
+        "pages": 312,
+        "sample": ["https://example.org/a"],
+        "answer": {"command": "tocsin attention answer 77 again", "url": None},
+    }
+    assert data["instructions"] == ["again", "never", "until-major"]
+    assert data["error"] == {"kind": "connect", "status": None, "message": "connection refused"}
+    assert data["attempts"][0]["elapsed_ms"] == 12
+    assert (data["last_received"], data["next_occasion"]) == ("2026-11-17T11:06:40.000Z", "2026-11-19T11:06:40.000Z")
+    assert (data["during"], data["copies"], data["pending_change"]) == ("check", [], None)
+
+
+def test_T60_a_question_about_one_page_is_of_that_page(alerts: Alerts) -> None:
+    data = alerts.unreachable_event(question(pages=1), START).event["data"]
+
+    assert data["question"]["scope"] == "page"
+
+
+def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: Alerts) -> None:
+    gone = question(first_page_id=None, page_url=None, sample=(), attempts=(), cause="status 404")
+
+    event = alerts.unreachable_event(gone, START).event
+
+    assert (event["subject"], event["data"]["page"]) == ("example.org", None)
+    assert event["data"]["error"] == {"kind": "status", "status": None, "message": "status 404"}
+
+
+def test_a_recovery_says_which_question_it_leaves(alerts: Alerts) -> None:
+    left = alerts.recovered_event(task_of(), 77, START).event["data"]
+    answered = alerts.recovered_event(task_of(), None, START).event["data"]
+
+    assert (left["question"]["id"], answered["question"]) == ("77", None)
+
+
+def copies(count: int, *, length: int = 0) -> tuple[KnownCopy, ...]:
+    page = "https://example.org/812"
+    return tuple(
+        KnownCopy(page, f"https://archive.example/{number}{'x' * length}", "2026-01-02", "memento", "mset", f"{page}0")
+        for number in range(count)
+    )
+
+
+def test_MS12_the_question_offers_the_copies_that_are_known(alerts: Alerts) -> None:
+    event = alerts.unreachable_event(question(copies=copies(2)), START).event
+
+    assert event["data"]["copies"] == [
+        {
+            "url": f"https://archive.example/{number}",
+            "datetime": "2026-01-02",
+            "rel": "memento",
+            "from": "https://example.org/8120",
+        }
+        for number in range(2)
+    ]
+
+
+def test_copies_leave_room_for_the_rest_of_the_event(alerts: Alerts) -> None:
+    event = alerts.unreachable_event(question(copies=copies(100, length=8000)), START).event
+
+    assert len(msgspec.json.encode(event)) <= 256 * 1024
+    shown = [copy["url"] for copy in event["data"]["copies"]]
+    assert 0 < len(shown) < 100
+    assert shown == [copy.url for copy in copies(len(shown), length=8000)]
+    assert event["data"]["page"]["url"] == "https://example.org/812"
+
+
+def test_a_page_without_a_state_can_be_suspect(alerts: Alerts) -> None:
+    data = alerts.suspect_event(task_of(state=None), START, evidence="a PDF", content_type=None).event["data"]
+
+    assert data["latest"] is None
+
+
+def test_events_of_a_page_link_to_it_where_people_reach_us() -> None:
+    linked = every_alert(Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org/watch/"))
+
+    links = {draft.type: draft.event["data"]["links"]["page"] for draft in linked if "links" in draft.event["data"]}
+
+    assert set(links.values()) == {"https://tocsin.example.org/watch/pages/812"}
+    assert len(links) == 6
+
+
+def test_T60_a_question_links_to_where_it_is_answered() -> None:
+    alerts = Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org")
+
+    data = alerts.unreachable_event(question(), START).event["data"]
+
+    assert data["question"]["answer"]["url"] == "https://tocsin.example.org/questions/77"

@@ -1,0 +1,251 @@
+"""What renderings come to: alerts, states, questions and the table, over a real store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.awareness import DAY, NEW, NEWER, OLD, SECOND, Bench
+from tocsin.adapters.stores import open_store
+from tocsin.engine.visiting.receive import Disallowed
+from tocsin.errors import FetchFailed
+from tocsin.model import FailureKind, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import timedelta
+    from pathlib import Path
+
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+@pytest.fixture
+def bench(store: SqliteStore) -> Bench:
+    return Bench(store)
+
+
+def url_of(name: str) -> str:
+    return f"https://example.org/{name}"
+
+
+def failure(name: str, *, retry_after: timedelta | None = None) -> FetchFailed:
+    return FetchFailed(url_of(name), FailureKind.CONNECT, "connection refused", retry_after=retry_after)
+
+
+def data_of(event: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = event["data"]
+    return data
+
+
+async def test_T60_a_rendering_that_failed_is_told_with_its_error_and_the_user_is_asked(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+
+    await bench.drain()
+
+    (event,) = await bench.events()
+    assert data_of(event)["rendering"]["error"] == {"kind": "connect", "status": None, "message": "connection refused"}
+    (question,) = await bench.store.questions()
+    assert (question.cause, question.during, len(question.attempts)) == ("connect", "rendering", 3)
+    assert question.pending_change is not None
+    assert question.pending_change["outcome"] == "major"
+    assert (await bench.task("a")).owed
+
+
+async def test_a_page_that_crashes_its_rendering_is_told_of_and_stops_no_other(bench: Bench) -> None:
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.renderer.on(url_of("a"), ZeroDivisionError("division by zero"))
+
+    await bench.drain()
+
+    errors = {event["subject"]: data_of(event)["rendering"]["error"] for event in await bench.events()}
+    assert errors[url_of("b")] is None
+    assert errors[url_of("a")]["kind"] == "crashed"
+    assert "page.crashed" in bench.telemetry.names()
+
+
+async def test_T70_after_a_rendering_only_the_latest_record_is_left(bench: Bench) -> None:
+    await bench.add("a")
+    bench.clock.set_wall(bench.clock.now() + DAY)
+    await bench.check("a", NEW)
+
+    await bench.drain()
+
+    rows = [row.fields async for row in await bench.store.table_rows()]
+    assert rows == [NEW]
+
+
+async def test_T70_a_rendering_that_failed_prunes_nothing(bench: Bench) -> None:
+    await bench.add("a")
+    bench.clock.set_wall(bench.clock.now() + DAY)
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+
+    await bench.drain()
+
+    rows = [row.fields async for row in await bench.store.table_rows()]
+    assert rows == [OLD, NEW]
+
+
+async def test_T20_the_state_that_a_rendering_found_is_stored_and_told_in_the_same_alert(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.clock.set_wall(bench.clock.now() + 60 * SECOND)
+    bench.renderer.on(url_of("a"), NEWER)
+
+    await bench.drain()
+
+    (event,) = await bench.events()
+    assert data_of(event)["rendered"]["outcome"] == "major"
+    state = (await bench.task("a")).state
+    assert state is not None
+    assert state.fields == NEWER
+    assert len(bench.renderer.asked) == 1
+
+
+async def test_T60_an_owed_rendering_is_told_in_the_recovered_event(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    bench.renderer.on(url_of("a"), NEW)
+    await bench.receive("a")
+
+    await bench.drain()
+
+    _, event = await bench.events()
+    assert event["type"] == "tocsin.page.recovered.v1"
+    assert data_of(event)["rendering"]["status"] == 200
+    assert data_of(event)["question"] == {"id": "1", "ended": True}
+    assert await bench.store.questions() == []
+    assert not (await bench.task("a")).owed
+
+
+async def test_a_page_forbidden_by_robots_is_told_with_that_and_nobody_is_asked(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), Disallowed(url_of("a"), "Disallow: /", None))
+
+    await bench.drain()
+
+    (event,) = await bench.events()
+    assert data_of(event)["rendering"]["error"]["kind"] == "disallowed"
+    assert await bench.store.questions() == []
+    assert (await bench.task("a")).owed
+
+
+async def test_T62_a_page_that_was_turned_off_is_not_requested_and_its_alert_is_given(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    await bench.store.edit_group(None, bench.clock.now(), settings={"mode": "off"}, unset=[])
+    await bench.policies.load(bench.store)
+
+    await bench.drain()
+
+    (event,) = await bench.events()
+    assert data_of(event)["rendering"]["error"]["kind"] == "skipped"
+    assert bench.renderer.asked == []
+
+
+async def test_T60_an_owed_rendering_does_not_end_a_question_of_other_pages(bench: Bench) -> None:
+    await bench.add("a", "b")
+    for name in "ab":
+        await bench.check(name, NEW)
+        bench.renderer.on(url_of(name), failure(name))
+    await bench.drain()
+    bench.renderer.on(url_of("a"), NEW)
+    await bench.receive("a")
+
+    await bench.drain()
+
+    event = (await bench.events())[-1]
+    assert (event["type"], data_of(event)["question"]) == ("tocsin.page.recovered.v1", {"id": "1", "ended": False})
+
+
+async def test_a_copy_that_the_user_chose_is_received_instead_and_nothing_is_stored(bench: Bench) -> None:
+    copy = "https://archive.example/a"
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    (question,) = await bench.store.questions()
+    await _answer_copy(bench, question.id, copy)
+    bench.renderer.on(copy, NEWER)
+
+    await bench.drain()
+
+    assert bench.renderer.asked[-1].copy_url == copy
+    event = (await bench.events())[-1]
+    assert (event["type"], data_of(event)["rendering"]["kind"]) == ("tocsin.page.recovered.v1", "copy")
+    state = (await bench.task("a")).state
+    assert state is not None
+    assert state.fields == NEW
+
+
+async def _answer_copy(bench: Bench, question_id: int, copy: str) -> None:
+    instruction = Instruction("copy", copy_url=copy)
+    await bench.store.answer(question_id, instruction, scope="page", url=None, now=bench.clock.now())
+
+
+async def test_T62_what_is_owed_to_a_page_that_was_turned_off_is_not_tried_for_ever(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    await bench.receive("a")
+    await bench.store.edit_group("main", bench.clock.now(), settings={"mode": "off"}, unset=[])
+    await bench.policies.load(bench.store)
+    tried = len(bench.renderer.asked)
+
+    async with asyncio.timeout(60):
+        await bench.drain()
+
+    assert len(bench.renderer.asked) == tried
+    assert (await bench.task("a")).owed
+
+
+async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Bench) -> None:
+    copy = "https://archive.example/a"
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    (question,) = await bench.store.questions()
+    chosen = Instruction("copy", copy_url=copy)
+    await bench.store.answer(question.id, chosen, scope="page", url=None, now=bench.clock.now())
+    bench.renderer.on(copy, Disallowed(copy, "Disallow: /", None))
+
+    await bench.drain()
+
+    (asked,) = await bench.store.questions()
+    assert (asked.cause, asked.answered_at) == ("copy disallowed", None)
+
+
+async def test_the_log_names_the_copy_that_could_not_be_had(bench: Bench) -> None:
+    copy = "https://archive.example/a"
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"))
+    await bench.drain()
+    (question,) = await bench.store.questions()
+    await _answer_copy(bench, question.id, copy)
+    bench.renderer.on(copy, FetchFailed(copy, FailureKind.CONNECT, "connection refused"))
+
+    await bench.drain()
+
+    logged = [each.values for each in bench.telemetry.happenings if each.name == "page.unrendered"]
+    assert [values.get("copy") for values in logged] == [None, copy]

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from tests.builders import URL, html
+from tests.engine.visiting.checking import LEASE, engine_on, many, watch
+from tests.fakes import cut_off
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.system import SystemClock
+from tocsin.errors import FetchFailed, StoreError
+from tocsin.model import PageFilter
+from tocsin.settings import HostSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.ports import Store
+
+
+async def test_every_requested_page_is_checked_once_and_written(tmp_path: Path) -> None:
+    urls = many(7, 30)
+    async with engine_on(tmp_path, urls) as engine:
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        results = await engine.run()
+
+        assert sorted(result.report.url for result in results) == sorted(urls)
+        assert all(engine.web.asked(url) == 1 for url in urls)
+        assert {page.outcome for page in await outcomes(engine.store)} == {"first"}
+
+
+async def outcomes(store: Store) -> list[Any]:
+    rows = await store.pages(PageFilter())
+    return [msgspec.convert(row.last_report, type=Report) for row in rows]
+
+
+class Report(msgspec.Struct):
+    url: str
+    outcome: str
+
+
+async def test_a_host_is_never_asked_more_at_once_than_it_allows(tmp_path: Path) -> None:
+    urls = many(3, 40)
+    async with engine_on(tmp_path, urls) as engine:
+        inside: dict[str, int] = {}
+        most = 0
+
+        async def look(request: Any) -> None:
+            nonlocal most
+            host = request.url.split("/")[2]
+            inside[host] = inside.get(host, 0) + 1
+            most = max(most, inside[host])
+            await asyncio.sleep(0)
+            inside[host] -= 1
+
+        engine.web.before = look
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        await engine.run()
+
+        assert most == 2
+
+
+async def test_a_scheduled_page_that_is_due_is_checked_and_then_waits_for_its_next_time(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def stop_after_the_first(_request: Any) -> None:
+            stopping.set()
+
+        engine.web.before = stop_after_the_first
+        (result,) = await engine.run(stopping)
+
+        assert result.report.outcome == "first"
+        assert result.next_at is not None
+        assert result.next_at > SystemClock().now()
+
+
+async def test_a_stop_lets_checks_under_way_end_and_writes_them(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping, answered = asyncio.Event(), asyncio.Event()
+
+        async def hold_back(_request: Any) -> None:
+            stopping.set()
+            engine.scheduler.wake()
+            await asyncio.sleep(0)
+            answered.set()
+
+        engine.web.before = hold_back
+        await engine.run(stopping)
+
+        assert answered.is_set()
+        assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
+
+
+async def test_a_stop_drops_pages_in_hand_that_no_request_was_made_for(tmp_path: Path) -> None:
+    urls = many(40, 5)
+    async with engine_on(tmp_path, urls, requested=False) as engine:
+        stopping = asyncio.Event()
+
+        async def stop(_request: Any) -> None:
+            stopping.set()
+            engine.scheduler.wake()
+            # No answer, and so no further request in its place, before the stop was carried out.
+            await engine.visited_withdrawn.wait()
+
+        engine.web.before = stop
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+
+        results = await engine.run(stopping)
+
+        asked = {url for url in urls if engine.web.asked(url)}
+        assert {result.report.url for result in results} == asked
+        assert 0 < len(asked) < len(urls) // 2
+        assert len([page for page in await engine.store.pages(PageFilter()) if page.last_checked_at]) == len(asked)
+
+
+async def test_a_page_that_the_render_queue_has_in_hand_is_left_alone_until_it_is_done(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        (page,) = await engine.store.pages(PageFilter())
+        engine.rendered.add(page.id)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run())
+            await engine.rendered.asked.wait()
+            asked_meanwhile = engine.web.asked(URL)
+            engine.rendered.clear()
+
+        assert asked_meanwhile == 0
+        assert engine.web.asked(URL) == 1
+
+
+async def test_what_others_write_while_the_engine_runs_is_noticed(tmp_path: Path) -> None:
+    other = "http://added.example/later"
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.web.page(other, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def add_or_stop(request: Any) -> None:
+            if request.url == other:
+                stopping.set()
+                return
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                await watch(beside, [other])
+
+        engine.web.before = add_or_stop
+        results = await engine.run(stopping)
+
+        assert [result.report.url for result in results] == [URL, other]
+
+
+async def test_when_every_host_fails_at_once_it_is_our_own_connection_and_nobody_is_asked(tmp_path: Path) -> None:
+    urls = many(4, 2)
+    async with engine_on(tmp_path, urls, tries=0) as engine:
+        for url in urls:
+            engine.web.on(url, FetchFailed(url, "connect", "network is unreachable"))
+
+        async with asyncio.timeout(60):
+            results = await engine.run()
+            await engine.uplink.look()
+
+        assert engine.outage.is_outage()
+        assert await engine.store.questions() == []
+        assert [alert.type for alert in await engine.store.alerts(limit=10)] == ["tocsin.outage.began.v1"]
+        assert "deferred" in {result.report.outcome for result in results}
+
+
+async def test_in_an_outage_a_one_shot_check_puts_the_other_pages_off_and_ends(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(5, 3)) as engine:
+        cut_off(engine.outage)
+
+        async with asyncio.timeout(60):
+            results = await engine.run()
+
+        assert engine.web.requests == []
+        assert [result.report.outcome for result in results] == ["deferred"] * 15
+
+
+async def test_a_page_that_is_removed_while_it_waits_for_its_turn_is_not_asked_for(tmp_path: Path) -> None:
+    urls = many(1, 3)
+    async with engine_on(tmp_path, urls, requested=False) as engine:
+        stopping = asyncio.Event()
+
+        async def remove_the_others(request: Any) -> None:
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                others = [page.id for page in await beside.pages(PageFilter()) if page.url != request.url]
+                await beside.remove_pages(others)
+            await engine.visited_withdrawn.wait()
+            stopping.set()
+
+        engine.gates.configure(HostSettings(delay=timedelta(0), concurrency=1))
+        engine.web.before = remove_the_others
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+        await engine.run(stopping)
+
+        assert len(engine.web.requests) == 1
+
+
+async def test_an_outage_that_was_told_of_before_a_restart_has_its_end_told_after_it(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(3, 1)) as engine:
+        await engine.lease.take()
+        cut_off(engine.outage)
+        await engine.uplink.look()
+    async with engine_on(tmp_path, []) as engine:
+        await engine.lease.take()
+        await engine.uplink.resume()
+        was_outage = engine.outage.is_outage()
+        engine.outage.note("a", ok=True)
+        await engine.uplink.look()
+
+        assert was_outage
+        types = [alert.type for alert in await engine.store.alerts(limit=10)]
+        assert types == ["tocsin.outage.ended.v1", "tocsin.outage.began.v1"]
+
+
+async def test_the_end_of_an_outage_is_told_once(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(3, 1)) as engine:
+        await engine.lease.take()
+        cut_off(engine.outage)
+        await engine.uplink.look()
+        await engine.uplink.look()
+        engine.outage.note("a", ok=True)
+        await engine.uplink.look()
+        await engine.uplink.look()
+
+        types = [alert.type for alert in await engine.store.alerts(limit=10)]
+        assert types == ["tocsin.outage.ended.v1", "tocsin.outage.began.v1"]
+
+
+class FullDisk:
+    """A store whose disk is full for some time."""
+
+    def __init__(self, store: Store, failures: int) -> None:
+        self._store, self.failures = store, failures
+
+    async def commit(self, claim: Any, results: Any) -> Any:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("tocsin.db: the disk is full; make room")
+        return await self._store.commit(claim, results)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def test_a_one_shot_check_on_a_full_disk_ends_with_the_stores_error(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.writer._store = FullDisk(engine.store, failures=1)
+
+        with pytest.raises(ExceptionGroup) as caught:
+            await engine.run()
+
+        assert caught.group_contains(StoreError, match="disk is full")
+
+
+async def test_a_service_on_a_full_disk_keeps_its_results_until_there_is_room(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        engine.writer._store = FullDisk(engine.store, failures=2)
+        engine.writer._patient = True
+        engine.writer._retry_s = 0.0
+
+        await engine.run()
+
+        assert engine.telemetry.names().count("store.failed") == 2
+        assert [page.outcome for page in await outcomes(engine.store)] == ["first"]
+
+
+async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        stopping = asyncio.Event()
+
+        async def lose_the_claim(_request: Any) -> None:
+            stopping.set()
+            await engine.store.claim(range(4096), SystemClock().now(), LEASE, "test")
+
+        engine.web.before = lose_the_claim
+        await engine.run(stopping)
+
+        assert "claim.lost" in engine.telemetry.names()
+        (page,) = await engine.store.pages(PageFilter())
+        assert page.last_report is None
