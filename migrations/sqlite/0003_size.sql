@@ -80,7 +80,7 @@ create table states_new (
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
   fields      blob not null,                     -- the twelve, as codec.write_fields packs them
-  signals     text,
+  signals     integer,
   in_table    integer not null default 1,        -- only these are compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;

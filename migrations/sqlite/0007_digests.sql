@@ -4,6 +4,6 @@
 -- cost a byte of every row. Rows of earlier versions have none.
 alter table states rename column signals to digest;
 -- Of page_id, at, outcome, reason, rule, basis and data.
-alter table verdicts add column digest text;
+alter table verdicts add column digest integer;
 -- Of id, position, page_id, type, created_at and event.
-alter table alerts add column digest text;
+alter table alerts add column digest integer;

@@ -82,7 +82,7 @@ CREATE TABLE alerts (
   created_at  integer not null,
   event       text not null,
   seen_at     integer
-, digest text) strict, without rowid;
+, digest integer) strict, without rowid;
 CREATE TABLE answers (
   key           blob primary key,
   fingerprint   blob not null,
@@ -328,7 +328,7 @@ CREATE TABLE "states" (
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
   fields      blob not null,                     -- the twelve, as codec.write_fields packs them
-  digest     text,
+  digest     integer,
   in_table    integer not null default 1,        -- only these are compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
@@ -380,7 +380,7 @@ CREATE TABLE verdicts (
   data       text not null,                      -- the event's data but for the rendering, JSON
   awareness  integer not null,                   -- an alert is due
   alert_id   text                                -- the alert that was given
-, storm_id integer, digest text) strict;
+, storm_id integer, digest integer) strict;
 CREATE TABLE words (
   id       integer primary key,                  -- page id / 4096 * 1369 + words.row_of(word)
   entries  blob not null                         -- as words.pack_block has it

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.awareness.outbox import SQL, publish
 from tocsin.adapters.stores.sql.codec import read_deliveries, read_object, to_json
-from tocsin.adapters.stores.sql.packing import row_digest
+from tocsin.adapters.stores.sql.packing import row_digest_of_bytes
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.steps import SteppingRole
 from tocsin.events import OUTAGE_BEGAN
@@ -218,7 +218,9 @@ def _due(db: sqlite3.Connection, place: dict[str, Any]) -> tuple[list[tuple[Any,
     rows = db.execute(SQL["due_deliveries"], place).fetchall()
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
     falsified = [
-        row[0] for row in rows if row[_DIGEST] is not None and row[_DIGEST] != row_digest(row[0], *row[_DIGESTED:])
+        row[0]
+        for row in rows
+        if row[_DIGEST] is not None and row[_DIGEST] != row_digest_of_bytes(row[0], *row[_DIGESTED:])
     ]
     return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 

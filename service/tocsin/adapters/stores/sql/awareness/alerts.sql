@@ -6,7 +6,7 @@ update store set position = position + :count returning position, sinks;
 
 -- name: insert_alert
 insert into alerts (id, position, page_id, type, created_at, event, digest)
-values (:id, :position, :page, :type, :at, :event, row_digest(:id, :position, :page, :type, :at, :event));
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- One that may be tried at once: nothing older of its page waits. Alerts of no page wait for no other.
 -- name: insert_delivery

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.codec import read_names, to_json
+from tocsin.adapters.stores.sql.packing import row_digest
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 
@@ -25,17 +26,7 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
     placed = list(enumerate(drafts, last - len(drafts) + 1))
     db.executemany(
         SQL["insert_alert"],
-        [
-            {
-                "id": draft.id,
-                "position": position,
-                "page": draft.page_id,
-                "type": draft.type,
-                "at": draft.at,
-                "event": to_json(draft.event),
-            }
-            for position, draft in placed
-        ],
+        [(*row, row_digest(*row)) for row in (_alert_row(position, draft) for position, draft in placed)],
     )
     db.executemany(
         SQL["insert_mark"],
@@ -57,6 +48,10 @@ def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
             for sink in read_names(names)
         ],
     )
+
+
+def _alert_row(position: int, draft: AlertDraft) -> tuple[str, int, int | None, str, int, str]:
+    return draft.id, position, draft.page_id, draft.type, draft.at, to_json(draft.event)
 
 
 def _order_of(draft: AlertDraft) -> int | None:

@@ -25,12 +25,12 @@ select id, page_id from states where digest <> row_digest(page_id, first_at, fie
 
 -- name: verdicts_as_written
 select id, page_id from verdicts
-where digest <> row_digest(
+where digest <> row_digest_of_bytes(
   page_id, at, cast(outcome as blob), cast(reason as blob), cast(rule as blob), cast(basis as blob), cast(data as blob)
 );
 
 -- name: alerts_as_written
-select quote(a.id), a.position from alerts a where a.digest <> row_digest(
+select quote(a.id), a.position from alerts a where a.digest <> row_digest_of_bytes(
   cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 );
 
