@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+
+from tocsin.model.common import to_rfc3339
 
 if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject
@@ -22,8 +22,6 @@ HOST_CHANGED = "tocsin.host.changed.v1"
 OUTAGE_BEGAN = "tocsin.outage.began.v1"
 OUTAGE_ENDED = "tocsin.outage.ended.v1"
 TEST = "tocsin.sink.test.v1"
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Happening(Struct, frozen=True):
@@ -43,18 +41,6 @@ def kind_of(event_type: str) -> str:
     """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "sink")."""
     _, area, kind, *_ = f"{event_type}...".split(".")
     return kind if area == "page" else area
-
-
-def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
-    """Write an instant as RFC 3339 in UTC, with this many digits of a second (0 to 6), cut, not rounded."""
-    second, micros = divmod(at, 1_000_000)
-    text = _to_the_second(second)
-    return f"{text}.{f'{micros:06d}'[:digits]}Z" if digits else f"{text}Z"
-
-
-@lru_cache(maxsize=1024)  # much happens in one second
-def _to_the_second(second: int) -> str:
-    return (EPOCH + timedelta(seconds=second)).isoformat()[:19]
 
 
 def cloud_event(*, id: str, source: str, type: str, subject: str, at: Instant, data: JsonObject) -> JsonObject:  # noqa: A002 - the attributes' own names

@@ -6,6 +6,7 @@ Reading them (files, environment, errors) is `configuration`; what the store add
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
@@ -15,8 +16,27 @@ Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
 
+DAMAGED: Final = "damaged"
+"""The key of a page's settings whose row in the store cannot be read; no setting has this name."""
+
+UNREADABLE: Final = "unreadable"
+"""The key of settings in the store that are not a JSON object; no setting has this name."""
+
 _UNREAD: Final = "\0"
 """No secret, address or credential may hold this character, so a value that begins with it is never used by mistake."""
+
+
+class Scope(StrEnum):
+    """What a token is good for; each holds what those before it allow."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    def allows(self, wanted: Scope) -> bool:
+        """Say whether a token with this scope may do what asks for `wanted`."""
+        ranks = list(Scope)
+        return ranks.index(self) >= ranks.index(wanted)
 
 
 def unread(why: str) -> str:

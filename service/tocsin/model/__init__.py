@@ -4,7 +4,7 @@ Instants are whole microseconds since the epoch, UTC (`Instant`); spans are `tim
 They are msgspec structs: cheap to make by the thousand, and ready to cross a process boundary.
 """
 
-from tocsin.model.access import AuditEntry, Declaration, JobRow, Scope, SessionRow, StoredAnswer, TokenRow
+from tocsin.model.access import AuditEntry, Declaration, JobRow, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import (
     AlertRow,
     DeliveryResult,
@@ -42,11 +42,10 @@ from tocsin.model.checks import (
     VerdictRow,
 )
 from tocsin.model.common import (
-    DAMAGED,
+    EPOCH,
     REFUSED_SETTINGS,
     SHARDS,
     SHORTAGE,
-    UNREADABLE,
     Attempt,
     CheckOutcome,
     FailureKind,
@@ -55,6 +54,7 @@ from tocsin.model.common import (
     Instruction,
     JsonObject,
     Validators,
+    to_rfc3339,
 )
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
@@ -67,18 +67,18 @@ from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, R
 from tocsin.model.signals import NO_COPY, Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot, SnapshotRow
 from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
+from tocsin.settings import Scope
 
 __all__ = [
-    "DAMAGED",
     "DEMO_GROUP",
     "DEMO_HOST",
+    "EPOCH",
     "KEEPS_ALL",
     "NO_COPY",
     "NO_ITEMS",
     "REFUSED_SETTINGS",
     "SHARDS",
     "SHORTAGE",
-    "UNREADABLE",
     "ActivityRow",
     "AlertDraft",
     "AlertQuery",
@@ -155,6 +155,7 @@ __all__ = [
     "WaitingPage",
     "as_configured",
     "phase_of",
+    "to_rfc3339",
     "unread_sinks",
     "what_is_kept",
 ]

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from tocsin.model.common import Instant, JsonObject
-
-
-class Scope(StrEnum):
-    """What a token is good for; each holds what those before it allow."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-    def allows(self, wanted: Scope) -> bool:
-        """Say whether whoever has this scope may do what asks for `wanted`."""
-        ranks = list(Scope)
-        return ranks.index(self) >= ranks.index(wanted)
+from tocsin.settings import Scope
 
 
 class TokenRow(Struct, frozen=True):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 Instant: TypeAlias = int
 """Microseconds since 1970-01-01T00:00:00Z."""
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 FieldValues: TypeAlias = tuple[str | None, ...]
 """The twelve canonical values of a state, in the order of `spec.topper.state.FIELDS`."""
@@ -52,12 +56,6 @@ class FailureKind(StrEnum):
     BLOCKED_ADDRESS = "blocked-address"
     CRASHED = "crashed"
 
-
-DAMAGED = "damaged"
-"""The key that settings of a page are given whose row cannot be read; there is no setting of this name."""
-
-UNREADABLE = "unreadable"
-"""The key under which settings in the store are given that are no JSON object; there is no setting of this name."""
 
 SHORTAGE = "shortage"
 """In the place of a `FailureKind`, of a page that was not received or read: this machine is short of something."""
@@ -103,3 +101,15 @@ class Instruction(Struct, frozen=True, gc=False):
     at: Instant | None = None
     later: bool = False
     copy_url: str | None = None
+
+
+def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
+    """Write an instant as RFC 3339 in UTC, with this many digits of a second (0 to 6), cut, not rounded."""
+    second, micros = divmod(at, 1_000_000)
+    text = _to_the_second(second)
+    return f"{text}.{f'{micros:06d}'[:digits]}Z" if digits else f"{text}Z"
+
+
+@lru_cache(maxsize=1024)  # much happens in one second
+def _to_the_second(second: int) -> str:
+    return (EPOCH + timedelta(seconds=second)).isoformat()[:19]

@@ -1,0 +1,261 @@
+"""Alerts, channels, storms and questions, as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from tocsin.configuration.secrets import mask
+from tocsin.model.common import to_rfc3339
+from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id_or_none, time_or_none
+from tocsin.model.records.pages import Copy, copies_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow
+    from tocsin.model.common import Attempt
+    from tocsin.model.copies import KnownCopy
+    from tocsin.model.storms import StormRow, StormVerdict
+    from tocsin.settings import ChannelSettings
+
+
+class DeliveryStatus(Record):
+    """The delivery of an alert to one channel."""
+
+    channel: str
+    state: Annotated[str, Meta(description="waiting, accepted or dead")]
+    tries: int
+    error: Annotated[str | None, Meta(description="of the last try")]
+
+
+class Alert(Record):
+    """The message about a change or a failure, and its deliveries."""
+
+    id: Ulid
+    position: Annotated[int, Meta(description="grows with each alert")]
+    type: Annotated[str, Meta(examples=["tocsin.page.changed.v1"])]
+    page: Id | None
+    url: str | None
+    at: Annotated[Time, Meta(description="when it was decided")]
+    outcome: Annotated[str | None, Meta(description="of the change: major or minor")]
+    seen_at: Annotated[Time | None, Meta(description="when you marked it as seen")]
+    deliveries: list[DeliveryStatus]
+    event: Annotated[Json, Meta(description="the CloudEvent, as channels receive it")]
+
+
+def alert_of(row: AlertRow) -> Alert:
+    """Show an alert."""
+    return Alert(
+        id=row.id,
+        position=row.position,
+        type=row.type,
+        page=id_or_none(row.page_id),
+        url=row.url,
+        at=to_rfc3339(row.created_at),
+        outcome=(row.event.get("data") or {}).get("outcome"),
+        seen_at=time_or_none(row.seen_at),
+        deliveries=[
+            DeliveryStatus(channel=channel, state=state, tries=tries, error=error)
+            for channel, state, tries, error in row.deliveries
+        ],
+        event=row.event,
+    )
+
+
+class Channel(Record):
+    """Where alerts go."""
+
+    name: str
+    type: Annotated[str, Meta(examples=["webhook"])]
+    url: Annotated[str, Meta(description="its scheme and host; the rest is masked")]
+    path: Annotated[str, Meta(description="of a file")]
+    accepted: Annotated[Number, Meta(description="alerts that it accepted")]
+    waiting: Annotated[Number, Meta(description="alerts that it is still to be given")]
+    dead: Annotated[Number, Meta(description="alerts that were given up")]
+    failures: Annotated[Number, Meta(description="failed tries in a row")]
+    disabled: Annotated[bool, Meta(description="it is given nothing until a test succeeds")]
+    next_try: Annotated[Time | None, Meta(description="when it is tried again after failures")]
+    error: Annotated[str | None, Meta(description="why it failed last, or refuses alerts")]
+
+
+def channel_of(state: ChannelState, settings: ChannelSettings) -> Channel:
+    """Show a channel of the configuration; secrets are masked."""
+    return Channel(
+        name=state.name,
+        type=settings.type,
+        url=mask(("channels", state.name, "url"), settings.url),
+        path=settings.path,
+        accepted=state.accepted,
+        waiting=state.waiting,
+        dead=state.dead,
+        failures=state.failures,
+        disabled=state.disabled,
+        next_try=time_or_none(state.next_at),
+        error=state.error,
+    )
+
+
+class Storm(Record):
+    """One change that many pages of a host had in common."""
+
+    id: Id
+    host: str
+    pages: Annotated[Number, Meta(description="that had the change so far")]
+    sample: Annotated[list[str], Meta(description="URLs of the first pages, at most ten")]
+    outcome: Annotated[str, Meta(description="minor or major")]
+    basis: Annotated[str, Meta(description="declared, inferred or contradicted")]
+    excerpt: Annotated[Json | None, Meta(description="what changed: `removed` and `added`")]
+    first_at: Annotated[Time, Meta(description="of its first verdict")]
+    latest_at: Annotated[Time, Meta(description="of its latest verdict")]
+    told_at: Annotated[Time | None, Meta(description="when its alert was written")]
+    released_at: Annotated[Time | None, Meta(description="when you asked for an alert of each page after all")]
+
+
+def storm_of(row: StormRow) -> Storm:
+    """Show a storm."""
+    return Storm(
+        id=str(row.id),
+        host=row.host,
+        pages=row.pages,
+        sample=list(row.sample),
+        outcome=row.outcome,
+        basis=row.basis,
+        excerpt=row.excerpt,
+        first_at=to_rfc3339(row.first_at),
+        latest_at=to_rfc3339(row.latest_at),
+        told_at=time_or_none(row.announced_at),
+        released_at=time_or_none(row.released_at),
+    )
+
+
+class StormPage(Record):
+    """The verdict on one page of a storm."""
+
+    storm: Id
+    page: Id
+    url: str
+    verdict: Id
+    at: Time
+    outcome: Annotated[str, Meta(description="minor or major")]
+    alert: Annotated[str | None, Meta(description="the alert that the page was given all the same")]
+    withheld: Annotated[bool, Meta(description="no alert of its own is due")]
+
+
+def storm_page_of(storm_id: int, row: StormVerdict) -> StormPage:
+    """Show a page of a storm."""
+    return StormPage(
+        storm=str(storm_id),
+        page=str(row.page_id),
+        url=row.url,
+        verdict=str(row.id),
+        at=to_rfc3339(row.at),
+        outcome=row.outcome,
+        alert=row.alert_id,
+        withheld=row.withheld,
+    )
+
+
+class FailedAttempt(Record):
+    """One set of requests that did not bring the page."""
+
+    at: Time
+    kind: Annotated[str, Meta(examples=["timeout"])]
+    status: Annotated[int | None, Meta(description="of the HTTP answer")]
+    message: str
+    elapsed_ms: Annotated[int, Meta(description="duration in milliseconds")]
+
+
+def attempt_of(attempt: Attempt) -> FailedAttempt:
+    """Show a set of requests that failed."""
+    return FailedAttempt(
+        at=to_rfc3339(attempt.at),
+        kind=attempt.kind,
+        status=attempt.status,
+        message=attempt.message,
+        elapsed_ms=attempt.elapsed_ms,
+    )
+
+
+class Question(Record):
+    """Pages of one host that could not be received for one cause."""
+
+    id: Id
+    host: str
+    cause: Annotated[str, Meta(examples=["timeout", "status 404"])]
+    during: Annotated[str, Meta(description="check or rendering")]
+    pages: Annotated[Number, Meta(description="that it is about")]
+    sample: Annotated[list[str], Meta(description="URLs of some of its pages")]
+    opened_at: Annotated[Time, Meta(description="of the first failure")]
+    asked_at: Annotated[Time | None, Meta(description="when you were asked; null: failures are being gathered")]
+    answered_at: Time | None
+    closed_at: Annotated[Time | None, Meta(description="when it was answered in full, or ended by itself")]
+    instruction: Annotated[str | None, Meta(description="the answer: again, never, until-major, drop or copy")]
+    attempts: Annotated[list[FailedAttempt], Meta(description="of the page that failed first")]
+    last_received_at: Annotated[Time | None, Meta(description="when that page was last received")]
+    next_occasion: Annotated[Time | None, Meta(description="when it is tried without an answer (T61)")]
+    pending_change: Annotated[Json | None, Meta(description="a change that was found and could not be rendered")]
+    copies: Annotated[list[Copy], Meta(description="that can be received instead of the page")]
+
+
+class WholeQuestion(Question):
+    """A question with its pages and the copies of all of them."""
+
+    urls: Annotated[list[str], Meta(description="of its pages, at most 1,000")]
+
+
+def question_of(row: QuestionRow) -> Question:
+    """Show a question, with copies of its first page."""
+    return Question(**_values_of(row, row.copies))
+
+
+def whole_question(row: QuestionRow, urls: Sequence[str], copies: Sequence[KnownCopy]) -> WholeQuestion:
+    """Show a question with its pages, and the copies of all of them."""
+    return WholeQuestion(**_values_of(row, copies), urls=list(urls))
+
+
+def _values_of(row: QuestionRow, copies: Sequence[KnownCopy]) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "host": row.host,
+        "cause": row.cause,
+        "during": row.during,
+        "pages": row.pages,
+        "sample": list(row.sample),
+        "opened_at": to_rfc3339(row.opened_at),
+        "asked_at": time_or_none(row.announced_at),
+        "answered_at": time_or_none(row.answered_at),
+        "closed_at": time_or_none(row.closed_at),
+        "instruction": None if row.instruction is None else row.instruction.kind,
+        "attempts": [attempt_of(attempt) for attempt in row.attempts],
+        "last_received_at": time_or_none(row.last_received),
+        "next_occasion": time_or_none(row.next_occasion),
+        "pending_change": row.pending_change,
+        "copies": copies_of(copies),
+    }
+
+
+class StandingAnswer(Record):
+    """An answer that is kept: `never` or `until-major`."""
+
+    id: Id
+    instruction: Literal["never", "until-major"]
+    scope: Annotated[Literal["page", "host-cause", "host", "cause"], Meta(description="what it holds for")]
+    url: Annotated[str | None, Meta(description="of the page, with scope page")]
+    host: str | None
+    cause: str | None
+    since: Annotated[Time, Meta(description="when it was given")]
+
+
+def standing_answer_of(row: RuleRow) -> StandingAnswer:
+    """Show a standing answer."""
+    return StandingAnswer(
+        id=str(row.id),
+        instruction="never" if row.instruction.kind == "never" else "until-major",
+        scope=row.scope,
+        url=row.page_url,
+        host=row.host,
+        cause=row.cause,
+        since=to_rfc3339(row.created_at),
+    )

@@ -1,0 +1,279 @@
+"""What is stored of a page: states, verdicts, renderings, items, texts and noise, as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta, convert, field
+
+from tocsin.model.common import to_rfc3339
+from tocsin.model.records.fields import Id, Json, Number, Record, Time, id_or_none, time_or_none
+from tocsin.model.records.pages import Fields, fields_of
+from tocsin.model.rendering import RenderingRow
+from tocsin.spec.differences.compare import Run
+from tocsin.spec.microdata.changes_in_words import tell_changes
+
+if TYPE_CHECKING:
+    from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
+    from tocsin.model.items import ItemChanges
+    from tocsin.model.signals import Beside, HostNoise, SnapshotRow
+
+
+class State(Record):
+    """A run of equal storings of one page."""
+
+    id: Id
+    stored_at: Annotated[Time, Meta(description="the first storing of the run")]
+    last_stored_at: Annotated[Time, Meta(description="the last storing of the run")]
+    storings: Annotated[int, Meta(ge=1, description="how often this state was stored in a row")]
+    in_table: Annotated[bool, Meta(description="false: history, which is neither compared nor exported")]
+    fields: Fields
+
+
+def state_of(entry: StateEntry) -> State:
+    """Show a state."""
+    return State(
+        id=str(entry.id),
+        stored_at=to_rfc3339(entry.first_at),
+        last_stored_at=to_rfc3339(entry.last_at),
+        storings=entry.storings,
+        in_table=entry.in_table,
+        fields=fields_of(entry.fields),
+    )
+
+
+class FieldChange(Record):
+    """A field of two states."""
+
+    field: str
+    previous: str | None
+    latest: str | None
+    changed: bool
+
+
+class StateDifference(Record):
+    """Two states, field by field."""
+
+    from_: State = field(name="from")
+    to: State
+    changed: Annotated[list[str], Meta(description="names of the fields that differ")]
+    fields: list[FieldChange]
+
+
+def compare_states(older: State, newer: State) -> StateDifference:
+    """Compare two states field by field."""
+    changes = [
+        FieldChange(field=name, previous=previous, latest=newer.fields[name], changed=previous != newer.fields[name])
+        for name, previous in older.fields.items()
+    ]
+    changed = [change.field for change in changes if change.changed]
+    return StateDifference(from_=older, to=newer, changed=changed, fields=changes)
+
+
+class Verdict(Record):
+    """What one comparison found, and how it was decided."""
+
+    id: Id
+    page: Id
+    at: Time
+    outcome: Annotated[str, Meta(description="unchanged, too-soon, minor or major")]
+    reason: Annotated[str | None, Meta(description="topper-major, duration, minor-count or other")]
+    rule: Annotated[str, Meta(description="the rule that decided", examples=["T44"])]
+    basis: Annotated[str, Meta(description="declared, inferred or contradicted")]
+    changes: Annotated[list[Json], Meta(description="fields that changed: `field`, `previous`, `latest`")]
+    signals: Annotated[list[Json], Meta(description="signals that changed: `signal`, `previous`, `latest`")]
+    trace: Annotated[list[Json], Meta(description="the steps of the decision: `rule`, `says`, `why`")]
+    data: Annotated[Json, Meta(description="the data of its event, without the rendering")]
+    state: Annotated[Id | None, Meta(description="the state that was found")]
+    alert: Annotated[str | None, Meta(description="the alert that reported it")]
+    storm: Annotated[Id | None, Meta(description="the storm that it belongs to")]
+
+
+def verdict_of(entry: VerdictEntry) -> Verdict:
+    """Show a verdict."""
+    return Verdict(
+        id=str(entry.id),
+        page=str(entry.page_id),
+        at=to_rfc3339(entry.at),
+        outcome=entry.outcome,
+        reason=entry.reason,
+        rule=entry.rule,
+        basis=entry.basis,
+        changes=entry.data.get("changes") or [],
+        signals=entry.data.get("signals") or [],
+        trace=entry.data.get("trace") or [],
+        data=entry.data,
+        state=id_or_none(entry.state_id),
+        alert=entry.alert_id,
+        storm=id_or_none(entry.storm_id),
+    )
+
+
+class RenderingError(Record):
+    """Why a page could not be received whole."""
+
+    kind: Annotated[str, Meta(examples=["timeout"])]
+    status: Annotated[int | None, Meta(description="of the HTTP answer")]
+    message: str
+
+
+class Rendering(Record):
+    """What receiving a page whole brought."""
+
+    id: Id
+    started_at: Time
+    received_at: Time | None
+    kind: Annotated[str, Meta(description="by which renderer: http, or copy")]
+    status: Annotated[int | None, Meta(description="of the HTTP answer")]
+    final_url: Annotated[str | None, Meta(description="after redirects")]
+    content_type: str | None
+    title: str | None
+    bytes: Annotated[int | None, Meta(description="of the body")]
+    digest: Annotated[str | None, Meta(description="of the body")]
+    same_state: Annotated[bool | None, Meta(description="it found the state that was judged")]
+    error: RenderingError | None
+    items: Annotated[Json | None, Meta(description="how the page's items changed, as in its event")]
+
+
+def rendering_of(entry: RenderingEntry) -> Rendering:
+    """Show a rendering."""
+    row = convert(entry.rendering, RenderingRow)
+    error = None
+    if row.error is not None:
+        kind, status, message = row.error
+        error = RenderingError(kind=kind, status=status, message=message)
+    return Rendering(
+        id=str(entry.id),
+        started_at=to_rfc3339(entry.started_at),
+        received_at=time_or_none(row.received),
+        kind=row.kind,
+        status=row.status,
+        final_url=row.final_url,
+        content_type=row.content_type,
+        title=row.title,
+        bytes=row.bytes,
+        digest=row.digest,
+        same_state=row.same_state,
+        error=error,
+        items=entry.items,
+    )
+
+
+class ItemChange(Record):
+    """How a page's items (events, contacts and the like) changed between two renderings."""
+
+    rendering: Annotated[Id, Meta(description="that read the latest ones")]
+    at: Annotated[Time, Meta(description="when they were read")]
+    since: Annotated[Time, Meta(description="when the ones before were read")]
+    added: Annotated[Number, Meta(description="items; this and the next two count top-level items alone")]
+    removed: Number
+    changed: Annotated[Number, Meta(description="items that differ themselves, or hold one that does")]
+    cut: Annotated[bool, Meta(description="not everything is shown")]
+    changes: Annotated[list[Json], Meta(description="each as in the event")]
+    told: Annotated[list[str], Meta(description="the same in words, a line each")]
+
+
+def item_change_of(entry: ItemChanges) -> ItemChange:
+    """Show how items changed."""
+    told = list(tell_changes(entry.changes))
+    return ItemChange(
+        **{**entry.changes, "rendering": str(entry.rendering_id), "at": to_rfc3339(entry.at), "told": told}
+    )
+
+
+class HistoryState(State):
+    """A state with all that was found while it was the latest."""
+
+    verdicts: Annotated[list[Verdict], Meta(description="of the comparisons that found it, the oldest first")]
+    items: Annotated[list[ItemChange], Meta(description="of renderings while it was the latest, the oldest first")]
+
+
+class Text(Record):
+    """A text that is kept of a page."""
+
+    number: Annotated[int, Meta(ge=1, description="1 is the latest")]
+    id: Id
+    at: Time
+    digest: str
+    packed_bytes: Annotated[int, Meta(description="that it takes in the store")]
+
+
+def text_of(row: SnapshotRow, number: int) -> Text:
+    """Show a text; `number` counts from the latest one."""
+    return Text(
+        number=number, id=str(row.id), at=to_rfc3339(row.at), digest=row.digest.hex(), packed_bytes=row.packed_bytes
+    )
+
+
+class TextDifference(Record):
+    """How a page's text became another one."""
+
+    from_: Text = field(name="from")
+    to: Text
+    by: Literal["words", "lines"]
+    changed: bool
+    runs: Annotated[list[Run], Meta(description="pieces of text, in order")]
+
+
+class NoisyPlace(Record):
+    """A place or signal of a page that changes from check to check."""
+
+    key: Annotated[str, Meta(description="a digest of 63 bits", examples=["123456789"])]
+    what: Annotated[str, Meta(description="the signal, or where the place is and a bit of its text")]
+    changes: Annotated[int, Meta(description="readings in which it differed from the one before")]
+    quiet: Annotated[int, Meta(description="readings in a row in which it did not differ")]
+    muted_at: Annotated[Time | None, Meta(description="null: not muted yet")]
+    heard: Annotated[bool, Meta(description="you want to hear of its changes")]
+
+
+class Signals(Record):
+    """What was read of a page beside its twelve fields."""
+
+    values: Annotated[dict[str, str], Meta(description="by the signal's name")]
+    listed: Annotated[dict[str, str], Meta(description="what watched feeds and sitemaps say of its last change")]
+    noise: list[NoisyPlace]
+    heard: Annotated[list[str], Meta(description="keys of places that you want to hear of")]
+    muted_on_host: Annotated[list[str], Meta(description="keys of places muted on all pages of the host")]
+
+
+def signals_of(beside: Beside) -> Signals:
+    """Show what is known of a page beside its state."""
+    known = beside.known
+    return Signals(
+        values=known.values if known is not None else {},
+        listed=beside.listed,
+        noise=[
+            NoisyPlace(
+                key=str(each.key),
+                what=each.what,
+                changes=each.changes,
+                quiet=each.quiet,
+                muted_at=time_or_none(each.since),
+                heard=each.key in beside.heard,
+            )
+            for each in (known.noise if known is not None else ())
+        ],
+        heard=[str(key) for key in beside.heard],
+        muted_on_host=[str(key) for key in beside.host_muted],
+    )
+
+
+class NoisyHostPlace(Record):
+    """Something that changes from check to check on pages of a host."""
+
+    key: Annotated[str, Meta(description="a digest of 63 bits", examples=["123456789"])]
+    what: Annotated[str, Meta(description="the signal, or where the place is and a bit of its text")]
+    pages: Annotated[list[Id], Meta(description="the first pages on which it was muted")]
+    muted_at: Annotated[Time | None, Meta(description="when it was muted on all pages of the host")]
+    heard: Annotated[bool, Meta(description="you want to hear of its changes")]
+
+
+def host_noise_of(row: HostNoise) -> NoisyHostPlace:
+    """Show a host's noise."""
+    return NoisyHostPlace(
+        key=str(row.key),
+        what=row.what,
+        pages=[str(page_id) for page_id in row.pages],
+        muted_at=time_or_none(row.muted_at),
+        heard=row.heard,
+    )

@@ -1,0 +1,233 @@
+"""A watched page and its checks, as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta, field, to_builtins
+
+from tocsin.configuration.secrets import mask_settings
+from tocsin.model.common import to_rfc3339
+from tocsin.model.records.fields import Id, Json, Number, Record, Time, id_or_none, time_or_none
+from tocsin.spec.topper.state import FIELDS, PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tocsin.model.checks import CheckReport
+    from tocsin.model.common import FieldValues, JsonObject
+    from tocsin.model.copies import KnownCopy
+    from tocsin.model.items import PageItems
+    from tocsin.model.watching import PageRow
+
+Fields = Annotated[dict[str, str | None], Meta(description="the twelve fields, in the specification's order")]
+Mode = Literal["on", "auto", "off"]
+
+
+class CheckError(Record):
+    """Why a check did not receive its page."""
+
+    kind: Annotated[str, Meta(examples=["timeout"])]
+    message: str
+
+
+class Check(Record):
+    """How the check of one page ended."""
+
+    url: str
+    outcome: Annotated[str, Meta(description="such as unchanged, minor, major or unreachable")]
+    changed: Annotated[list[str], Meta(description="names of the fields that changed")]
+    reason: Annotated[str | None, Meta(description="topper-major, duration, minor-count or other")]
+    rule: Annotated[str | None, Meta(description="the rule that decided", examples=["T44"])]
+    basis: Annotated[str | None, Meta(description="declared, inferred or contradicted")]
+    declares: Annotated[list[str], Meta(description="names of the fields that the page declares")]
+    status: Annotated[int | None, Meta(description="of the last HTTP answer")]
+    final_url: Annotated[str | None, Meta(description="after redirects")]
+    attempts: Annotated[int, Meta(description="sets of requests that were made")]
+    bytes: Annotated[int, Meta(description="received on the wire, of all answers")]
+    elapsed_ms: Annotated[int, Meta(description="duration of the check in milliseconds")]
+    not_modified: Annotated[bool, Meta(description="the server answered 304")]
+    next_try: Annotated[Time | None, Meta(description="when a deferred or skipped check can be made")]
+    error: CheckError | None
+    problem: Annotated[str | None, Meta(description="why the page was skipped, held back, or not read whole")]
+    saved_bytes: Annotated[int, Meta(description="bytes that the server did not have to send again (304)")]
+    signals: Annotated[list[str], Meta(description="names of the signals that changed")]
+
+
+def check_of(report: JsonObject | CheckReport) -> Check:
+    """Show a check; the store gives reports as JSON objects, the engine as structs."""
+    values = report if isinstance(report, dict) else to_builtins(report)
+    error = values["error"]
+    return Check(
+        **{
+            **values,
+            "next_try": time_or_none(values["next_try"]),
+            "error": CheckError(kind=error[0], message=error[1]) if error else None,
+        }
+    )
+
+
+class Page(Record):
+    """A watched page."""
+
+    id: Id
+    url: Annotated[str, Meta(description="as it is watched: serialized by the URL standard")]
+    given: Annotated[str, Meta(description="as you wrote it")]
+    host: str
+    group: str
+    text: Annotated[str | None, Meta(description="your own words on it")]
+    mode: Annotated[Mode, Meta(description="the mode in force")]
+    mode_from: Annotated[str, Meta(description="where the mode is set: page, group, all pages or configuration")]
+    subject: Annotated[bool, Meta(description="subject to awareness now (T50, T51)")]
+    paused: bool
+    settings: Annotated[Json, Meta(description="set for this page; secrets are masked")]
+    credentials: Annotated[bool, Meta(description="added with a user name and password")]
+    fields: Annotated[Fields | None, Meta(description="of its latest state")]
+    declares: Annotated[list[str], Meta(description="names of the fields that its latest state declares")]
+    outcome: Annotated[str | None, Meta(description="of its last check")]
+    basis: Annotated[str | None, Meta(description="of its last check: declared, inferred or contradicted")]
+    last_check: Annotated[Check | None, Meta(description="how its last check ended")]
+    stored_at: Annotated[Time | None, Meta(description="when its state was last stored")]
+    checked_at: Annotated[Time | None, Meta(description="when its last check began")]
+    received_at: Annotated[Time | None, Meta(description="when it was last received")]
+    changed_at: Annotated[Time | None, Meta(description="when a check last found a change")]
+    next_at: Annotated[Time | None, Meta(description="when it is due next; null: not until you say so")]
+    next_why: Annotated[str | None, Meta(description="why it is due then", examples=["every 6 h"])]
+    question: Annotated[Id | None, Meta(description="id of the open question about it")]
+    noindex: Annotated[bool, Meta(description="the page asks robots not to index it")]
+    nofollow: Annotated[bool, Meta(description="the page asks robots not to follow its links")]
+    saved_bytes: Annotated[int, Meta(description="bytes that its server did not have to send again (304), in all")]
+
+
+class KeptItemsHint(Record):
+    """That items of a page are kept."""
+
+    count: Annotated[Number, Meta(description="all items, nested ones included")]
+    at: Annotated[Time, Meta(description="when they were last read")]
+
+
+class WholePage(Page):
+    """A watched page by itself, with what lists of pages leave out."""
+
+    items: Annotated[KeptItemsHint | None, Meta(description="its microdata; see GET /pages/{page_id}/items")]
+
+
+class Modes:
+    """The mode of each page: its own, its group's, the one set for all pages, or the configuration's (T50 to T52).
+
+    base     of the configuration
+    for_all  what is set for all pages
+    groups   name and settings of each group, by number
+    """
+
+    def __init__(self, base: str, for_all: JsonObject, groups: Mapping[int, tuple[str, JsonObject]]) -> None:
+        self._default = (str(for_all["mode"]), "all pages") if "mode" in for_all else (base, "configuration")
+        self._groups = {name: (str(own["mode"]), "group") for name, own in groups.values() if "mode" in own}
+
+    def of(self, page: PageRow) -> tuple[str, str]:
+        """Give the mode in force for a page, and where it is set: page, group, all pages or configuration."""
+        own = page.settings.get("mode")
+        return (str(own), "page") if own is not None else self._groups.get(page.group, self._default)
+
+
+def is_subject(page: PageRow, mode: str) -> bool:
+    """Say whether a page is now subject to awareness (T50, T51), by the mode in force for it."""
+    return mode == "on" or (mode == "auto" and page.fields is not None and PageState(page.fields).is_subject)
+
+
+def page_of(row: PageRow, modes: Modes) -> Page:
+    """Show a page; secrets are masked."""
+    return Page(**_values_of(row, modes))
+
+
+def whole_page(row: PageRow, modes: Modes, items: PageItems | None) -> WholePage:
+    """Show a page by itself."""
+    hint = None if items is None else KeptItemsHint(count=items.count, at=to_rfc3339(items.at))
+    return WholePage(**_values_of(row, modes), items=hint)
+
+
+def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
+    mode, mode_from = modes.of(row)
+    check = check_of(row.last_report) if row.last_report else None
+    return {
+        "id": str(row.id),
+        "url": row.url,
+        "given": row.given,
+        "host": row.host,
+        "group": row.group,
+        "text": row.text,
+        "mode": mode,
+        "mode_from": mode_from,
+        "subject": is_subject(row, mode),
+        "paused": row.paused,
+        "settings": mask_settings(row.settings),
+        "credentials": row.has_secrets,
+        "fields": fields_of(row.fields) if row.fields is not None else None,
+        "declares": list(PageState(row.fields).declares) if row.fields is not None else [],
+        "outcome": check.outcome if check is not None else None,
+        "basis": check.basis if check is not None else None,
+        "last_check": check,
+        "stored_at": time_or_none(row.stored_at),
+        "checked_at": time_or_none(row.last_checked_at),
+        "received_at": time_or_none(row.last_received_at),
+        "changed_at": time_or_none(row.last_changed_at),
+        "next_at": time_or_none(row.next_at),
+        "next_why": row.next_why,
+        "question": id_or_none(row.question_id),
+        "noindex": row.noindex,
+        "nofollow": row.nofollow,
+        "saved_bytes": row.saved_bytes,
+    }
+
+
+def fields_of(values: FieldValues) -> dict[str, str | None]:
+    """Show the twelve fields of a state by name."""
+    return dict(zip(FIELDS, values, strict=True))
+
+
+class CheckRequest(Record):
+    """The progress of checks that were asked for."""
+
+    id: Id
+    done: Number
+    total: Annotated[Number, Meta(description="fewer than were asked for where pages are paused or asked for anew")]
+    is_over: bool
+    skipped: Annotated[Number | None, Meta(description="pages that were not asked for; null: too many to count")]
+    skipped_until: Annotated[
+        Time | None, Meta(description="when all pages skipped for their `min_gap` can be asked for")
+    ]
+
+
+class FinishedCheck(Record):
+    """A check that was asked for and is over."""
+
+    position: Annotated[int, Meta(ge=1, description="in order of completion")]
+    report: Check
+
+
+class Copy(Record):
+    """A copy of a page, as a watched page names it."""
+
+    number: Annotated[int, Meta(ge=1, description="names it in an answer on the command line")]
+    url: str
+    datetime: Annotated[str | None, Meta(description="when the copy was made, as it was written")]
+    rel: Annotated[str | None, Meta(description="its link type, such as memento")]
+    kind: Annotated[str, Meta(description="how the page names it: mset, memento or timemap")]
+    of: Annotated[str, Meta(description="URL of the page that it is a copy of")]
+    from_: Annotated[str, Meta(description="URL of the watched page that names it")] = field(name="from")
+
+
+def copies_of(copies: Sequence[KnownCopy]) -> list[Copy]:
+    """Show copies, numbered as they are offered."""
+    return [
+        Copy(
+            number=number,
+            url=copy.url,
+            datetime=copy.datetime,
+            rel=copy.rel,
+            kind=copy.kind,
+            of=copy.of,
+            from_=copy.seen_on,
+        )
+        for number, copy in enumerate(copies, 1)
+    ]

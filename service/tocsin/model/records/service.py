@@ -1,0 +1,231 @@
+"""The service: jobs, groups, settings, tokens, the audit log and what it does now, as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from tocsin.configuration.secrets import mask_settings
+from tocsin.model.access import Scope
+from tocsin.model.browsing import Tally
+from tocsin.model.common import to_rfc3339
+from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none
+
+if TYPE_CHECKING:
+    from tocsin.model.access import AuditEntry, JobRow, TokenRow
+    from tocsin.model.browsing import ActivityRow, GroupRow
+    from tocsin.model.common import Instant
+    from tocsin.model.live import FetcherLife, LiveState
+
+
+class Job(Record):
+    """Work that goes on after its request was answered."""
+
+    id: Ulid
+    kind: Annotated[str, Meta(examples=["pages.import"])]
+    who: Annotated[str, Meta(description="name of the token that asked for it")]
+    state: Annotated[str, Meta(description="running, done, failed, cancelled or interrupted")]
+    done: Annotated[Number, Meta(description="steps, such as pages, that are done")]
+    total: Annotated[int | None, Meta(description="steps in all, as far as it is known")]
+    started_at: Time
+    ended_at: Time | None
+    result: Annotated[Json | None, Meta(description="as the operation that started it says")]
+    error: Annotated[str | None, Meta(description="why it failed, or ended early")]
+
+
+def job_of(row: JobRow) -> Job:
+    """Show a job."""
+    return Job(
+        id=row.id,
+        kind=row.kind,
+        who=row.who,
+        state=row.state,
+        done=row.done,
+        total=row.total,
+        started_at=to_rfc3339(row.started_at),
+        ended_at=time_or_none(row.ended_at),
+        result=row.result,
+        error=row.error,
+    )
+
+
+class Group(Record):
+    """A group of pages."""
+
+    name: str
+    pages: Number
+    settings: Annotated[Json, Meta(description="set for it; secrets are masked")]
+
+
+def group_of(row: GroupRow) -> Group:
+    """Show a group; secrets are masked."""
+    return Group(name=row.name, pages=row.pages, settings=mask_settings(row.settings))
+
+
+class SettingsForAll(Record):
+    """What is set for all pages."""
+
+    settings: Annotated[Json, Meta(description="secrets are masked", examples=[{"mode": "on"}])]
+
+
+class Setting(Record):
+    """One setting as it is in force."""
+
+    key: Annotated[str, Meta(examples=["pages.every"])]
+    value: Annotated[Any, Meta(description="secrets are masked", examples=["24h"])]
+    origin: Annotated[str, Meta(description="a file, a variable, an option, the store, or default")]
+
+
+class Token(Record):
+    """A token as listed; only a digest of its secret is kept."""
+
+    id: Id
+    name: str
+    scope: Annotated[Scope, Meta(description="read, write or admin")]
+    state: Annotated[Literal["in force", "expired", "revoked"], Meta(description="whether it is accepted")]
+    declared: Annotated[bool, Meta(description="the configuration declares it, and revokes it")]
+    created_at: Time
+    expires_at: Time | None
+    last_used_at: Time | None
+    revoked_at: Time | None
+
+
+class NewToken(Token):
+    """A token that was just made."""
+
+    token: Annotated[str, Meta(description="the secret; it is shown this once")]
+
+
+def token_of(row: TokenRow, now: Instant) -> Token:
+    """Show a token."""
+    return Token(**_token_values(row, now))
+
+
+def new_token_of(row: TokenRow, now: Instant, secret: str) -> NewToken:
+    """Show a token that was just made, with its secret."""
+    return NewToken(**_token_values(row, now), token=secret)
+
+
+def _token_values(row: TokenRow, now: Instant) -> dict[str, Any]:
+    state = "revoked" if row.revoked_at is not None else "in force" if row.is_in_force(now) else "expired"
+    return {
+        "id": str(row.id),
+        "name": row.name,
+        "scope": row.scope,
+        "state": state,
+        "declared": row.is_declared,
+        "created_at": to_rfc3339(row.created_at),
+        "expires_at": time_or_none(row.expires_at),
+        "last_used_at": time_or_none(row.last_used_at),
+        "revoked_at": time_or_none(row.revoked_at),
+    }
+
+
+class AuditLine(Record):
+    """A change that a user or a program made."""
+
+    id: Id
+    at: Time
+    who: Annotated[str, Meta(description="name of the token")]
+    what: Annotated[str, Meta(examples=["pages.remove"])]
+    detail: Annotated[Json, Meta(description="what was changed, without secrets")]
+    request_id: Annotated[str, Meta(description="names the request in the log")]
+
+
+def audit_line_of(entry: AuditEntry) -> AuditLine:
+    """Show an entry of the audit log."""
+    return AuditLine(
+        id=str(entry.id),
+        at=to_rfc3339(entry.at),
+        who=entry.who,
+        what=entry.what,
+        detail=entry.detail,
+        request_id=entry.request_id,
+    )
+
+
+class About(Record):
+    """The service that answers."""
+
+    name: Annotated[str, Meta(description="instance.name, the `source` of its events")]
+    version: str
+    now: Annotated[Time, Meta(description="by its clock")]
+    started_at: Time
+    time_zone: str
+    who: Annotated[str, Meta(description="name of the token that asks")]
+    scope: Annotated[Scope, Meta(description="of the token that asks")]
+
+
+class FetcherProcess(Record):
+    """A fetcher process; number 0 is the service's own process where that one fetches."""
+
+    number: int
+    pid: int | None
+    ready: bool
+    in_flight: Annotated[Number, Meta(description="requests under way")]
+    checks: Annotated[Number, Meta(description="since it was started")]
+    restarts: Number
+
+
+class Live(Record):
+    """What the service is doing at this moment."""
+
+    in_flight: Annotated[Number, Meta(description="requests under way")]
+    checks: Annotated[Number, Meta(description="since the start")]
+    fetchers: list[FetcherProcess]
+    renders_limit: Annotated[int, Meta(description="renderings at one time, at most")]
+    renders_resume_at: Annotated[int, Meta(description="renderings below which waiting pages are let in again")]
+    rendering: Annotated[Number, Meta(description="pages that hold a slot")]
+    waiting_renders: Annotated[Tally, Meta(description="pages that wait for a slot")]
+    open_questions: Tally
+    outage_since: Annotated[Time | None, Meta(description="when our own connection was found down")]
+
+
+def live_of(state: LiveState, waiting_renders: Tally, open_questions: Tally) -> Live:
+    """Show what the service is doing."""
+    return Live(
+        in_flight=state.in_flight,
+        checks=state.checks,
+        fetchers=[_fetcher_of(fetcher) for fetcher in state.fetchers],
+        renders_limit=state.renders_limit,
+        renders_resume_at=state.renders_resume_at,
+        rendering=state.rendering,
+        waiting_renders=waiting_renders,
+        open_questions=open_questions,
+        outage_since=time_or_none(state.outage_since),
+    )
+
+
+def _fetcher_of(fetcher: FetcherLife) -> FetcherProcess:
+    return FetcherProcess(
+        number=fetcher.number,
+        pid=fetcher.pid,
+        ready=fetcher.is_ready,
+        in_flight=fetcher.in_flight,
+        checks=fetcher.checks,
+        restarts=fetcher.restarts,
+    )
+
+
+class ActivitySpan(Record):
+    """What happened within five minutes."""
+
+    at: Annotated[Time, Meta(description="when the span began")]
+    outcomes: Annotated[dict[str, int], Meta(description="checks by outcome")]
+    alerts: int
+    rendered: Annotated[int, Meta(description="pages received whole")]
+    wire_bytes: Annotated[int, Meta(description="bytes received")]
+    saved_bytes: Annotated[int, Meta(description="bytes that servers did not have to send again (304)")]
+
+
+def activity_of(row: ActivityRow) -> ActivitySpan:
+    """Show a span of activity."""
+    return ActivitySpan(
+        at=to_rfc3339(row.at),
+        outcomes=row.outcomes,
+        alerts=row.alerts,
+        rendered=row.rendered,
+        wire_bytes=row.wire_bytes,
+        saved_bytes=row.saved_bytes,
+    )
