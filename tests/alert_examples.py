@@ -14,8 +14,7 @@ from tests.spec.microdata.making import item, page
 from tocsin.engine.alerting.storms import host_changed_event
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.events import to_rfc3339
-from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow
+from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339
 from tocsin.model.storms import StormRow
 from tocsin.spec.microdata.changes import compare_items
 from tocsin.spec.microdata.changes_in_events import show_changes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tocsin.cli.times import json_time, parse_past, parse_time, show_time
 from tocsin.errors import UsageError
-from tocsin.events import EPOCH
+from tocsin.model import EPOCH
 
 NOW = (datetime(2026, 11, 21, 12, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 

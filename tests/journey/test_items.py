@@ -11,7 +11,7 @@ import pytest
 
 from tests.journey.running import CONFIGURATION, PATIENCE_S
 from tests.origin import Page
-from tocsin.events import to_rfc3339
+from tocsin.model import to_rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import parse_span
 from tocsin.errors import UsageError
-from tocsin.events import EPOCH, to_rfc3339
+from tocsin.model import EPOCH, to_rfc3339
 
 if TYPE_CHECKING:
     from tocsin.model import Instant

@@ -14,13 +14,11 @@ from tocsin.configuration.parsing import complaint
 from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError
-from tocsin.model import DAMAGED, UNREADABLE
-from tocsin.settings import why_unread
+from tocsin.settings import DAMAGED, UNREADABLE, why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tocsin.model import JsonObject
     from tocsin.settings import PageSettings
 
 LEVELS: Final = ("page", "group", "all pages")
@@ -56,7 +54,7 @@ class Resolved(Struct, frozen=True):
     refused: tuple[Refused, ...] = ()
 
 
-def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> JsonObject:
+def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> dict[str, Any]:
     """Read settings of pages as a command line gives them (`{"every": "6h"}`), ready to be stored.
 
     given   text by key of PageSettings
@@ -105,7 +103,9 @@ def all_unset(settings: Mapping[str, object], unset: Iterable[str]) -> tuple[str
     return tuple(dict.fromkeys((*unset, *replaced)))
 
 
-def resolve_page(base: PageSettings, for_all: JsonObject, group: JsonObject, page: JsonObject | None) -> PageSettings:
+def resolve_page(
+    base: PageSettings, for_all: dict[str, Any], group: dict[str, Any], page: dict[str, Any] | None
+) -> PageSettings:
     """Return the settings in force for one page; see `resolve_readable`.
 
     Values were checked when they were set; raises SettingsError if the store holds others.
@@ -116,7 +116,9 @@ def resolve_page(base: PageSettings, for_all: JsonObject, group: JsonObject, pag
     return resolved.settings
 
 
-def resolve_readable(base: PageSettings, for_all: JsonObject, group: JsonObject, page: JsonObject | None) -> Resolved:
+def resolve_readable(
+    base: PageSettings, for_all: dict[str, Any], group: dict[str, Any], page: dict[str, Any] | None
+) -> Resolved:
     """Return what holds for one page as far as it can be read, and what cannot.
 
     base     from the configuration
@@ -168,7 +170,7 @@ def mend_of(refused: Sequence[Refused], *, url: str, group: str) -> str:
 
 
 def resolve_page_origins(
-    origins: Mapping[str, str], for_all: JsonObject, group: JsonObject, page: JsonObject | None
+    origins: Mapping[str, str], for_all: dict[str, Any], group: dict[str, Any], page: dict[str, Any] | None
 ) -> dict[str, str]:
     """Say where each value of `resolve_readable` comes from: "page", "group", "all pages", or as `origins` say.
 
@@ -191,7 +193,7 @@ def without_unread(base: PageSettings) -> tuple[PageSettings, list[Refused]]:
     return base, refused
 
 
-def _read(level: str, given: JsonObject) -> tuple[dict[str, Any], list[Refused]]:
+def _read(level: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Refused]]:
     """Read the settings of one level; returns those that can be used, and what is wrong with the others."""
     read, refused = {}, []
     source = f"store, settings of {level}" if level == LEVELS[-1] else f"store, settings of the {level}"

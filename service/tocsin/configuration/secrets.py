@@ -12,6 +12,7 @@ from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Mapping
 
 SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy", "http.tokens"})
 """Each may also be given as the name of a file that holds it, with `_file` behind its key."""
@@ -51,6 +52,11 @@ def mask(path: Path, value: Any) -> Any:
             f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
         )
     return _MASK if key in SECRETS and value else value
+
+
+def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of pages as they may be shown."""
+    return {key: mask(("pages", key), value) for key, value in settings.items()}
 
 
 def _made_by(key: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tocsin.model import Scope
+from tocsin.settings import Scope
 
 PREFIX: Final = "tcs_"
 """What tokens begin with that we make ourselves; six letters at their end tell a mistyped one."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tocsin import events
-from tocsin.events import to_rfc3339
+from tocsin.model import to_rfc3339
 from tocsin.spec.microdata.changes_in_words import tell_changes
 from tocsin.spec.topper.state import FIELDS
 

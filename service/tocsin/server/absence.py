@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.events import to_rfc3339
+from tocsin.model import to_rfc3339
 
 if TYPE_CHECKING:
     from tocsin.model import PageItems, PageRow

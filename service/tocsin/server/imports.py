@@ -10,10 +10,9 @@ from typing import IO, TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.errors import HasStates
-from tocsin.events import EPOCH
 from tocsin.lists.pages import check_group
 from tocsin.lists.taking import Reader, Tally
-from tocsin.model import TableRow
+from tocsin.model import EPOCH, TableRow
 from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem
 from tocsin.spec.topper.table import read_table

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.events import to_rfc3339
-from tocsin.model import PageItems
+from tocsin.model import PageItems, to_rfc3339
 from tocsin.spec.microdata.formats import FORMATS, ways_out
 from tocsin.spec.microdata.packing import MOST_BYTES, MOST_ITEMS, unpack
 from tocsin.spec.microdata.to_json import write_items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.model.modes import Modes
+from tocsin.model.records.pages import Modes
 
 if TYPE_CHECKING:
     from tocsin.server.parts import Parts

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import parse_span
-from tocsin.events import EPOCH
+from tocsin.model import EPOCH
 
 if TYPE_CHECKING:
     from datetime import tzinfo

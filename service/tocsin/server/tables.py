@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from fastapi import Depends, Request
 
 from tocsin.errors import StoreError
-from tocsin.events import EPOCH
+from tocsin.model import EPOCH
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.topper.state import PageState

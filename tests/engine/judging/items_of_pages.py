@@ -9,8 +9,7 @@ import msgspec
 from tests.awareness import ScriptedRenderer
 from tests.fakes import START
 from tests.spec.microdata.making import item, page
-from tocsin.events import to_rfc3339
-from tocsin.model import PageItems
+from tocsin.model import PageItems, to_rfc3339
 from tocsin.spec.microdata.packing import pack
 from tocsin.spec.microdata.values import VEVENT
 

@@ -25,8 +25,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.events import to_rfc3339
-from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems
+from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems, to_rfc3339
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.microdata.packing import pack, unpack
 from tocsin.spec.robots.directives import Directives

@@ -11,8 +11,7 @@ from tests.engine.judging.items_of_pages import LATER, ItemRenderer, items_of
 from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed
-from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, VerdictRow
+from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, VerdictRow, to_rfc3339
 from tocsin.settings import SignalSettings
 
 if TYPE_CHECKING:

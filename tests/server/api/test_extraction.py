@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
 from tocsin.engine.judging.items import find_items
-from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS, Scope
+from tocsin.model import NO_ITEMS, Scope, to_rfc3339
 from tocsin.server.api.extraction import POLICY, Way
 from tocsin.settings import ItemSettings
 from tocsin.spec.extract import Form

@@ -14,8 +14,7 @@ from tests.fakes import settle
 from tests.server.diary import AT, BODY, URL, got, items, keep, page
 from tests.server.rig import OnThread
 from tocsin.errors import FetchFailed, ProcessError, TooComplex
-from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS
+from tocsin.model import NO_ITEMS, to_rfc3339
 from tocsin.server import extraction, making
 from tocsin.server.extraction import AT_ONCE, FAILED_S, LARGE_BYTES
 

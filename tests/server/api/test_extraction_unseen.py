@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from tests.server.diary import AT, BODY, LOGIN, QUIET, URL, got, keep, page
 from tocsin.errors import FetchFailed, FetchRefused, LeftAlone, NotAllowed
-from tocsin.events import to_rfc3339
-from tocsin.model import CheckOutcome, CheckReport
+from tocsin.model import CheckOutcome, CheckReport, to_rfc3339
 from tocsin.server.receipts import DOUBTED_S
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from tests.server.diary import URL
 from tests.server.serving import furnish
-from tocsin.events import to_rfc3339
-from tocsin.model import CheckOutcome, CheckReport, Scope
+from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
 from tocsin.server.api import bulk
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.server.diary import URL, keep
-from tocsin.events import to_rfc3339
-from tocsin.model import NO_ITEMS
+from tocsin.model import NO_ITEMS, to_rfc3339
 from tocsin.settings import ItemSettings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.cli import output
 from tocsin.cli.asking import count
-from tocsin.events import EPOCH
+from tocsin.model import EPOCH
 
 if TYPE_CHECKING:
     from tocsin.model import Instant

@@ -14,8 +14,7 @@ from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.sources import opened_source
 from tocsin.cli.table.ahead import AheadOfTime
 from tocsin.cli.target import opened_target
-from tocsin.events import EPOCH
-from tocsin.model import TableRow
+from tocsin.model import EPOCH, TableRow
 from tocsin.spec.topper.state import PageState
 from tocsin.spec.topper.table import RECORD_0, Record, read_table, write_record
 

@@ -14,7 +14,7 @@ from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.configuration import mask
 from tocsin.model import CheckOutcome, PageFilter
-from tocsin.model.modes import Modes, is_subject
+from tocsin.model.records.pages import Modes, is_subject
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from tocsin.engine.alerting.backoff import (
     sink_after_success,
 )
 from tocsin.errors import DeliveryError, SettingsError, StoreError
-from tocsin.events import Happening, to_rfc3339
+from tocsin.events import Happening
+from tocsin.model import to_rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence

@@ -9,8 +9,8 @@ from tocsin.engine.alerting.announcing import Announcing
 from tocsin.engine.judging.differences import Texts, difference_data
 from tocsin.engine.judging.event_size import fit_event
 from tocsin.errors import DamagedText
-from tocsin.events import HOST_CHANGED, Happening, cloud_event, to_rfc3339
-from tocsin.model import AlertDraft
+from tocsin.events import HOST_CHANGED, Happening, cloud_event
+from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.ports import StormStore
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import msgspec
 from tocsin import events
 from tocsin.engine.judging.event_size import MAX_EVENT_BYTES, fit_event
 from tocsin.engine.judging.ruling import rule_on, signals_data, trace_data
-from tocsin.events import cloud_event, page_link, question_link, to_rfc3339
-from tocsin.model import AlertDraft
+from tocsin.events import cloud_event, page_link, question_link
+from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

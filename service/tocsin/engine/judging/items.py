@@ -10,8 +10,8 @@ import msgspec
 from tocsin.engine.judging.copies import values_of
 from tocsin.engine.judging.differences import may_keep
 from tocsin.errors import DamagedItems
-from tocsin.events import Happening, to_rfc3339
-from tocsin.model import NO_ITEMS, PageItems
+from tocsin.events import Happening
+from tocsin.model import NO_ITEMS, PageItems, to_rfc3339
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.microdata.changes import compare_items
 from tocsin.spec.microdata.changes_in_events import show_changes

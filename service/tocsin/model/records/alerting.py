@@ -14,14 +14,14 @@ from tocsin.model.records.pages import Copy, copies_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow
+    from tocsin.model.alerts import AlertRow, QuestionRow, RuleRow, SinkState
     from tocsin.model.common import Attempt
     from tocsin.model.copies import KnownCopy
     from tocsin.model.storms import StormRow, StormVerdict
-    from tocsin.settings import ChannelSettings
+    from tocsin.settings import SinkSettings
 
 
-class DeliveryStatus(Record):
+class DeliveryStatus(Record, frozen=True):
     """The delivery of an alert to one channel."""
 
     channel: str
@@ -30,7 +30,7 @@ class DeliveryStatus(Record):
     error: Annotated[str | None, Meta(description="of the last try")]
 
 
-class Alert(Record):
+class Alert(Record, frozen=True):
     """The message about a change or a failure, and its deliveries."""
 
     id: Ulid
@@ -64,7 +64,7 @@ def alert_of(row: AlertRow) -> Alert:
     )
 
 
-class Channel(Record):
+class ConfiguredChannel(Record, frozen=True):
     """Where alerts go."""
 
     name: str
@@ -80,12 +80,12 @@ class Channel(Record):
     error: Annotated[str | None, Meta(description="why it failed last, or refuses alerts")]
 
 
-def channel_of(state: ChannelState, settings: ChannelSettings) -> Channel:
+def channel_of(state: SinkState, settings: SinkSettings) -> ConfiguredChannel:
     """Show a channel of the configuration; secrets are masked."""
-    return Channel(
+    return ConfiguredChannel(
         name=state.name,
         type=settings.type,
-        url=mask(("channels", state.name, "url"), settings.url),
+        url=mask(("sinks", state.name, "url"), settings.url),
         path=settings.path,
         accepted=state.accepted,
         waiting=state.waiting,
@@ -97,7 +97,7 @@ def channel_of(state: ChannelState, settings: ChannelSettings) -> Channel:
     )
 
 
-class Storm(Record):
+class Storm(Record, frozen=True):
     """One change that many pages of a host had in common."""
 
     id: Id
@@ -130,7 +130,7 @@ def storm_of(row: StormRow) -> Storm:
     )
 
 
-class StormPage(Record):
+class StormPage(Record, frozen=True):
     """The verdict on one page of a storm."""
 
     storm: Id
@@ -157,7 +157,7 @@ def storm_page_of(storm_id: int, row: StormVerdict) -> StormPage:
     )
 
 
-class FailedAttempt(Record):
+class FailedAttempt(Record, frozen=True):
     """One set of requests that did not bring the page."""
 
     at: Time
@@ -178,7 +178,7 @@ def attempt_of(attempt: Attempt) -> FailedAttempt:
     )
 
 
-class Question(Record):
+class Question(Record, frozen=True):
     """Pages of one host that could not be received for one cause."""
 
     id: Id
@@ -199,7 +199,7 @@ class Question(Record):
     copies: Annotated[list[Copy], Meta(description="that can be received instead of the page")]
 
 
-class WholeQuestion(Question):
+class WholeQuestion(Question, frozen=True):
     """A question with its pages and the copies of all of them."""
 
     urls: Annotated[list[str], Meta(description="of its pages, at most 1,000")]
@@ -236,7 +236,7 @@ def _values_of(row: QuestionRow, copies: Sequence[KnownCopy]) -> dict[str, Any]:
     }
 
 
-class StandingAnswer(Record):
+class StandingAnswer(Record, frozen=True):
     """An answer that is kept: `never` or `until-major`."""
 
     id: Id

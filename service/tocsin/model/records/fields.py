@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from tocsin.model.common import Instant
 
-Time: TypeAlias = Annotated[
-    str, Meta(examples=["2026-03-04T05:06:07.890Z"], extra_json_schema={"format": "date-time"})
-]
+Time: TypeAlias = Annotated[str, Meta(examples=["2026-03-04T05:06:07.890Z"], extra_json_schema={"format": "date-time"})]
 """RFC 3339 in UTC, cut to milliseconds."""
 
 Id: TypeAlias = Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,17}$", examples=["42"])]
@@ -31,7 +29,7 @@ Number: TypeAlias = Annotated[int, Meta(ge=0)]
 Json: TypeAlias = dict[str, Any]
 
 
-class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(Struct, frozen=True, forbid_unknown_fields=True):
     """Something as surfaces show it; each field says what it holds."""
 
 

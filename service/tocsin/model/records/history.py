@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.model.signals import Beside, HostNoise, SnapshotRow
 
 
-class State(Record):
+class State(Record, frozen=True):
     """A run of equal storings of one page."""
 
     id: Id
@@ -42,7 +42,7 @@ def state_of(entry: StateEntry) -> State:
     )
 
 
-class FieldChange(Record):
+class FieldChange(Record, frozen=True):
     """A field of two states."""
 
     field: str
@@ -51,7 +51,7 @@ class FieldChange(Record):
     changed: bool
 
 
-class StateDifference(Record):
+class StateDifference(Record, frozen=True):
     """Two states, field by field."""
 
     from_: State = field(name="from")
@@ -70,7 +70,7 @@ def compare_states(older: State, newer: State) -> StateDifference:
     return StateDifference(from_=older, to=newer, changed=changed, fields=changes)
 
 
-class Verdict(Record):
+class Verdict(Record, frozen=True):
     """What one comparison found, and how it was decided."""
 
     id: Id
@@ -109,7 +109,7 @@ def verdict_of(entry: VerdictEntry) -> Verdict:
     )
 
 
-class RenderingError(Record):
+class RenderingError(Record, frozen=True):
     """Why a page could not be received whole."""
 
     kind: Annotated[str, Meta(examples=["timeout"])]
@@ -117,7 +117,7 @@ class RenderingError(Record):
     message: str
 
 
-class Rendering(Record):
+class Rendering(Record, frozen=True):
     """What receiving a page whole brought."""
 
     id: Id
@@ -159,7 +159,7 @@ def rendering_of(entry: RenderingEntry) -> Rendering:
     )
 
 
-class ItemChange(Record):
+class ItemChange(Record, frozen=True):
     """How a page's items (events, contacts and the like) changed between two renderings."""
 
     rendering: Annotated[Id, Meta(description="that read the latest ones")]
@@ -181,14 +181,14 @@ def item_change_of(entry: ItemChanges) -> ItemChange:
     )
 
 
-class HistoryState(State):
+class HistoryState(State, frozen=True):
     """A state with all that was found while it was the latest."""
 
     verdicts: Annotated[list[Verdict], Meta(description="of the comparisons that found it, the oldest first")]
     items: Annotated[list[ItemChange], Meta(description="of renderings while it was the latest, the oldest first")]
 
 
-class Text(Record):
+class Text(Record, frozen=True):
     """A text that is kept of a page."""
 
     number: Annotated[int, Meta(ge=1, description="1 is the latest")]
@@ -205,7 +205,7 @@ def text_of(row: SnapshotRow, number: int) -> Text:
     )
 
 
-class TextDifference(Record):
+class TextDifference(Record, frozen=True):
     """How a page's text became another one."""
 
     from_: Text = field(name="from")
@@ -215,7 +215,7 @@ class TextDifference(Record):
     runs: Annotated[list[Run], Meta(description="pieces of text, in order")]
 
 
-class NoisyPlace(Record):
+class NoisyPlace(Record, frozen=True):
     """A place or signal of a page that changes from check to check."""
 
     key: Annotated[str, Meta(description="a digest of 63 bits", examples=["123456789"])]
@@ -226,7 +226,7 @@ class NoisyPlace(Record):
     heard: Annotated[bool, Meta(description="you want to hear of its changes")]
 
 
-class Signals(Record):
+class Signals(Record, frozen=True):
     """What was read of a page beside its twelve fields."""
 
     values: Annotated[dict[str, str], Meta(description="by the signal's name")]
@@ -258,7 +258,7 @@ def signals_of(beside: Beside) -> Signals:
     )
 
 
-class NoisyHostPlace(Record):
+class NoisyHostPlace(Record, frozen=True):
     """Something that changes from check to check on pages of a host."""
 
     key: Annotated[str, Meta(description="a digest of 63 bits", examples=["123456789"])]

@@ -24,14 +24,14 @@ Fields = Annotated[dict[str, str | None], Meta(description="the twelve fields, i
 Mode = Literal["on", "auto", "off"]
 
 
-class CheckError(Record):
+class CheckError(Record, frozen=True):
     """Why a check did not receive its page."""
 
     kind: Annotated[str, Meta(examples=["timeout"])]
     message: str
 
 
-class Check(Record):
+class Check(Record, frozen=True):
     """How the check of one page ended."""
 
     url: str
@@ -67,7 +67,7 @@ def check_of(report: JsonObject | CheckReport) -> Check:
     )
 
 
-class Page(Record):
+class Page(Record, frozen=True):
     """A watched page."""
 
     id: Id
@@ -99,14 +99,14 @@ class Page(Record):
     saved_bytes: Annotated[int, Meta(description="bytes that its server did not have to send again (304), in all")]
 
 
-class KeptItemsHint(Record):
+class KeptItemsHint(Record, frozen=True):
     """That items of a page are kept."""
 
     count: Annotated[Number, Meta(description="all items, nested ones included")]
     at: Annotated[Time, Meta(description="when they were last read")]
 
 
-class WholePage(Page):
+class WholePage(Page, frozen=True):
     """A watched page by itself, with what lists of pages leave out."""
 
     items: Annotated[KeptItemsHint | None, Meta(description="its microdata; see GET /pages/{page_id}/items")]
@@ -185,7 +185,7 @@ def fields_of(values: FieldValues) -> dict[str, str | None]:
     return dict(zip(FIELDS, values, strict=True))
 
 
-class CheckRequest(Record):
+class CheckRequest(Record, frozen=True):
     """The progress of checks that were asked for."""
 
     id: Id
@@ -198,14 +198,14 @@ class CheckRequest(Record):
     ]
 
 
-class FinishedCheck(Record):
+class FinishedCheck(Record, frozen=True):
     """A check that was asked for and is over."""
 
     position: Annotated[int, Meta(ge=1, description="in order of completion")]
     report: Check
 
 
-class Copy(Record):
+class Copy(Record, frozen=True):
     """A copy of a page, as a watched page names it."""
 
     number: Annotated[int, Meta(ge=1, description="names it in an answer on the command line")]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tocsin.configuration.secrets import mask_settings
-from tocsin.model.access import Scope
 from tocsin.model.browsing import Tally
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none
+from tocsin.settings import Scope
 
 if TYPE_CHECKING:
     from tocsin.model.access import AuditEntry, JobRow, TokenRow
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.model.live import FetcherLife, LiveState
 
 
-class Job(Record):
+class JobStatus(Record, frozen=True):
     """Work that goes on after its request was answered."""
 
     id: Ulid
@@ -34,9 +34,9 @@ class Job(Record):
     error: Annotated[str | None, Meta(description="why it failed, or ended early")]
 
 
-def job_of(row: JobRow) -> Job:
+def job_of(row: JobRow) -> JobStatus:
     """Show a job."""
-    return Job(
+    return JobStatus(
         id=row.id,
         kind=row.kind,
         who=row.who,
@@ -50,7 +50,7 @@ def job_of(row: JobRow) -> Job:
     )
 
 
-class Group(Record):
+class PageGroup(Record, frozen=True):
     """A group of pages."""
 
     name: str
@@ -58,18 +58,18 @@ class Group(Record):
     settings: Annotated[Json, Meta(description="set for it; secrets are masked")]
 
 
-def group_of(row: GroupRow) -> Group:
+def group_of(row: GroupRow) -> PageGroup:
     """Show a group; secrets are masked."""
-    return Group(name=row.name, pages=row.pages, settings=mask_settings(row.settings))
+    return PageGroup(name=row.name, pages=row.pages, settings=mask_settings(row.settings))
 
 
-class SettingsForAll(Record):
+class SettingsForAll(Record, frozen=True):
     """What is set for all pages."""
 
     settings: Annotated[Json, Meta(description="secrets are masked", examples=[{"mode": "on"}])]
 
 
-class Setting(Record):
+class Setting(Record, frozen=True):
     """One setting as it is in force."""
 
     key: Annotated[str, Meta(examples=["pages.every"])]
@@ -77,7 +77,7 @@ class Setting(Record):
     origin: Annotated[str, Meta(description="a file, a variable, an option, the store, or default")]
 
 
-class Token(Record):
+class Token(Record, frozen=True):
     """A token as listed; only a digest of its secret is kept."""
 
     id: Id
@@ -91,7 +91,7 @@ class Token(Record):
     revoked_at: Time | None
 
 
-class NewToken(Token):
+class NewToken(Token, frozen=True):
     """A token that was just made."""
 
     token: Annotated[str, Meta(description="the secret; it is shown this once")]
@@ -122,7 +122,7 @@ def _token_values(row: TokenRow, now: Instant) -> dict[str, Any]:
     }
 
 
-class AuditLine(Record):
+class AuditLine(Record, frozen=True):
     """A change that a user or a program made."""
 
     id: Id
@@ -145,7 +145,7 @@ def audit_line_of(entry: AuditEntry) -> AuditLine:
     )
 
 
-class About(Record):
+class About(Record, frozen=True):
     """The service that answers."""
 
     name: Annotated[str, Meta(description="instance.name, the `source` of its events")]
@@ -157,7 +157,7 @@ class About(Record):
     scope: Annotated[Scope, Meta(description="of the token that asks")]
 
 
-class FetcherProcess(Record):
+class FetcherProcess(Record, frozen=True):
     """A fetcher process; number 0 is the service's own process where that one fetches."""
 
     number: int
@@ -168,7 +168,7 @@ class FetcherProcess(Record):
     restarts: Number
 
 
-class Live(Record):
+class Live(Record, frozen=True):
     """What the service is doing at this moment."""
 
     in_flight: Annotated[Number, Meta(description="requests under way")]
@@ -208,7 +208,7 @@ def _fetcher_of(fetcher: FetcherLife) -> FetcherProcess:
     )
 
 
-class ActivitySpan(Record):
+class ActivitySpan(Record, frozen=True):
     """What happened within five minutes."""
 
     at: Annotated[Time, Meta(description="when the span began")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from fastapi import Header, Query, Request, Response
 from pydantic import Field
 
-from tocsin.events import to_rfc3339
+from tocsin.model import to_rfc3339
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, make_router, number, problems
 from tocsin.server.api.schemas.common import Model

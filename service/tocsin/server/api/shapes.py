@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.model.modes import is_subject
+from tocsin.model.records.pages import is_subject
 from tocsin.server.actions import shown
 from tocsin.server.api.schemas.common import Attempt, time_of, time_or_none
 from tocsin.server.api.schemas.pages import Copy, ItemsHint, Page, WholePage
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import Attempt as Tried
     from tocsin.model import CheckReport, FieldValues, JsonObject, KnownCopy, PageItems, PageRow
-    from tocsin.model.modes import Modes
+    from tocsin.model.records.pages import Modes
 
 
 def page_of(row: PageRow, modes: Modes) -> Page:

@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup, escape
 
-from tocsin.events import EPOCH
-from tocsin.model import Tally
+from tocsin.model import EPOCH, Tally
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.events import to_rfc3339
+from tocsin.model import to_rfc3339
 from tocsin.spec.infrastructure.uri import write_iri
 
 if TYPE_CHECKING:

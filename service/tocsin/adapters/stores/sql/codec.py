@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from tocsin.errors import StoreError
-from tocsin.model import UNREADABLE, Attempt, CheckReport, Instruction, JsonObject
+from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
+from tocsin.settings import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

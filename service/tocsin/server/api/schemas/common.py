@@ -6,8 +6,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tocsin.events import to_rfc3339
-from tocsin.model import Instant, JobRow, Tally
+from tocsin.model import Instant, JobRow, Tally, to_rfc3339
 
 Row = TypeVar("Row")
 

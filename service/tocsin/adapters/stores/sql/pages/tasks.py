@@ -19,7 +19,8 @@ from tocsin.adapters.stores.sql.packing import unpack_digest
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.errors import StoreError
-from tocsin.model import DAMAGED, PageTask, StoredState, Validators
+from tocsin.model import PageTask, StoredState, Validators
+from tocsin.settings import DAMAGED
 
 if TYPE_CHECKING:
     import sqlite3
