@@ -23,12 +23,12 @@ from tocsin.model import (
     NewState,
     PageTask,
     PendingVerdict,
+    Rendered,
     RenderJob,
     Snapshot,
     StoredState,
     VerdictRow,
 )
-from tocsin.ports import Rendered
 from tocsin.settings import HostSettings, PageSettings, RenderSettings
 from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.topper.state import PageState

@@ -6,9 +6,7 @@ from typing import Any
 
 from tests.fakes import START
 from tocsin.engine.judging.assess import assess
-from tocsin.engine.visiting.receive import Received
-from tocsin.model import Beside, Known, PageTask, StoredState
-from tocsin.ports import HopResponse
+from tocsin.model import Beside, HopResponse, Known, PageTask, Received, StoredState
 from tocsin.spec.signals.reading import Asked, read_as
 from tocsin.spec.topper.state import PageState
 

@@ -14,9 +14,8 @@ from msgspec import inspect
 
 from tocsin import model
 from tocsin.engine.judging.assess import Assessment
-from tocsin.engine.visiting.receive import Received
 from tocsin.events import Happening
-from tocsin.ports import HopRequest, HopResponse, Rendered
+from tocsin.model import HopRequest, HopResponse, Received, Rendered
 from tocsin.ports.messages import FromFetcher, ToFetcher
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import FIELDS, PageState

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import structs
 
 from tocsin.adapters.http.fetcher import HttpFetcher
-from tocsin.ports import HopRequest
+from tocsin.model import HopRequest
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
 
 TRANSPORTS = ("lean", "aiohttp")

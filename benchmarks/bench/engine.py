@@ -27,16 +27,15 @@ from tocsin.app.assembly import Assembly
 from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
 from tocsin.app.sinks import OpenSinks
 from tocsin.configuration import load
-from tocsin.model import NewPage
-from tocsin.ports import HopResponse
+from tocsin.model import HopResponse, NewPage
 from tocsin.spec.html.urls import shard_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from benchmarks.bench.measure import Figure, Sizes
-    from tocsin.model import CheckResult
-    from tocsin.ports import HopRequest, Session
+    from tocsin.model import CheckResult, HopRequest
+    from tocsin.ports import Session
     from tocsin.settings import Settings
 
 WAYS = ("all changed", "5 % changed", "all 304")

@@ -19,6 +19,9 @@ TocsinError
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
 │   └── FetchRefused         the answer is final, or we may not ask; another try will not help
+├── Disallowed               robots.txt forbids the page
+├── Postponed                the next try has to wait for longer than a page is held in memory
+├── Withdrawn                the page was taken off the list, or paused, before its request
 ├── Shortage                 this machine gave us no more files, memory, ports or buffers: nothing else is to blame
 ├── LeftAlone                a page's host is to be left alone for a while
 ├── DeliveryError            a sink did not take an alert
@@ -165,6 +168,34 @@ class FetchFailed(FetchError):
 
 class FetchRefused(FetchError):
     """The answer is complete and is not the page, or we may not ask; another try will not help."""
+
+
+class Disallowed(TocsinError):
+    """robots.txt forbids the page; no request was made for it.
+
+    rule      the line that forbids it, None if the file could not be read
+    retry_at  when robots.txt is worth asking again (microseconds since 1970), None for the page's next occasion
+    """
+
+    def __init__(self, url: str, rule: str | None, retry_at: int | None) -> None:
+        super().__init__(f"{url}: forbidden by robots.txt: {rule}")
+        self.url, self.rule, self.retry_at = url, rule, retry_at
+
+
+class Postponed(TocsinError):
+    """Tries remain, but the pause before the next one is too long to wait for; the last failure is the cause.
+
+    not_before  when the next try may be made, in microseconds since 1970
+    attempts    how many sets of requests this occasion has spent
+    """
+
+    def __init__(self, not_before: int, attempts: int) -> None:
+        super().__init__(f"the next try waits longer than the engine holds a page; {attempts} made so far")
+        self.not_before, self.attempts = not_before, attempts
+
+
+class Withdrawn(TocsinError):
+    """The page was taken off the list, or paused, before its next request: none is made (T62)."""
 
 
 class Shortage(TocsinError):

@@ -19,7 +19,7 @@ from tocsin.settings import NetworkSettings
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest
+    from tocsin.model import HopRequest
 
 pytestmark = pytest.mark.usefixtures("transport")
 NOWHERE = NetworkSettings()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tocsin.adapters.http.decoding import TooLong
 from tocsin.adapters.http.lean.answer import MOST_HEADERS, AnswerReader, Broken
-from tocsin.ports import HopRequest
+from tocsin.model import HopRequest
 
 REQUEST = HopRequest(url="http://a.example/")
 OK = b"HTTP/1.1 200 OK\r\n"

@@ -7,7 +7,7 @@ import pytest
 from tocsin.adapters.http.lean import head
 from tocsin.adapters.http.lean.head import Origins
 from tocsin.adapters.http.tls import TlsContexts
-from tocsin.ports import HopRequest
+from tocsin.model import HopRequest
 
 USUAL = b"User-Agent: Tocsin/test\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n"
 CODINGS = b"Accept-Encoding: gzip, deflate\r\n\r\n"

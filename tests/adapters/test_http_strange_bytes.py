@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.origin import RawOrigin
 from tests.wire import fetcher, request
 from tocsin.errors import FetchError
-from tocsin.ports import HopResponse
+from tocsin.model import HopResponse
 
 pytestmark = pytest.mark.usefixtures("transport")
 PIECES = [

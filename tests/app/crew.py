@@ -13,8 +13,7 @@ from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.app import assemble
-from tocsin.model import NewPage, PageFilter
-from tocsin.ports import HopRequest
+from tocsin.model import HopRequest, NewPage, PageFilter
 from tocsin.ports.messages import Hop
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
 from tocsin.spec.html.urls import watch_url

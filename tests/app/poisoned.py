@@ -21,8 +21,7 @@ from tocsin.engine.visiting.receive import Receiver
 
 if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import CheckResult
+    from tocsin.model import CheckResult, Received
 
 MOST_PIECES = 40
 _really_received = Conclusion.received

@@ -13,11 +13,12 @@ from tests.fakes import ScriptedFetcher, answer
 from tests.origin import Origin, Page
 from tests.wire import fetcher
 from tocsin.errors import FetchFailed
-from tocsin.model import FailureKind
-from tocsin.ports import Fetcher, HopRequest
+from tocsin.model import FailureKind, HopRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from tocsin.ports import Fetcher
 
 
 class World(ABC):

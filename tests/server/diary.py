@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.contract.desk import LEASE, Desk
-from tocsin.model import SHARDS, PageItems
-from tocsin.ports import Rendered
+from tocsin.model import SHARDS, PageItems, Rendered
 from tocsin.spec.microdata.items import read_items
 from tocsin.spec.microdata.packing import pack
 

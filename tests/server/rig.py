@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from tocsin.errors import TocsinError
-    from tocsin.ports import Rendered, Store
+    from tocsin.model import Rendered
+    from tocsin.ports import Store
 
 LOCAL = ("127.0.0.1", 40_000)
 ELSEWHERE = ("192.0.2.7", 40_000)

@@ -16,8 +16,7 @@ from tests.fakes import ManualClock
 from tests.server.lived import SINKS
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
-from tocsin.model import Scope
-from tocsin.ports import Rendered
+from tocsin.model import Rendered, Scope
 from tocsin.server.serving import Front, serve
 from tocsin.settings import Settings, SinkSettings
 

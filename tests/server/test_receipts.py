@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from tests.fakes import ManualClock, settle
 from tocsin.errors import FetchFailed, FetchRefused, NotAllowed, NotWatched
-from tocsin.model import PageItems
-from tocsin.ports import Rendered
+from tocsin.model import PageItems, Rendered
 from tocsin.server.receipts import (
     DOUBTED_S,
     MOST_TRIED,

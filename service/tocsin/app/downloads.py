@@ -19,8 +19,7 @@ from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchFailed
+from tocsin.errors import FetchFailed, Postponed
 from tocsin.model import FailureKind
 from tocsin.settings import PageSettings
 from tocsin.spec.html.urls import host_and_origin, watch_url
@@ -29,7 +28,8 @@ from tocsin.spec.sitemaps import MOST_BYTES
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tocsin.ports import HopRequest, HopResponse, Session
+    from tocsin.model import HopRequest, HopResponse
+    from tocsin.ports import Session
     from tocsin.settings import Settings
 
 AT_ONCE = 4

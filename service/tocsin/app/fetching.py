@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tocsin.engine.rendering.renderer import Agreement
     from tocsin.engine.visiting.receive import TryNotes
     from tocsin.engine.visiting.visit import Peers
-    from tocsin.model import Keeps
-    from tocsin.ports import Chance, Clock, Fetcher, HopRequest, HopResponse, Telemetry
+    from tocsin.model import HopRequest, HopResponse, Keeps
+    from tocsin.ports import Chance, Clock, Fetcher, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings
 
 

@@ -12,9 +12,7 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
-from tocsin.engine.visiting.receive import Disallowed, Withdrawn
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import LeftAlone, NotAllowed, NotWatched, SettingsError
+from tocsin.errors import Disallowed, LeftAlone, NotAllowed, NotWatched, Postponed, SettingsError, Withdrawn
 from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_sinks
 
 if TYPE_CHECKING:
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
-    from tocsin.model import PageRow
-    from tocsin.ports import Clock, DemoDesk, Rendered, Store
+    from tocsin.model import PageRow, Rendered
+    from tocsin.ports import Clock, DemoDesk, Store
     from tocsin.settings import Settings
 
 

@@ -58,6 +58,16 @@ from tocsin.model.common import (
 )
 from tocsin.model.copies import CopyLink, KnownCopy
 from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
+from tocsin.model.fetching import (
+    ACCEPTED,
+    AGENT,
+    HopRequest,
+    HopResponse,
+    Received,
+    Rendered,
+    sendable,
+    validators_of,
+)
 from tocsin.model.figures import SinkFigures, StoreFigures
 from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
 from tocsin.model.keeping import KEEPS_ALL, Keeps, what_is_kept
@@ -70,6 +80,8 @@ from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, 
 from tocsin.settings import Scope
 
 __all__ = [
+    "ACCEPTED",
+    "AGENT",
     "DEMO_GROUP",
     "DEMO_HOST",
     "EPOCH",
@@ -101,6 +113,8 @@ __all__ = [
     "FieldValues",
     "GroupRow",
     "HistoryEntry",
+    "HopRequest",
+    "HopResponse",
     "HostNoise",
     "HostPages",
     "Instant",
@@ -125,8 +139,10 @@ __all__ = [
     "PageTask",
     "PendingVerdict",
     "QuestionRow",
+    "Received",
     "RenderCommit",
     "RenderJob",
+    "Rendered",
     "RenderingEntry",
     "RenderingRow",
     "Replanned",
@@ -155,7 +171,9 @@ __all__ = [
     "WaitingPage",
     "as_configured",
     "phase_of",
+    "sendable",
     "to_rfc3339",
     "unread_sinks",
+    "validators_of",
     "what_is_kept",
 ]

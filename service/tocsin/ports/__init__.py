@@ -4,7 +4,7 @@ from tocsin.ports.access import AccessStore
 from tocsin.ports.aside import Aside
 from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.demo import DemoDesk
-from tocsin.ports.fetching import Fetcher, HopRequest, HopResponse, Rendered, Renderer, Session, Sink
+from tocsin.ports.fetching import Fetcher, Renderer, Session, Sink
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
@@ -23,10 +23,7 @@ __all__ = [
     "Clock",
     "DemoDesk",
     "Fetcher",
-    "HopRequest",
-    "HopResponse",
     "RenderStore",
-    "Rendered",
     "Renderer",
     "RoundStore",
     "Service",

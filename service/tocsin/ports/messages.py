@@ -10,14 +10,16 @@ from tocsin.events import Happening  # noqa: TC001 - messages are decoded by the
 from tocsin.model import (
     KEEPS_ALL,
     CheckResult,
+    HopRequest,
+    HopResponse,
     Instant,
     JsonObject,
     Keeps,
     PageTask,
+    Rendered,
     RenderJob,
     Validators,
 )
-from tocsin.ports.fetching import HopRequest, HopResponse, Rendered  # noqa: TC001 - see above
 from tocsin.settings import (  # noqa: TC001 - see above
     FetchSettings,
     HostSettings,

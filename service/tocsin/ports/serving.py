@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.model import LiveState
+    from tocsin.model import LiveState, Rendered
     from tocsin.ports.demo import DemoDesk
-    from tocsin.ports.fetching import Rendered
     from tocsin.settings import Settings
 
 

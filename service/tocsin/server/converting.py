@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from tocsin.errors import DamagedItems, TooComplex, UsageError
-from tocsin.model import EPOCH, Instant, PageItems, to_rfc3339
-from tocsin.ports.fetching import Rendered
+from tocsin.model import EPOCH, Instant, PageItems, Rendered, to_rfc3339
 from tocsin.server.kept_items import Told, tell_items
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff

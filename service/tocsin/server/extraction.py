@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.errors import FetchError
-    from tocsin.model import Instant, JsonObject, PageItems, PageRow
-    from tocsin.ports import Rendered
+    from tocsin.model import Instant, JsonObject, PageItems, PageRow, Rendered
     from tocsin.server.access.caller import Caller
     from tocsin.server.converting import Wanted, Work
     from tocsin.server.making import Waiter

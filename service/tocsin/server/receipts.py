@@ -18,8 +18,8 @@ from tocsin.server.shelf import Shelf
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tocsin.model import Instant
-    from tocsin.ports import Clock, Rendered
+    from tocsin.model import Instant, Rendered
+    from tocsin.ports import Clock
 
 PAUSE_S: Final = 60.0
 """Between two requests for one page, whoever asks."""

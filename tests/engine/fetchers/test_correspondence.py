@@ -10,9 +10,7 @@ import pytest
 
 from tests.builders import URL
 from tocsin.engine.fetchers.correspondence import Correspondence, error_of, failed_of
-from tocsin.engine.visiting.receive import Disallowed, Withdrawn
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchFailed, FetchRefused, StoreError, TocsinError
+from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed, StoreError, TocsinError, Withdrawn
 from tocsin.ports.messages import Ask, Failed, KeptRobots, LoadRobots, Reply
 
 

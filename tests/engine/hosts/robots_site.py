@@ -8,7 +8,7 @@ from tests.fakes import ManualClock, ScriptedFetcher
 from tocsin.engine.hosts.robots import RobotsCache
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse
 
 ORIGIN = "https://a.example"
 ROBOTS = f"{ORIGIN}/robots.txt"

@@ -17,7 +17,7 @@ from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostRule, HostSettings, PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse
 
 HOST = "a.example"
 PAGE = f"https://{HOST}/news"

@@ -12,7 +12,7 @@ from tests.fakes import answer
 from tocsin.errors import FetchFailed
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse
 
 TAG, CHANGED = 'W/"a,b"', "Sat, 21 Nov 2026 08:00:00 GMT"
 DAY = 24 * HOUR

@@ -15,13 +15,14 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.robots import RobotsCache
-from tocsin.engine.visiting.receive import PageRequest, Received, Receiver
+from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tocsin.ports import Fetcher, HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse, Received
+    from tocsin.ports import Fetcher
 
 DAY_US = 24 * 3600 * 1_000_000
 TEXT = "text/plain"

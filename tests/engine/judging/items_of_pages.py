@@ -15,8 +15,7 @@ from tocsin.spec.microdata.values import VEVENT
 
 if TYPE_CHECKING:
     from tests.fakes import ManualClock
-    from tocsin.model import JsonObject, RenderJob
-    from tocsin.ports import Rendered
+    from tocsin.model import JsonObject, Rendered, RenderJob
 
 
 def event(day: str, *, head: str = "", summary: str = "Bluesday Tuesday") -> bytes:
@@ -41,16 +40,6 @@ CANCELLED: Final[JsonObject] = {
     "cut": False,
     "changes": [],
 }
-
-
-class Kept:
-    """Has these items of every page."""
-
-    def __init__(self, items: PageItems | None) -> None:
-        self.items = items
-
-    async def items_before(self, page_id: int) -> PageItems | None:  # noqa: ARG002 - of any
-        return self.items
 
 
 class ItemRenderer(ScriptedRenderer):

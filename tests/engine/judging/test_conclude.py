@@ -10,8 +10,7 @@ from tests.builders import DAY, HOUR, SECOND, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import Alerts
-from tocsin.engine.visiting.receive import Disallowed
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.errors import Disallowed, FetchFailed, FetchRefused
 from tocsin.model import Attempt, CheckOutcome, Instruction, Validators
 from tocsin.settings import PageSettings
 

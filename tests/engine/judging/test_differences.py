@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from tests.awareness import DAY, NEW, NEWER, OLD, Bench, fields, job_of, rendered_of, task_of, verdict_of
+from tests.awareness import DAY, NEW, NEWER, OLD, Bench, fields, job_of, rendered_of, task_of
 from tests.builders import received, stored, task
-from tests.fakes import START, RecordingTelemetry, SeededChance
+from tests.engine.rendering.kept import packed
+from tests.fakes import START, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.differences import Differences, difference_data
+from tocsin.engine.judging.differences import difference_data
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import FetchFailed
 from tocsin.model import NO_COPY, FailureKind, Keeps
 from tocsin.settings import PageSettings
-from tocsin.spec.signals.texts import pack_text, unpack_text
+from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tocsin.model import CheckResult, Instant, JsonObject, PageTask, RenderCommit, RenderJob
+    from tocsin.model import CheckResult, JsonObject, PageTask, RenderCommit
 
 LONG = "A paragraph that is long enough to count as the content of a page, with words that people would want to read."
 MINUTE = 60_000_000
@@ -40,23 +39,6 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         yield Bench(store)
     finally:
         await store.close()
-
-
-class Kept:
-    """Gives the same two texts for every change."""
-
-    def __init__(self, before: bytes, latest: bytes) -> None:
-        self.texts = before, latest
-
-    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:  # noqa: ARG002 - any
-        return self.texts
-
-    async def latest_text(self, page_id: int) -> bytes | None:  # noqa: ARG002 - any
-        return self.texts[1]
-
-
-def packed(text: str) -> bytes:
-    return pack_text(text)[1]
 
 
 def body(*, head: str = "", text: str = LONG) -> bytes:
@@ -121,39 +103,6 @@ async def test_an_alert_without_its_rendering_shows_what_differs_all_the_same(be
     (*_, last) = await bench.events()
     assert last["data"]["rendering"]["error"] is not None
     assert last["data"]["difference"]["added"] == ["Two bells."]
-
-
-async def test_a_damaged_text_costs_the_difference_and_not_the_alert() -> None:
-    page = task_of()
-    job: RenderJob = job_of(page, verdict_of(page, OLD, NEW, START))
-    telemetry = RecordingTelemetry()
-
-    told = await Differences(Kept(packed("One."), packed("Two.")[:-2]), telemetry).told(job)
-
-    assert told.verdicts[0].data["difference"] is None
-    assert told.verdicts[0].data["outcome"] == job.verdicts[0].data["outcome"]
-    assert telemetry.names() == ["text.damaged"]
-
-
-async def test_the_loop_goes_on_while_texts_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise its other tasks would have no turn until the difference is there."""
-    page = task_of()
-    job = job_of(page, verdict_of(page, OLD, NEW, START))
-    begun, may_end = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def held(*texts: bytes) -> JsonObject | None:
-        loop.call_soon_threadsafe(begun.set)
-        assert may_end.wait(30), "the loop stood still meanwhile"
-        return difference_data(*texts)
-
-    monkeypatch.setattr("tocsin.engine.judging.differences.difference_data", held)
-    async with asyncio.TaskGroup() as group:
-        comparing = group.create_task(Differences(Kept(packed("a"), packed("b")), RecordingTelemetry()).told(job))
-        await begun.wait()
-        may_end.set()
-
-    assert comparing.result().verdicts[0].data["difference"]["added"] == ["b"]
 
 
 def test_the_difference_of_long_texts_is_cut() -> None:

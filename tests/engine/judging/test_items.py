@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +9,8 @@ import pytest
 
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, job_of, page_html, rendered_of, task_of, verdict_of
 from tests.builders import URL, digest_of, html, received, stored, task
-from tests.engine.judging.items_of_pages import CANCELLED, EVENT, LATER, Kept, event, items_of
+from tests.engine.judging.items_of_pages import CANCELLED, EVENT, LATER, event, items_of
+from tests.engine.rendering.kept import Kept
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance
 from tests.spec.microdata.making import item, page
 from tocsin.engine.hosts.gates import Gates
@@ -20,9 +19,10 @@ from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.event_size import MAX_EVENT_BYTES
 from tocsin.engine.judging.events import Alerts
-from tocsin.engine.judging.items import ItemsCompared, difference_of_items, find_items
+from tocsin.engine.judging.items import find_items
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
+from tocsin.engine.rendering.comparing import Comparisons
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems, to_rfc3339
@@ -33,9 +33,7 @@ from tocsin.spec.robots.directives import Directives
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import CheckResult, JsonObject, PageTask, RenderCommit
-    from tocsin.ports import Rendered
+    from tocsin.model import CheckResult, JsonObject, PageTask, Received, RenderCommit, Rendered
 
 MINUTE = 60 * SECOND
 FORBIDDEN = [
@@ -249,7 +247,7 @@ def test_what_stands_in_the_place_of_the_page_has_no_items_of_it() -> None:
 
 
 async def compare(before: PageItems | None, found: PageItems | None) -> JsonObject | None:
-    return await ItemsCompared(Kept(before), RecordingTelemetry()).compare(job_of(), found)
+    return await Comparisons(Kept(items=before), RecordingTelemetry()).compare_items(job_of(), found)
 
 
 async def test_MD_19_a_date_that_changed_is_told_with_the_time_of_the_items_before() -> None:
@@ -304,35 +302,6 @@ async def test_of_more_than_is_kept_it_is_told_that_more_may_differ() -> None:
     assert changes is not None
     assert (changes["cut"], changes["changed"], changes["changes"]) == (True, 0, [])
     assert await compare(of(1), of(1)) is None
-
-
-async def test_damaged_items_cost_what_differs_and_not_the_alert() -> None:
-    telemetry = RecordingTelemetry()
-    damaged = msgspec.structs.replace(LATER, digest=b"other", packed=LATER.packed[:-2])
-
-    changes = await ItemsCompared(Kept(damaged), telemetry).compare(job_of(), LATER)
-
-    assert changes is None
-    assert telemetry.names() == ["items.damaged"]
-
-
-async def test_the_loop_goes_on_while_items_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise its other tasks would have no turn until the changes are there."""
-    begun, may_end = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def held(before: PageItems, found: PageItems) -> JsonObject | None:
-        loop.call_soon_threadsafe(begun.set)
-        assert may_end.wait(30), "the loop stood still meanwhile"
-        return difference_of_items(before, found)
-
-    monkeypatch.setattr("tocsin.engine.judging.items.difference_of_items", held)
-    async with asyncio.TaskGroup() as group:
-        comparing = group.create_task(compare(items_of("2026-05-05"), items_of("2026-05-06")))
-        await begun.wait()
-        may_end.set()
-
-    assert comparing.result() is not None
 
 
 # In alerts ------------------------------------------------------------------------------------------------------

@@ -13,16 +13,14 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.judging.pacing import find_declared
-from tocsin.engine.visiting.receive import Disallowed
-from tocsin.errors import FetchFailed
+from tocsin.errors import Disallowed, FetchFailed
 from tocsin.model import Attempt, Beside, Known
 from tocsin.model.signals import Pace
 from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import CheckResult, PageTask
+    from tocsin.model import CheckResult, PageTask, Received
 
 BEFORE = Pace(checks=10.0, found=2.0, found_s=2 * 86_400.0, quiet_s=8 * 86_400.0)
 ATTEMPT = Attempt(START, "connect", None, "refused", 3)

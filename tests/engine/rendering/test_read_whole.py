@@ -20,8 +20,7 @@ from tocsin.model import CopyLink, NewState
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import CheckResult, PageTask
+    from tocsin.model import CheckResult, PageTask, Received
 
 MINUTE = 60 * SECOND
 NAMES_ONE = b'<title>x</title><a href="/gone" mset="http://copies.example/1 2026-01-02 memento">x</a>'

@@ -15,9 +15,8 @@ from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.renderer import HttpRenderer
-from tocsin.engine.visiting.receive import Receiver, Withdrawn
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchFailed, StoreError
+from tocsin.engine.visiting.receive import Receiver
+from tocsin.errors import FetchFailed, Postponed, StoreError, Withdrawn
 from tocsin.settings import FetchSettings, HostSettings
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 
 from tests.awareness import DAY, NEW, NEWER, OLD, SECOND, Bench
 from tocsin.adapters.stores import open_store
-from tocsin.engine.visiting.receive import Disallowed
-from tocsin.errors import FetchFailed
+from tocsin.errors import Disallowed, FetchFailed
 from tocsin.model import FailureKind, Instruction
 
 if TYPE_CHECKING:

@@ -12,14 +12,13 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.robots import RobotsCache
-from tocsin.engine.visiting.receive import Disallowed, PageRequest, Receiver
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.engine.visiting.receive import PageRequest, Receiver
+from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed
 from tocsin.model import Validators
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse
 
 SITE = "http://site.example"
 PAGE = f"{SITE}/page"
@@ -304,7 +303,7 @@ async def test_robots_txt_is_asked_before_the_page_and_obeyed() -> None:
     with pytest.raises(Disallowed) as caught:
         await site.receive()
 
-    assert (caught.value.robots_url, site.web.asked(PAGE)) == (f"{SITE}/robots.txt", 0)
+    assert (caught.value.url, site.web.asked(PAGE)) == (PAGE, 0)
 
 
 async def test_robots_txt_of_the_host_that_a_redirect_leads_to_is_obeyed_too() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import START, EagerClock, FixedChance, SeededChance
-from tocsin.engine.visiting.retry import Postponed, TryPolicy, is_retried, parse_retry_after, pause_s, tries
-from tocsin.errors import FetchError, FetchFailed, FetchRefused
+from tocsin.engine.visiting.retry import TryPolicy, is_retried, parse_retry_after, pause_s, tries
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, Postponed
 from tocsin.model import FailureKind
 
 URL = "https://a.example/"

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from tocsin.adapters.http.on_aiohttp.session import AiohttpSession
-    from tocsin.ports import HopRequest, HopResponse, Session
+    from tocsin.model import HopRequest, HopResponse
+    from tocsin.ports import Session
     from tocsin.settings import FetchSettings, NetworkSettings
 
 

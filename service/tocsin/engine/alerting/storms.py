@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tocsin.engine.alerting.announcing import Announcing
-from tocsin.engine.judging.differences import Texts, difference_data
+from tocsin.engine.judging.differences import difference_data
 from tocsin.engine.judging.event_size import fit_event
 from tocsin.errors import DamagedText
 from tocsin.events import HOST_CHANGED, Happening, cloud_event
@@ -24,8 +24,11 @@ _ASKED_FOR_TEXTS: Final = 10
 """So many pages are looked at for texts that show what changed; not of every page they may be kept."""
 
 
-class StormsAndTexts(StormStore, Texts, Protocol):
+class StormsAndTexts(StormStore, Protocol):
     """What announcing storms needs of the store."""
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """See `ports.RenderStore`."""
 
 
 class Storms(Announcing):

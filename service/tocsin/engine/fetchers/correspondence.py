@@ -6,9 +6,18 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tocsin.engine.visiting.receive import Disallowed, Withdrawn
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage, StoreError, TocsinError
+from tocsin.errors import (
+    Disallowed,
+    FetchError,
+    FetchFailed,
+    FetchRefused,
+    Postponed,
+    SettingsError,
+    Shortage,
+    StoreError,
+    TocsinError,
+    Withdrawn,
+)
 from tocsin.ports.messages import Ask, Failed
 
 if TYPE_CHECKING:

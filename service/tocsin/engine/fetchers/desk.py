@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.events import Happening
-    from tocsin.model import CheckResult
-    from tocsin.ports import Clock, HopRequest, HopResponse
+    from tocsin.model import CheckResult, HopRequest, HopResponse
+    from tocsin.ports import Clock
     from tocsin.ports.messages import Ask, Ends, FromFetcher, Reply
     from tocsin.settings import HostSettings, LogSettings
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.conclude import Conclusions
     from tocsin.engine.policies import Policies
     from tocsin.events import Happening
-    from tocsin.model import CheckResult, FetcherLife, Instant, RenderJob
-    from tocsin.ports import Clock, Rendered, Telemetry, WorkStore
+    from tocsin.model import CheckResult, FetcherLife, Instant, Rendered, RenderJob
+    from tocsin.ports import Clock, Telemetry, WorkStore
     from tocsin.ports.messages import Answer, FromFetcher, Question
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, HostSettings, Settings

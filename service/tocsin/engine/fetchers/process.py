@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from tocsin.engine.rendering.renderer import HttpRenderer
     from tocsin.engine.visiting.receive import Receiver
     from tocsin.engine.visiting.visit import Visitor
-    from tocsin.model import PageTask, RenderJob
-    from tocsin.ports import Clock, Fetcher, Rendered
+    from tocsin.model import PageTask, Rendered, RenderJob
+    from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
     from tocsin.ports.processes import Channel
 

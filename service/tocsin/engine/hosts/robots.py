@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from tocsin.engine.hosts.robots_answers import Answer, RobotsRequests
 from tocsin.errors import StoreError
+from tocsin.model import AGENT
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.robots.rules import ALLOWED, AgentRules, Ruling, read_robots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tocsin.model import Instant
-    from tocsin.ports import Clock, HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse, Instant
+    from tocsin.ports import Clock
 
-AGENT = "tocsin"
 KEPT_US = 24 * 3600 * 1_000_000
 ASKED_AGAIN_US = 3600 * 1_000_000
 MOURNED_US = 30 * KEPT_US

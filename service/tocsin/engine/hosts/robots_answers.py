@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tocsin.engine.hosts.validators import sendable
 from tocsin.errors import BadUrl, FetchFailed
-from tocsin.model import FailureKind, Instant
-from tocsin.ports import HopRequest
+from tocsin.model import FailureKind, HopRequest, Instant, sendable
 from tocsin.spec.html.urls import resolve, watch_url
 from tocsin.spec.robots.rules import LONGEST_ROBOTS_BYTES, Policy, decode_robots, policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tocsin.ports import Clock, HopResponse
+    from tocsin.model import HopResponse
+    from tocsin.ports import Clock
 
 MOST_REDIRECTS = 5
 UNCONDITIONAL_EVERY = 30

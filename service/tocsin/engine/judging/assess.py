@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_128
 
-from tocsin.engine.hosts.robots import AGENT
 from tocsin.engine.judging.reading import UNREAD, behold, behold_other
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.errors import FetchRefused, TooComplex
-from tocsin.model import FailureKind, Listing
+from tocsin.model import AGENT, FailureKind, Listing
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives

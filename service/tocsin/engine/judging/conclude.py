@@ -13,6 +13,7 @@ from tocsin.engine.judging.learning import Learnt, learn
 from tocsin.engine.judging.pacing import pace_of, with_pace
 from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.settings import PageSettings
+from tocsin.spec.robots.rules import robots_url
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
     from tocsin.engine.judging.events import Alerts
     from tocsin.engine.judging.judge import Judged
-    from tocsin.engine.visiting.receive import Disallowed, Received
-    from tocsin.errors import FetchError, Shortage
+    from tocsin.errors import Disallowed, FetchError, Shortage
     from tocsin.model import (
         AlertDraft,
         Instant,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Known,
         NewState,
         PageTask,
+        Received,
         VerdictRow,
     )
 
@@ -100,7 +101,7 @@ class Conclusion:
         if not task.disallowed:
             alerts = (
                 self._alerts.disallowed_event(
-                    task, self._began, robots_url=refusal.robots_url, rule=refusal.rule, next_try=at
+                    task, self._began, robots_url=robots_url(refusal.url) or refusal.url, rule=refusal.rule, next_try=at
                 ),
             )
         report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)

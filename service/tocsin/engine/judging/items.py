@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tocsin.engine.judging.copies import values_of
 from tocsin.engine.judging.differences import may_keep
-from tocsin.errors import DamagedItems
-from tocsin.events import Happening
 from tocsin.model import NO_ITEMS, PageItems, to_rfc3339
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.microdata.changes import compare_items
@@ -22,16 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.model import Instant, JsonObject, RenderJob
-    from tocsin.ports import Telemetry
+    from tocsin.model import Instant, JsonObject
     from tocsin.spec.robots.directives import Directives
-
-
-class ItemsKept(Protocol):
-    """Who has the items of pages; `ports.RenderStore` is one."""
-
-    async def items_before(self, page_id: int) -> PageItems | None:
-        """What the items of a page are compared with; None where nothing is known of them."""
 
 
 def find_items(
@@ -72,32 +61,3 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
         return None
     changes = compare_items(unpack(before.packed), unpack(latest.packed))
     return show_changes(changes, since=to_rfc3339(before.at))
-
-
-class ItemsCompared:
-    """Finds how pages' items changed: on a thread beside the loop, and of one page at a time."""
-
-    def __init__(self, kept: ItemsKept, telemetry: Telemetry) -> None:
-        self._kept, self._telemetry = kept, telemetry
-        self._one = asyncio.Lock()
-
-    async def compare(self, job: RenderJob, found: PageItems | None) -> JsonObject | None:
-        """Show as an event does how what a rendering found differs from what was kept; None where it does not.
-
-        found  None where it was not read
-        Raises StoreError.
-        """
-        if found is None or not found.packed:
-            return None
-        before = await self._kept.items_before(job.page_id)
-        return await self._find(job, before, found) if before is not None else None
-
-    async def _find(self, job: RenderJob, before: PageItems, found: PageItems) -> JsonObject | None:
-        try:
-            async with self._one:
-                return await asyncio.to_thread(difference_of_items, before, found)
-        except DamagedItems as exc:
-            self._telemetry.emit(
-                Happening("items.damaged", "warning", {"page_id": job.page_id, "url": job.task.url, "error": str(exc)})
-            )
-            return None

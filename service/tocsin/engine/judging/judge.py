@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.engine.hosts.validators import validators_of
 from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.judging.events import changed_data
 from tocsin.engine.judging.reading import Wanted
 from tocsin.engine.judging.ruling import Ruling, rule_on
 from tocsin.engine.judging.signals import NO_SIGNALS, Followed, follow, has_news
-from tocsin.engine.visiting.receive import ACCEPTED
 from tocsin.errors import FetchRefused
-from tocsin.model import KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow
+from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
 from tocsin.spec.topper.compare import Comparison, Outcome
 from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:
     from tocsin.engine.judging.events import Alerts
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import AlertDraft, FieldValues, Instant, JsonObject, Keeps, PageTask, StoredState
+    from tocsin.model import AlertDraft, FieldValues, Instant, JsonObject, Keeps, PageTask, Received, StoredState
     from tocsin.settings import PageSettings
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")

@@ -16,8 +16,7 @@ from tocsin.model import NO_ITEMS, CheckOutcome
 if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
     from tocsin.engine.judging.judge import Judged, Occasion
-    from tocsin.engine.visiting.receive import Received
-    from tocsin.model import CopyLink, Instant, Known, Listing, PageItems, PageTask, Snapshot
+    from tocsin.model import CopyLink, Instant, Known, Listing, PageItems, PageTask, Received, Snapshot
 
 
 class Learnt(Struct, frozen=True, gc=False):

@@ -10,8 +10,8 @@ from msgspec import Struct
 from tocsin.engine.judging.listing import read_lists
 from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.signals import NOTHING, SAME, is_never_read, is_read_for_signals, wants_signals
-from tocsin.engine.visiting.receive import ACCEPTED
 from tocsin.errors import TooComplex
+from tocsin.model import ACCEPTED
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
     from tocsin.engine.judging.events import Alerts
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, CopyLink, Instant, JsonObject, Known, PageItems, PageTask, RenderJob
-    from tocsin.ports import Rendered
+    from tocsin.model import AlertDraft, CopyLink, Instant, JsonObject, Known, PageItems, PageTask, Rendered, RenderJob
     from tocsin.settings import PageSettings
 
 COPY = "copy"

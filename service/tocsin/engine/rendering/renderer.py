@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from tocsin.engine.hosts.loop_time import LoopTime
-from tocsin.engine.hosts.robots import AGENT
-from tocsin.engine.hosts.validators import sendable
 from tocsin.engine.judging.copies import values_of
 from tocsin.engine.judging.items import find_items
 from tocsin.engine.visiting.receive import PageRequest
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchRefused, StoreError, TooComplex
-from tocsin.model import NO_ITEMS, FailureKind
-from tocsin.ports import Rendered
+from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex
+from tocsin.model import AGENT, NO_ITEMS, FailureKind, Rendered, sendable
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
@@ -26,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tocsin.engine.policies import Policies
-    from tocsin.engine.visiting.receive import Received, Receiver
-    from tocsin.model import Instant, PageItems, RenderJob
+    from tocsin.engine.visiting.receive import Receiver
+    from tocsin.model import Instant, PageItems, Received, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import SetSoFar
     from tocsin.spec.html.meta import WholePage

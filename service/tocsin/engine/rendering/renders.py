@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.engine.hosts.outage import OURS
 from tocsin.engine.hosts.shortage import MET
-from tocsin.engine.judging.differences import Differences
-from tocsin.engine.judging.items import ItemsCompared
+from tocsin.engine.rendering.comparing import Comparisons
 from tocsin.engine.rendering.render_queue import RenderGate, RenderOrder
 from tocsin.engine.visiting.containment import contained
-from tocsin.engine.visiting.receive import Disallowed, Withdrawn
-from tocsin.engine.visiting.retry import Postponed, pause_s
-from tocsin.errors import FetchError, SettingsError, Shortage, StaleClaim, StoreError
+from tocsin.engine.visiting.retry import pause_s
+from tocsin.errors import Disallowed, FetchError, Postponed, SettingsError, Shortage, StaleClaim, StoreError, Withdrawn
 from tocsin.events import Happening
 from tocsin.model import Attempt
 from tocsin.spec.topper.policy import Mode
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.engine.rendering.awareness import Awareness
-    from tocsin.model import Claim, Instant, JsonObject, RenderCommit, RenderJob
-    from tocsin.ports import Chance, Clock, Rendered, Renderer, RenderStore, Telemetry
+    from tocsin.model import Claim, Instant, JsonObject, RenderCommit, Rendered, RenderJob
+    from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
     from tocsin.settings import PageSettings, RenderSettings
 
 Result = TypeVar("Result")
@@ -74,7 +72,7 @@ class RenderQueue:
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
-        self._differences, self._items = Differences(store, telemetry), ItemsCompared(store, telemetry)
+        self._comparisons = Comparisons(store, telemetry)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
@@ -177,7 +175,7 @@ class RenderQueue:
     async def _render(self, job: RenderJob, claim: Claim) -> None:
         """See one page through one set of requests."""
         try:
-            await self._render_once(await self._patiently(lambda: self._differences.told(job)), claim)
+            await self._render_once(await self._patiently(lambda: self._comparisons.add_differences(job)), claim)
         except StaleClaim as exc:
             # Whoever owns the page now gives it its awareness; nothing of ours may be written.
             self._telemetry.emit(
@@ -250,8 +248,8 @@ class RenderQueue:
         if rendered.unread is not None:
             what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
             self._telemetry.emit(Happening("items.unread", "warning", what))
-        told = await self._patiently(lambda: self._differences.rendered(job, looked.text))
-        changes = await self._patiently(lambda: self._items.compare(job, looked.items))
+        told = await self._patiently(lambda: self._comparisons.add_last_difference(job, looked.text))
+        changes = await self._patiently(lambda: self._comparisons.compare_items(job, looked.items))
         return self._awareness.given(told, rendered, policy, now, looked, changes)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:

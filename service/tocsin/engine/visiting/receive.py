@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE
 from tocsin.engine.policies import asked_as
-from tocsin.engine.visiting.retry import Postponed, parse_retry_after
-from tocsin.errors import BadUrl, FetchFailed, FetchRefused, TocsinError
-from tocsin.model import DEMO_HOST, FailureKind, Instant
-from tocsin.ports import HopRequest, HopResponse
+from tocsin.engine.visiting.retry import parse_retry_after
+from tocsin.errors import BadUrl, Disallowed, FetchFailed, FetchRefused, Postponed, TocsinError, Withdrawn
+from tocsin.model import ACCEPTED, DEMO_HOST, FailureKind, HopRequest, HopResponse, Instant, Received
 from tocsin.ports.messages import SetSoFar
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
@@ -33,24 +32,11 @@ if TYPE_CHECKING:
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
 RECEIVED = frozenset({200, 203})
-ACCEPTED = 202
 RETRIED_STATUSES = frozenset({408, 425, 429})
 BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
-
-
-class Disallowed(TocsinError):
-    """robots.txt forbids a hop of the page; no request was made for it.
-
-    retry_at  when robots.txt is worth asking again, None for the page's next occasion
-    """
-
-    def __init__(self, url: str, rule: str | None, retry_at: Instant | None) -> None:
-        super().__init__(f"{url}: forbidden by robots.txt: {rule}")
-        self.url, self.rule, self.retry_at = url, rule, retry_at
-        self.robots_url = f"{host_and_origin(url)[1]}/robots.txt"
 
 
 class Elsewhere(TocsinError):
@@ -62,10 +48,6 @@ class Elsewhere(TocsinError):
     def __init__(self, so_far: SetSoFar) -> None:
         super().__init__(f"{so_far.url}: another fetcher serves this host")
         self.so_far = so_far
-
-
-class Withdrawn(TocsinError):
-    """The page was taken off the list, or paused, before its next request: none is made (T62)."""
 
 
 class PageRequest(Struct, frozen=True):
@@ -99,24 +81,6 @@ class PageRequest(Struct, frozen=True):
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
     is_urgent: bool = False
-
-
-class Received(Struct, frozen=True):
-    """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
-
-    final_url  of the last hop
-    moved_to   where a 301 or 308 says that the page lives now
-    asked_as   the settings that shaped the request, as `policies.asked_as` names them
-    """
-
-    started_at: Instant
-    response: HopResponse
-    final_url: str
-    moved_to: str | None
-    not_modified: bool
-    wire_bytes: int
-    elapsed_ms: int
-    asked_as: str = ""
 
 
 class TryNotes(Protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from tocsin.errors import FetchError, FetchFailed, TocsinError
+from tocsin.errors import FetchError, FetchFailed, Postponed
 from tocsin.model import FailureKind
 from tocsin.spec.links.http_dates import read_http_date
 
@@ -51,18 +51,6 @@ class TryPolicy(Struct, frozen=True, gc=False):
     retry_refused: bool = False
     hold_s: float = 30.0
     retry_after_max_s: float = 86_400.0
-
-
-class Postponed(TocsinError):
-    """Tries remain, but the pause before the next one is too long to wait for; the last failure is the cause.
-
-    not_before  when the next try may be made
-    attempts    how many sets of requests this occasion has spent
-    """
-
-    def __init__(self, not_before: Instant, attempts: int) -> None:
-        super().__init__(f"the next try waits longer than the engine holds a page; {attempts} made so far")
-        self.not_before, self.attempts = not_before, attempts
 
 
 def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # noqa: FBT001, FBT002 - a setting, passed on

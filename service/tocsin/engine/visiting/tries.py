@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tocsin.engine.visiting.receive import Elsewhere, Received
+from tocsin.engine.visiting.receive import Elsewhere
 from tocsin.engine.visiting.retry import TryPolicy, tries
 from tocsin.errors import FetchError, FetchRefused
-from tocsin.model import Attempt, CheckResult
+from tocsin.model import Attempt, CheckResult, Received
 from tocsin.ports.messages import SetSoFar
 
 if TYPE_CHECKING:

@@ -19,11 +19,19 @@ from tocsin.engine.judging.conclude import clock_back
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.engine.policies import asked_as
 from tocsin.engine.visiting.containment import contained
-from tocsin.engine.visiting.receive import Disallowed, Elsewhere, PageRequest, Received, Withdrawn
-from tocsin.engine.visiting.retry import Postponed
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, SettingsError, Shortage
+from tocsin.engine.visiting.receive import Elsewhere, PageRequest
+from tocsin.errors import (
+    Disallowed,
+    FetchError,
+    FetchFailed,
+    FetchRefused,
+    Postponed,
+    SettingsError,
+    Shortage,
+    Withdrawn,
+)
 from tocsin.events import Happening
-from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind
+from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind, Received
 from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
 
 if TYPE_CHECKING:

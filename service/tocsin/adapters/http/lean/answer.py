@@ -10,7 +10,7 @@ from tocsin.adapters.http.decoding import LEAST_PIECE_BYTES, Body, NotDecodable,
 from tocsin.adapters.http.wording import one_line
 
 if TYPE_CHECKING:
-    from tocsin.ports import HopRequest
+    from tocsin.model import HopRequest
 
 MOST_INTERIM: Final = 5
 MOST_HEADER_BYTES: Final = 128 * 1024

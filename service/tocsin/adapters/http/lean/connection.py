@@ -14,14 +14,14 @@ from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.lean.answer import AnswerReader, Broken, Disconnected
 from tocsin.adapters.http.wording import one_line
-from tocsin.ports import HopResponse
+from tocsin.model import HopResponse
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
     from tocsin.adapters.http.lean.pool import LeanPool
     from tocsin.adapters.http.lean.sealed import Sealed
-    from tocsin.ports import HopRequest
+    from tocsin.model import HopRequest
 
 ROOM_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import ssl
 
     from tocsin.adapters.http.tls import TlsContexts
-    from tocsin.ports import HopRequest
+    from tocsin.model import HopRequest
 
 ACCEPT: Final = "text/html,application/xhtml+xml,*/*;q=0.8"
 MOST_ORIGINS: Final = 16_384

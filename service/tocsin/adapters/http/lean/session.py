@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.lean.head import Origin, Origins
     from tocsin.adapters.http.lean.sealed import TlsSessions
     from tocsin.adapters.http.resolver import NameCache
-    from tocsin.ports import HopRequest, HopResponse
+    from tocsin.model import HopRequest, HopResponse
 
 RESTED_S: Final = 0.05
 """What belongs to the last answer, or was sent with it, has come by then: else the loop is given its turns to read."""

@@ -15,7 +15,7 @@ from tocsin.adapters.http.tls import WatchedTls
 if TYPE_CHECKING:
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import Watch
-    from tocsin.ports import HopRequest
+    from tocsin.model import HopRequest
 
 _DRAINED_BYTES = 64 * 1024
 _DRAINED_S = 2.0

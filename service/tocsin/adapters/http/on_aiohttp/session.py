@@ -16,8 +16,7 @@ from tocsin.adapters.http.on_aiohttp.pool import ConnectionPool
 from tocsin.adapters.http.on_aiohttp.receiving import receive_body
 from tocsin.adapters.http.pools import PoolPair
 from tocsin.errors import FetchRefused
-from tocsin.model import FailureKind
-from tocsin.ports import HopRequest, HopResponse
+from tocsin.model import FailureKind, HopRequest, HopResponse
 from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:

@@ -1,0 +1,37 @@
+"""Contents of one page that a store kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tocsin.spec.signals.texts import pack_text
+
+if TYPE_CHECKING:
+    from tocsin.model import Instant, PageItems
+
+
+def packed(text: str) -> bytes:
+    """Pack a text as it is kept."""
+    return pack_text(text)[1]
+
+
+@dataclass
+class Kept:
+    """Implements `comparing.KeptContents` with the same contents for every page and change."""
+
+    before: bytes = packed("One bell.")
+    latest: bytes = packed("Two bells.")
+    items: PageItems | None = None
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:  # noqa: ARG002 - any
+        """Return both texts."""
+        return self.before, self.latest
+
+    async def latest_text(self, page_id: int) -> bytes | None:  # noqa: ARG002 - any
+        """Return the later text."""
+        return self.latest
+
+    async def items_before(self, page_id: int) -> PageItems | None:  # noqa: ARG002 - any
+        """Return the items."""
+        return self.items
