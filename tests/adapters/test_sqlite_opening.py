@@ -200,20 +200,20 @@ async def test_a_full_disk_is_named_and_nothing_is_lost(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         await store.add_pages([PAGE], 0)
         # The driver's own limit stands in for the disk's.
-        await store._writer.run(lambda db: db.execute("pragma max_page_count = 1"))
+        await store._database.writer.run(lambda db: db.execute("pragma max_page_count = 1"))
         many = [NewPage(f"https://one.example/{'x' * 500}{number}", "", "one.example", 7) for number in range(900)]
 
         with pytest.raises(StoreError, match="the disk is full; free some space"):
             await store.add_pages(many, 0)
 
-        await store._writer.run(lambda db: db.execute("pragma max_page_count = 1000000"))
+        await store._database.writer.run(lambda db: db.execute("pragma max_page_count = 1000000"))
         assert await store.count_pages(PageFilter()) == 1
         assert len(await store.add_pages(many, 0)) == 900
 
 
 async def test_a_store_that_cannot_be_written_is_said_to_be_read_only(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
-        await store._writer.run(lambda db: db.execute("pragma query_only = on"))
+        await store._database.writer.run(lambda db: db.execute("pragma query_only = on"))
 
         with pytest.raises(StoreError, match="it cannot be written; make the file and its folder writable"):
             await store.add_pages([PAGE], 0)
@@ -222,7 +222,7 @@ async def test_a_store_that_cannot_be_written_is_said_to_be_read_only(path: Path
 async def test_a_reader_writes_nothing(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         with pytest.raises(StoreError, match="cannot be written"):
-            await store._reader.run(lambda db: db.execute("delete from pages"))
+            await store._database.reader.run(lambda db: db.execute("delete from pages"))
 
 
 async def test_only_an_engine_maps_the_store_so_that_commands_take_no_memory_for_it(path: Path) -> None:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tests.contract.desk import DAY, HOUR, NOW, Desk, new_page
 from tests.fakes import settle
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sql.steps import FIRST_ROWS, HELD_S, LEAST_ROWS, Pace
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
+from tocsin.adapters.stores.sql.role import FIRST_ROWS, HELD_S, LEAST_ROWS, STEP_ROWS, Pace
 from tocsin.model import Instruction, PageFilter
 
 if TYPE_CHECKING:

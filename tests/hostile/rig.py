@@ -150,7 +150,7 @@ class Rig:
 
     async def _end_leases(self) -> None:
         """End the lease of the engine before, as a process does that opens the store: each engine is another holder."""
-        await self.store._writer.run(end_leases)
+        await self.store._database.write(end_leases)
 
     async def _pages(self) -> list[PageRow]:
         return await self.store.pages(PageFilter())

@@ -12,14 +12,13 @@ from tocsin.errors import StaleClaim
 from tocsin.model import Claim
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
 SQL = queries("claims")
 
 
-def take(db: sqlite3.Connection, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
+def take(db: Session, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
     """Claim these shards, unless somebody else's lease on one of them runs."""
     first, last = shards.start, shards.stop - 1
     rows = db.execute(SQL["overlapping"], {"first": first, "last": last}).fetchall()
@@ -35,19 +34,19 @@ def take(db: sqlite3.Connection, shards: range, now: Instant, until: Instant, ho
     return Claim(claim_id, first, last, holder, epoch, until)
 
 
-def renew(db: sqlite3.Connection, claim: Claim, until: Instant) -> Claim:
+def renew(db: Session, claim: Claim, until: Instant) -> Claim:
     """Lengthen a claim that is still in force; raises StaleClaim."""
     if not db.execute(SQL["renew"], {"id": claim.id, "epoch": claim.epoch, "until": until}).rowcount:
         raise _stale(claim)
     return structs.replace(claim, until=until)
 
 
-def end_leases(db: sqlite3.Connection) -> None:
+def end_leases(db: Session) -> None:
     """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
     db.execute(SQL["end_leases"])
 
 
-def require(db: sqlite3.Connection, claim: Claim) -> None:
+def require(db: Session, claim: Claim) -> None:
     """Raise StaleClaim unless this claim is in force: a lease that ran out unnoticed still is."""
     if db.execute(SQL["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:
         raise _stale(claim)

@@ -1,23 +1,23 @@
-"""What the roles of the store share: its connections, its options and the revision of its edits."""
+"""What all roles share: their database, steps of long edits, and the revision that tells the engine of edits."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct
 
 from tocsin.adapters.stores.sql.codec import to_json
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, Lane, snapshot, transaction
-from tocsin.adapters.stores.sqlite.viewing import Viewer
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sqlite.place import EngineLock, StoreFiles
+    from tocsin.adapters.stores.sql.session import Database, Session
+    from tocsin.ports.keeping import OnStep
     from tocsin.settings import SignalSettings
 
 T = TypeVar("T")
@@ -27,82 +27,131 @@ REVISIONS = queries("revisions")
 LAST: Final = 1 << 62
 """Beyond every id and position."""
 
+STEP_ROWS: Final = 1000
+"""The most rows that one transaction of a command touches."""
+
+HELD_S: Final = 0.1
+"""How long a step may hold the write lock: other writers wait this long unnoticed."""
+
+# A step costs something by itself: with fewer rows that would be most of its cost.
+LEAST_ROWS: Final = 16
+FIRST_ROWS: Final = 100
+
 
 class Options(Struct, frozen=True):
     """How a store was opened; see `open_store`.
 
-    files     of the store, as they were when it was opened
-    lock      the engine's, if it was opened as the engine's own
-    timer     seconds, of which the length of a step is known
+    timer  seconds, by which the length of a step is measured
     """
 
-    path: str
-    files: StoreFiles
     history: bool
     gather: timedelta
     storms: SignalSettings
-    busy: timedelta
-    lock: EngineLock | None = None
     timer: Callable[[], float] = time.monotonic
 
 
+class Pace:
+    """How many rows a step of one kind of edit has, learned from the time that the steps before took."""
+
+    def __init__(self) -> None:
+        self.rows = FIRST_ROWS
+
+    def learn(self, rows: int, held_s: float) -> None:
+        """Halve the rows after a step that was too long; double them after a full one that was far shorter."""
+        if held_s > HELD_S:
+            self.rows = max(self.rows // 2, LEAST_ROWS)
+        elif rows >= self.rows and held_s < HELD_S / 4:
+            self.rows = min(self.rows * 2, STEP_ROWS)
+
+    def pieces(self, rows: Sequence[T]) -> Iterator[Sequence[T]]:
+        """Deal these out to steps, each as long as the pace is by then."""
+        start = 0
+        while piece := rows[start : start + self.rows]:
+            yield piece
+            start += len(piece)
+
+
+class TimedStep(Generic[T]):
+    """One step of a long edit; implements session.Step. `results` holds what it returned, once that is committed."""
+
+    def __init__(self, work: Callable[[Session], T], timer: Callable[[], float]) -> None:
+        self._work, self._timer = work, timer
+        self._done: list[T] = []
+        self.results: list[T] = []
+        self.held_s = 0.0
+
+    def run(self, db: Session) -> None:
+        """Do the work."""
+        # The wait for the lock is over by now; committing is not counted either, since others may write meanwhile.
+        began_s = self._timer()
+        self._done.append(self._work(db))
+        self.held_s = self._timer() - began_s
+
+    def committed(self) -> None:
+        """Note that the work is stored."""
+        self.results = self._done
+
+
 class Role:
-    """A part of the store's port, over a connection that writes, one that reads, and one for people who look."""
+    """A part of the store: its methods are those of the port that it names; they are described there."""
 
-    def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
-        self._writer, self._reader, self._options = writer, reader, options
-        mapped = MAPPED if options.lock is None else MAPPED_OF_ENGINE
-        self._viewer = Viewer(options.path, options.busy, mapped)
-        self._edited_here = True
-        self._seen_version: int | None = None
-        self._mode: str | None = None
+    def __init__(self, database: Database, options: Options) -> None:
+        self._database, self._options = database, options
+        self._write, self._edit = database.write, database.edit
+        self._read, self._view = database.read, database.view
+        self._paces: defaultdict[str, Pace] = defaultdict(Pace)
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
-        """Do this in one transaction."""
+    async def _step(self, pace: Pace, work: Callable[[Session], int], on_step: OnStep) -> int:
+        """Do one step; returns what `work` returns: how many rows it was about.
 
-        def whole(db: sqlite3.Connection) -> T:
-            with transaction(db, durable=durable):
-                return work(db)
+        A caller that cancels is told of the step under way before the cancellation is passed on.
+        """
+        step = TimedStep(work, self._options.timer)
+        try:
+            await self._database.edit_step(step)
+        except asyncio.CancelledError:
+            await self._database.drain()
+            for pages in step.results:
+                on_step(pages)
+            raise
+        (rows,) = step.results
+        on_step(rows)
+        pace.learn(rows, step.held_s)
+        await self._database.rest(step.held_s)
+        return rows
 
-        return await self._writer.run(whole)
-
-    async def _edit(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do this in one transaction that survives a loss of power, and let a running engine look again."""
-        done = await self._write(work, durable=True)
-        self._edited_here = True
-        return done
-
-    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Read at one instant."""
-
-        def whole(db: sqlite3.Connection) -> T:
-            with snapshot(db):
-                return work(db)
-
-        return await self._reader.run(whole)
-
-    async def _view(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Read at one instant, for people: who checks goes on meanwhile, and they wait for none of that."""
-        return await self._viewer.read(work)
+    async def _in_turn(self, pace: Pace, rows: int, work: Callable[[Session], T]) -> T:
+        """Do one step about this many rows; returns what `work` returns."""
+        step = TimedStep(work, self._options.timer)
+        await self._database.edit_step(step)
+        pace.learn(rows, step.held_s)
+        await self._database.rest(step.held_s)
+        return step.results[0]
 
 
 def bounded(number: int) -> int:
-    """Give a number that somebody typed as one that a column can hold: one beyond is as good as the last."""
+    """Clamp a number that a user typed to what a column can hold: one beyond it finds as little as the last."""
     return max(-LAST, min(number, LAST))
 
 
 def ids(values: Iterable[int | str]) -> str:
-    """Write keys as the JSON array that `json_each` reads."""
+    """Write keys as the JSON array that the macros `ids` and `each` of statements read."""
     return to_json(list(values))
 
 
-def touch_hosts(db: sqlite3.Connection, host_ids: Iterable[int]) -> None:
-    """Give the store a new revision and stamp these hosts with it, so that a running engine looks at them again."""
+def touch_hosts(db: Session, host_ids: Iterable[int]) -> None:
+    """Stamp these hosts with a new revision, so that a running engine reads them again."""
     (revision,) = db.execute(REVISIONS["next"]).fetchone()
     db.execute(REVISIONS["stamp"], {"revision": revision, "hosts": ids(host_ids)})
 
 
-def touch_all_hosts(db: sqlite3.Connection) -> None:
-    """Give the store a new revision and stamp every host with it."""
+def touch_all_hosts(db: Session) -> None:
+    """Stamp every host with a new revision."""
     (revision,) = db.execute(REVISIONS["next"]).fetchone()
     db.execute(REVISIONS["stamp_all"], {"revision": revision})
+
+
+def latest_revision(db: Session) -> int:
+    """Read the revision of the latest edit."""
+    revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
+    return revision

@@ -1,28 +1,83 @@
-"""Named queries, read once from the files beside the functions that use them."""
+"""Named statements, read once from the files beside the functions that use them.
+
+A statement is SQL that every dialect has, with macros for what differs: `{index pages_due}`, `{ids :hosts}`,
+`{greatest a b}`. Arguments are separated by spaces; one that has spaces of its own stands in parentheses. `{name}`
+alone stands for the statement of that name above it in the file.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-_HERE = Path(__file__).resolve().parent
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-_COMMENT = re.compile(r"^--(?! name: ).*\n", re.MULTILINE)
-_INCLUDED = re.compile(r"\{(\w+)\}")
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HERE: Final = Path(__file__).resolve().parent
+_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^--(?! name: ).*\n", re.MULTILINE)
+_MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
+
+
+class Dialect(Struct, frozen=True):
+    """How one database says what the dialects of SQL say differently: a template for each macro."""
+
+    name: str
+    macros: Mapping[str, str]
+
+    def expand(self, macro: str, arguments: str) -> str:
+        """Write a macro as SQL. Raises KeyError for an unknown macro, ValueError for a wrong number of arguments."""
+        template, given = self.macros[macro], _split(arguments)
+        if template.count("{}") != len(given):
+            raise ValueError(f"{{{macro}{arguments}}}: takes {template.count('{}')} arguments")
+        return template.format(*given)
+
+
+SQLITE: Final = Dialect(
+    "sqlite",
+    MappingProxyType(
+        {
+            "index": "indexed by {}",
+            # Keys come as one JSON array: as a list of values, and as a table with the column `value`.
+            "ids": "(select value from json_each({}))",
+            "each": "json_each({}) {}",
+            "field": "{} ->> '$.{}'",
+            "place": "{} ->> '$[{}]'",
+            # With two arguments `max` is no aggregate; a null among them makes it null.
+            "greatest": "max({}, {})",
+            "least": "min({}, {})",
+            "if": "iif({}, {}, {})",
+            "array": "json_group_array({})",
+            "json": "iif(json_valid({}), {}, null)",
+        }
+    ),
+)
 
 
 @cache
-def queries(area: str) -> dict[str, str]:
-    """Read the queries of one area, by name.
+def queries(area: str, dialect: Dialect = SQLITE) -> dict[str, str]:
+    """Read the statements of one area, by name, as a dialect has them.
 
-    area  the file's name, without its ending; `{name}` in a query stands for the query of that name above it
+    area  the file's name, without its ending
     """
-    text = _COMMENT.sub("", _files()[area].read_text(encoding="utf-8"))
-    parts = _NAME.split(text)
+    parts = _NAME.split(_COMMENT.sub("", _files()[area].read_text(encoding="utf-8")))
     found: dict[str, str] = {}
+
+    def written(match: re.Match[str]) -> str:
+        name, arguments = match.groups()
+        return dialect.expand(name, arguments) if arguments else found[name]
+
     for name, sql in zip(parts[1::2], parts[2::2], strict=True):
-        found[name] = _INCLUDED.sub(lambda match: found[match[1]], sql.strip().removesuffix(";"))
+        text, left = sql.strip().removesuffix(";"), 1
+        # Macros stand within each other: the innermost are written first.
+        while left:
+            text, left = _MACRO.subn(written, text)
+        found[name] = text
     return found
 
 
@@ -33,4 +88,9 @@ def areas() -> list[str]:
 
 @cache
 def _files() -> dict[str, Path]:
-    return {path.stem: path for path in _HERE.rglob("*.sql")}
+    return {path.stem: path for path in _HERE.parent.rglob("*.sql")}
+
+
+def _split(arguments: str) -> list[str]:
+    """Split arguments at the spaces outside of parentheses and quotes."""
+    return re.findall(r"(?:'[^']*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[^\s()'])+", arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from contextlib import closing
@@ -14,9 +15,11 @@ from tocsin.adapters.stores.sqlite.faults import translated
 from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from datetime import timedelta
 
 _STEP_PAGES = 500
+_REPORT_S = 0.1
 
 
 class _GivenUpError(Exception):
@@ -90,3 +93,16 @@ class Backup:
 
     def _there(self) -> StoreError:
         return StoreError(f"{self._target}: there already; name another file, a backup never replaces one")
+
+
+async def run_backup(copy: Backup) -> AsyncIterator[tuple[int, int]]:
+    """Run a copy on a thread; yields (pages done, all). Where the caller stops listening, no copy is left."""
+    running = asyncio.get_running_loop().run_in_executor(None, copy.run)
+    try:
+        while not running.done():
+            await asyncio.wait({running}, timeout=_REPORT_S)
+            yield copy.progress
+        running.result()
+    finally:
+        copy.give_up()
+        await asyncio.wait({running})

@@ -8,13 +8,14 @@ import sqlite3
 import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
 from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
 from tocsin.adapters.stores.sql.packing import fields_json, pack_outcome, row_digest, row_digest_of_bytes, url_key
 from tocsin.adapters.stores.sql.schedule import to_us
+from tocsin.adapters.stores.sql.statements import SQLITE
 from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import StoreError
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MORE_THAN_FITS = 2**63
-STEP_ROWS = 1000
-"""The most rows that one transaction of a command touches."""
+_ROWS_AT_ONCE = 1000
 
 # Of a large store each check writes other pages; the longer the log, the more of them are copied back once for many.
 _CHECKPOINT_SHARE = 4
@@ -49,11 +49,17 @@ _SAVE_MS = 2000
 _LOOK_AGAIN_S = 0.01
 
 
+class SqliteSession(sqlite3.Connection):
+    """A connection as the roles use it; implements session.Session."""
+
+    dialect: Final = SQLITE
+
+
 class Lane(aiosqlite.Connection):
     """A connection whose thread does whole functions, so that a transaction costs one hop between threads."""
 
     def __init__(self, path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED) -> None:
-        super().__init__(partial(connect, path, busy=busy, writes=writes, mapped=mapped), iter_chunk_size=STEP_ROWS)
+        super().__init__(partial(connect, path, busy=busy, writes=writes, mapped=mapped), iter_chunk_size=_ROWS_AT_ONCE)
         self.path = path
         self._lost: StoreLost | None = None
 
@@ -67,7 +73,7 @@ class Lane(aiosqlite.Connection):
             raise
         return self
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[SqliteSession], T]) -> T:
         """Do this on the connection's thread.
 
         Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
@@ -86,7 +92,7 @@ class Lane(aiosqlite.Connection):
             with suppress(sqlite3.Error):  # the log stays as it is; closing the connection tries once more
                 save_log(db)
 
-    def _checked(self, work: Callable[[sqlite3.Connection], T], db: sqlite3.Connection) -> T:
+    def _checked(self, work: Callable[[SqliteSession], T], db: SqliteSession) -> T:
         if self._lost is not None:
             raise self._lost
         return work(db)
@@ -109,14 +115,14 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool, mapped: int = M
             await lane.close()
 
 
-def connect(path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED, uri: bool = False) -> sqlite3.Connection:
+def connect(path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED, uri: bool = False) -> SqliteSession:
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
     Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
     the model has it; `url_key`, `outcome_code`, `fields_json`, `row_digest`
     and `row_digest_of_bytes`, as `packing` has them; and `is_readable`, as `knowledge` has it.
     """
-    db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None, uri=uri)
+    db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None, uri=uri, factory=SqliteSession)
     try:
         db.create_function("span_us", 1, _span_us, deterministic=True)
         db.create_function("url_key", 1, url_key, deterministic=True)
@@ -210,12 +216,6 @@ def save_log(db: sqlite3.Connection) -> None:
     """Copy what was committed from the log into the store's file, as far as no reader still needs what is there."""
     db.execute(f"pragma busy_timeout = {_SAVE_MS}")
     db.execute("pragma wal_checkpoint(truncate)").fetchall()
-
-
-def begin_anew(db: sqlite3.Connection) -> None:
-    """Take back what this transaction has written, and begin it again."""
-    db.execute("rollback")
-    db.execute("begin immediate")
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from tocsin.adapters.stores.sql.statements import queries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tocsin.adapters.stores.sql.session import Session
+
 SQL = queries("care")
 _SHOWN = 5
 
@@ -75,7 +77,7 @@ SENTENCES = {
 }
 
 
-def findings(db: sqlite3.Connection) -> Iterator[str]:
+def findings(db: Session) -> Iterator[str]:
     """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
     for (word,) in db.execute("pragma integrity_check"):
         if word != "ok":
@@ -99,6 +101,6 @@ def findings(db: sqlite3.Connection) -> Iterator[str]:
         yield f"words of pages cannot be read ({exc})"
 
 
-def without_digest(db: sqlite3.Connection) -> dict[str, int]:
+def without_digest(db: Session) -> dict[str, int]:
     """Count the rows that were written before version 7, by table: whether a fault changed them cannot be told."""
     return {table: rows for table, rows in db.execute(SQL["without_digest"]) if rows}

@@ -20,6 +20,7 @@ from tocsin.shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
 APPLICATION_ID = 0x546F6373
 """Marks a file as a store of Tocsin ("Tocs")."""
 

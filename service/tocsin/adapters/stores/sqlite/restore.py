@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import timedelta
 
+    from tocsin.adapters.stores.sqlite.connection import SqliteSession
+
 _STEP_PAGES: Final = 500
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 _MAGIC: Final = b"SQLite format 3\0"
@@ -56,7 +58,7 @@ def verify(path: str, busy: timedelta) -> Verified:
         return _verify(db, path)
 
 
-def _verify(db: sqlite3.Connection, path: str) -> Verified:
+def _verify(db: SqliteSession, path: str) -> Verified:
     version, newest = version_of(db, path), migrations()[-1].number
     if version > newest:
         raise StoreTooNew(
@@ -76,7 +78,7 @@ def _verify(db: sqlite3.Connection, path: str) -> Verified:
     return Verified(version, newest, pages, wrong, uncovered)
 
 
-def _opened(path: str, busy: timedelta) -> sqlite3.Connection:
+def _opened(path: str, busy: timedelta) -> SqliteSession:
     """Open a copy for reading; where no log lies beside it nothing is ever written, not even beside it."""
     with reached(path):
         with Path(path).open("rb") as file:

@@ -6,35 +6,21 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tocsin.adapters.stores.sql.attention.attention import AttentionRole
-from tocsin.adapters.stores.sql.attention.question_lists import QuestionListRole
-from tocsin.adapters.stores.sql.attention.storming import StormRole
-from tocsin.adapters.stores.sql.awareness.alert_lists import AlertListRole
-from tocsin.adapters.stores.sql.awareness.alerts import AlertRole
-from tocsin.adapters.stores.sql.awareness.render_queue import RenderRole
-from tocsin.adapters.stores.sql.care.access import AccessRole
-from tocsin.adapters.stores.sql.care.activity import ActivityRole
-from tocsin.adapters.stores.sql.care.care import CareRole
-from tocsin.adapters.stores.sql.care.figures import FigureRole
-from tocsin.adapters.stores.sql.care.jobs import JobRole
-from tocsin.adapters.stores.sql.care.table import TableRole
-from tocsin.adapters.stores.sql.checking.rounds import RoundRole
-from tocsin.adapters.stores.sql.checking.work import WorkRole
 from tocsin.adapters.stores.sql.claims import end_leases
-from tocsin.adapters.stores.sql.knowledge.items import ItemRole
-from tocsin.adapters.stores.sql.knowledge.signals import SignalRole
-from tocsin.adapters.stores.sql.knowledge.snapshots import SnapshotRole
-from tocsin.adapters.stores.sql.pages.browsing import BrowseRole
-from tocsin.adapters.stores.sql.pages.watchlist import WatchRole
-from tocsin.adapters.stores.sql.role import Options
-from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, Lane, open_lane, write_ahead
+from tocsin.adapters.stores.sql.role import Options, latest_revision
+from tocsin.adapters.stores.sql.store import SqlStore
+from tocsin.adapters.stores.sqlite.backup import Backup, run_backup
+from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, open_lane, write_ahead
+from tocsin.adapters.stores.sqlite.database import SqliteDatabase
 from tocsin.adapters.stores.sqlite.faults import reached
+from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
 from tocsin.adapters.stores.sqlite.keep import keep_before_migration, kept_name
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
     StoreFiles,
     demand_no_remains,
+    is_held,
     make_file,
     refuse_network,
     size_of,
@@ -42,49 +28,46 @@ from tocsin.adapters.stores.sqlite.place import (
 from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import AsyncIterator, Callable
     from datetime import timedelta
     from types import TracebackType
 
+    from tocsin.adapters.stores.sqlite.connection import SqliteSession
     from tocsin.settings import SignalSettings
 
 
-class SqliteStore(
-    WorkRole,
-    RenderRole,
-    AttentionRole,
-    AlertRole,
-    WatchRole,
-    RoundRole,
-    SignalRole,
-    StormRole,
-    SnapshotRole,
-    ItemRole,
-    TableRole,
-    CareRole,
-    BrowseRole,
-    AlertListRole,
-    QuestionListRole,
-    ActivityRole,
-    AccessRole,
-    JobRole,
-    FigureRole,
-):
-    """A store in one SQLite file; implements ports.Store. Made by `open_store`.
+class SqliteStore(SqlStore):
+    """A store in one SQLite file; implements ports.Store. Made by `open_store`."""
 
-    It writes through one connection and reads through another, each on a thread of its own; whoever looks at lists has
-    a third one.
-    """
+    _database: SqliteDatabase
 
-    def __init__(self, writer: Lane, reader: Lane, options: Options, opened: AsyncExitStack) -> None:
-        super().__init__(writer, reader, options)
+    def __init__(self, database: SqliteDatabase, options: Options, opened: AsyncExitStack) -> None:
+        super().__init__(database, options)
         self._opened = opened
 
+    async def keep_place(self) -> bool:
+        return await self._database.keep_place()
+
+    async def foreign_revision(self) -> int | None:
+        return await self._database.foreign_revision(latest_revision)
+
+    async def is_held(self) -> bool:
+        return await self._database.reader.run(lambda _: is_held(self._database.path))
+
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        return run_backup(Backup(self._database.path, target, self._database.busy))
+
+    async def check(self) -> list[str]:
+        async with self._database.apart(one_instant=True) as read:
+            return await read(lambda db: list(findings(db)))
+
+    async def without_digest(self) -> dict[str, int]:
+        return await self._view(without_digest)
+
     async def close(self) -> None:
-        """Close the connections and give up the engine lock; twice is once."""
+        """Close the connections and give up the engine lock; closing twice is closing once."""
         try:
-            await self._viewer.close()
+            await self._database.close()
         finally:
             await self._opened.aclose()
 
@@ -127,8 +110,8 @@ async def open_sqlite(
                 on_migrating(before, newest, kept_name(path, before))
         await writer.run(lambda db: _prepare(db, path, engine=engine, busy=busy))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False, mapped=mapped))
-        options = Options(path, StoreFiles(path), history, gather, storms, busy, lock, timer)
-        return SqliteStore(writer, reader, options, opened.pop_all())
+        database = SqliteDatabase(path, writer, reader, files=StoreFiles(path), lock=lock, busy=busy)
+        return SqliteStore(database, Options(history, gather, storms, timer), opened.pop_all())
 
 
 async def migrate_sqlite(path: str, busy: timedelta, *, keep: bool) -> AsyncIterator[tuple[int, int]]:
@@ -166,7 +149,7 @@ def _demand_file(path: str, *, create: bool) -> None:
         raise StoreError(f"{path}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
 
 
-def _prepare(db: sqlite3.Connection, path: str, *, engine: bool, busy: timedelta) -> None:
+def _prepare(db: SqliteSession, path: str, *, engine: bool, busy: timedelta) -> None:
     """Make a new store whole, bring an older one up to date as an engine may, and refuse the rest."""
     version = version_of(db, path)
     # Only now: a database of another program was left as it is.

@@ -11,17 +11,16 @@ from tocsin.adapters.stores.sql.awareness.outbox import publish
 from tocsin.adapters.stores.sql.claims import require
 from tocsin.adapters.stores.sql.codec import read_attempts, read_instruction, read_names, read_object
 from tocsin.adapters.stores.sql.knowledge.copies import copies_of, copies_of_question
-from tocsin.adapters.stores.sql.role import bounded, ids, touch_hosts
+from tocsin.adapters.stores.sql.role import Role, bounded, ids, touch_hosts
 from tocsin.adapters.stores.sql.schedule import spread_at, window_us
-from tocsin.adapters.stores.sql.steps import SteppingRole
 from tocsin.errors import UsageError
 from tocsin.model import QuestionRow, RuleRow
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
     from tocsin.ports.keeping import OnStep
 
@@ -31,7 +30,7 @@ OFFERED = 100
 _OFFERED_OF_ALL = 1000
 
 
-class AttentionRole(SteppingRole):
+class AttentionRole(Role):
     """Implements ports.AttentionStore."""
 
     async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
@@ -44,7 +43,7 @@ class AttentionRole(SteppingRole):
     async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
         """Write the `unreachable` alert and mark the question as asked; one that ended meanwhile is not announced."""
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             if db.execute(SQL["announce"], {"question": question_id, "now": now}).rowcount:
                 publish(db, [alert])
 
@@ -53,7 +52,7 @@ class AttentionRole(SteppingRole):
     async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
         """Take back unannounced questions of these causes; their pages are due at retry_at. Returns how many pages."""
 
-        def write(db: sqlite3.Connection) -> int:
+        def write(db: Session) -> int:
             require(db, claim)
             hosts: list[int] = []
             for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes)}).fetchall():
@@ -89,7 +88,7 @@ class AttentionRole(SteppingRole):
     async def question_copies(self, question_id: int) -> list[KnownCopy]:
         """Copies of all its pages: those of the page that stands for all first, of each the newest first."""
 
-        def read(db: sqlite3.Connection) -> list[KnownCopy]:
+        def read(db: Session) -> list[KnownCopy]:
             row = db.execute(SQL["one_question"], {"question": bounded(question_id)}).fetchone()
             if row is None:
                 return []
@@ -133,7 +132,7 @@ class AttentionRole(SteppingRole):
         (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": bounded(rule_id)}).fetchone())
         window, is_lifted = window_us(size), False
 
-        def lift(db: sqlite3.Connection, *, limit: int) -> int:
+        def lift(db: Session, *, limit: int) -> int:
             nonlocal is_lifted
             if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
                 raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
@@ -152,11 +151,11 @@ class AttentionRole(SteppingRole):
         return pages
 
 
-def _questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:
+def _questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
     return [_to_question(db, row) for row in db.execute(query, place).fetchall()]
 
 
-def read_questions(db: sqlite3.Connection, query: str, place: dict[str, object]) -> list[QuestionRow]:
+def read_questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
     """Read questions by a query of this area."""
     return _questions(db, SQL[query], place)
 
@@ -167,7 +166,7 @@ def to_rule(row: Sequence[Any]) -> RuleRow:
     return RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
 
 
-def _to_question(db: sqlite3.Connection, row: Sequence[Any]) -> QuestionRow:
+def _to_question(db: Session, row: Sequence[Any]) -> QuestionRow:
     (
         question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,
         instruction, pages, sample, first_page_id, attempts, during, pending, last_received, next_occasion,

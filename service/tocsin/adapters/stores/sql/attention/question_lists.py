@@ -13,8 +13,7 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import Slice, Tally
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import QuestionRow, RuleRow
 
 SQL = queries("question_lists")
@@ -32,7 +31,7 @@ class QuestionListRole(Role):
         pages, before = cursors.read(cursor) or (LAST, LAST)
         values = {"pages": pages, "before": before, "limit": limit + 1}
 
-        def read(db: sqlite3.Connection) -> Slice[QuestionRow]:
+        def read(db: Session) -> Slice[QuestionRow]:
             found = db.execute(SQL[walk], values).fetchall()
             shown = [row[0] for row in found[:limit]]
             rows = {question.id: question for question in read_questions(db, "these", {"ids": ids(shown)})}

@@ -9,21 +9,20 @@ from tocsin.adapters.stores.sql.attention.storms import SQL
 from tocsin.adapters.stores.sql.awareness.outbox import publish
 from tocsin.adapters.stores.sql.awareness.renders import want_render
 from tocsin.adapters.stores.sql.codec import read_names, read_object, to_json_or_null
-from tocsin.adapters.stores.sql.role import bounded, ids
-from tocsin.adapters.stores.sql.steps import SteppingRole
+from tocsin.adapters.stores.sql.role import Role, bounded, ids
 from tocsin.errors import UsageError
 from tocsin.model import StormRow, StormVerdict
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, Instant, JsonObject
     from tocsin.ports.keeping import OnStep
 
 
-class StormRole(SteppingRole):
+class StormRole(Role):
     """Implements ports.StormStore."""
 
     async def storms_to_announce(self, now: Instant) -> list[StormRow]:
@@ -40,7 +39,7 @@ class StormRole(SteppingRole):
         """Write a storm's alert and mark it as told; one that was released meanwhile is not told."""
         place = {"storm": storm_id, "now": now, "excerpt": to_json_or_null(excerpt)}
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             if db.execute(SQL["announce"], place).rowcount:
                 publish(db, [alert])
 
@@ -72,7 +71,7 @@ class StormRole(SteppingRole):
         """Let each page of a storm have its alerts after all; returns how many pages. Raises UsageError."""
         after: int | None = 0
 
-        def release(db: sqlite3.Connection, *, limit: int) -> int:
+        def release(db: Session, *, limit: int) -> int:
             nonlocal after
             if not db.execute(SQL["release"], {"storm": storm_id, "now": now}).rowcount:
                 raise UsageError(f"storm {storm_id}: there is none; `tocsin alerts storms` lists them")

@@ -11,9 +11,8 @@ from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from tocsin.adapters.stores.sql.checking.noting import Row
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckResult, Instant, VerdictRow
     from tocsin.settings import SignalSettings
 
@@ -47,7 +46,7 @@ class Storms:
     settings  how many pages make one, and how long they are gathered before anybody is told
     """
 
-    def __init__(self, db: sqlite3.Connection, settings: SignalSettings) -> None:
+    def __init__(self, db: Session, settings: SignalSettings) -> None:
         self._db, self._most = db, settings.storm_pages
         self._gather_us = to_us(settings.gather)
         # By host and key: on so many pages at most was the same seen. Who gathers many does not count them each time.

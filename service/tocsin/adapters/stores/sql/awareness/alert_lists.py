@@ -9,23 +9,21 @@ from tocsin.adapters.stores.sql.awareness.alerts import to_alert
 from tocsin.adapters.stores.sql.awareness.outbox import SQL as ALERTS
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
-from tocsin.adapters.stores.sql.role import LAST, bounded, ids
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.steps import SteppingRole
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.errors import UsageError
 from tocsin.model import Slice, Tally
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertQuery, AlertRow, Instant
 
 SQL = queries("alert_lists")
 
 
-class AlertListRole(SteppingRole):
+class AlertListRole(Role):
     """Implements what ports.BrowseStore says of alerts."""
 
     async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
@@ -34,7 +32,7 @@ class AlertListRole(SteppingRole):
         cursors = Cursors(1, "alerts", walk, *values.values())
         (before,) = cursors.read(cursor) or (LAST,)
 
-        def read(db: sqlite3.Connection) -> Slice[AlertRow]:
+        def read(db: Session) -> Slice[AlertRow]:
             found = db.execute(SQL[walk], {**values, "before": before, "limit": limit + 1}).fetchall()
             positions = [row[0] for row in found[:limit]]
             rows = {row[1]: row for row in db.execute(ALERTS["at_positions"], {"positions": ids(positions)})}
@@ -76,7 +74,7 @@ class AlertListRole(SteppingRole):
         return marked
 
 
-def _mark(db: sqlite3.Connection, place: dict[str, Any]) -> int:
+def _mark(db: Session, place: dict[str, Any]) -> int:
     return db.execute(SQL["mark"], place).rowcount
 
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sql.awareness.outbox import SQL, publish
 from tocsin.adapters.stores.sql.codec import read_deliveries, read_object, to_json
 from tocsin.adapters.stores.sql.packing import row_digest_of_bytes
-from tocsin.adapters.stores.sql.role import ids
-from tocsin.adapters.stores.sql.steps import SteppingRole
+from tocsin.adapters.stores.sql.role import Role, ids
 from tocsin.events import OUTAGE_BEGAN
 from tocsin.model import AlertRow, DeliveryResult, DueDelivery, SinkState, SinkTest
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, Instant
     from tocsin.ports.keeping import OnStep
 
@@ -27,7 +26,7 @@ _DIGEST, _DIGESTED = 9, 10
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
 
-class AlertRole(SteppingRole):
+class AlertRole(Role):
     """Implements ports.AlertStore."""
 
     async def set_sinks(self, names: Sequence[str]) -> None:
@@ -88,7 +87,7 @@ class AlertRole(SteppingRole):
     async def sink_state(self, sink: str) -> SinkState:
         """How this sink stands."""
 
-        def read(db: sqlite3.Connection) -> SinkState:
+        def read(db: Session) -> SinkState:
             row = db.execute(SQL["sink"], {"name": sink}).fetchone()
             failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
             counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": sink}).fetchall())
@@ -111,7 +110,7 @@ class AlertRole(SteppingRole):
     async def ask_for_sink_test(self, sink: str, now: Instant) -> int:
         """Ask a running engine for a test of this sink; returns its number."""
 
-        def write(db: sqlite3.Connection) -> int:
+        def write(db: Session) -> int:
             db.execute(SQL["forget_sink_tests"], {"now": now})
             number: int = db.execute(SQL["ask_for_sink_test"], {"sink": sink, "now": now}).fetchone()[0]
             return number
@@ -124,7 +123,7 @@ class AlertRole(SteppingRole):
         if not found:
             return []
 
-        def write(db: sqlite3.Connection) -> list[tuple[int, str]]:
+        def write(db: Session) -> list[tuple[int, str]]:
             begun = (
                 (number, sink)
                 for number, sink in found
@@ -168,7 +167,7 @@ class AlertRole(SteppingRole):
         """Make the deliveries of an alert due again, accepted ones too; returns how many."""
         place = {"id": alert_id, "sink": sink, "now": now}
 
-        def write(db: sqlite3.Connection) -> int:
+        def write(db: Session) -> int:
             if sink is not None:
                 db.execute(SQL["deliver_too"], place)
             return db.execute(SQL["replay_alert"], place).rowcount
@@ -178,7 +177,7 @@ class AlertRole(SteppingRole):
     async def count_dead(self, sink: str | None) -> int:
         """How many dead letters there are, of this sink or of all."""
 
-        def read(db: sqlite3.Connection) -> int:
+        def read(db: Session) -> int:
             return sum(db.execute(SQL["count_dead"], {"sink": name}).fetchone()[0] for name in _sinks(db, sink))
 
         return await self._read(read)
@@ -213,7 +212,7 @@ def to_alert(row: Sequence[Any]) -> AlertRow:
     return AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), given, seen_at)
 
 
-def _due(db: sqlite3.Connection, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
+def _due(db: Session, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Read due deliveries, and name the alerts among them that are no longer as they were written."""
     rows = db.execute(SQL["due_deliveries"], place).fetchall()
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
@@ -225,9 +224,9 @@ def _due(db: sqlite3.Connection, place: dict[str, Any]) -> tuple[list[tuple[Any,
     return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 
 
-def _sinks(db: sqlite3.Connection, sink: str | None) -> list[str]:
+def _sinks(db: Session, sink: str | None) -> list[str]:
     return [row[0] for row in db.execute(SQL["sinks_with_deliveries"])] if sink is None else [sink]
 
 
-def _replay_these(db: sqlite3.Connection, place: dict[str, Any]) -> int:
+def _replay_these(db: Session, place: dict[str, Any]) -> int:
     return db.execute(SQL["replay_these"], place).rowcount

@@ -10,15 +10,15 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, JsonObject
 
 SQL = queries("alerts")
 
 
-def publish(db: sqlite3.Connection, drafts: Sequence[AlertDraft]) -> None:
+def publish(db: Session, drafts: Sequence[AlertDraft]) -> None:
     """Write alerts in this order, each with a delivery to every sink that is set."""
     if not drafts:
         return

@@ -14,9 +14,9 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import WaitingPage
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Attempt, Claim, Instant, RenderCommit, RenderJob
 
 
@@ -30,7 +30,7 @@ class RenderRole(Role):
         """Pages that wait: major first, then by verdict; and always the oldest one among them."""
         place = {"limit": limit, "now": _wall(now)}
 
-        def read(db: sqlite3.Connection) -> list[WaitingPage]:
+        def read(db: Session) -> list[WaitingPage]:
             rows = db.execute(SQL["waiting"], place).fetchall()
             oldest = db.execute(SQL["oldest_waiting"], place).fetchone()
             if oldest is not None and oldest not in rows:
@@ -42,7 +42,7 @@ class RenderRole(Role):
     async def count_waiting(self, *, now: Instant | None = None) -> int:
         """How many pages wait (claimed ones do not count)."""
 
-        def read(db: sqlite3.Connection) -> int:
+        def read(db: Session) -> int:
             count: int = db.execute(SQL["count_waiting"], {"now": _wall(now)}).fetchone()[0]
             return count
 

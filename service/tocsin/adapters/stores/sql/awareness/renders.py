@@ -23,9 +23,9 @@ from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Claim, Instant, NewState, PageItems, RenderCommit
 
 SQL = queries("renders")
@@ -36,7 +36,7 @@ COPY = "copy"
 
 
 def want_render(
-    db: sqlite3.Connection,
+    db: Session,
     page_id: int,
     *,
     since: Instant,
@@ -49,7 +49,7 @@ def want_render(
     db.execute(SQL["want"], row)
 
 
-def take_jobs(db: sqlite3.Connection, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+def take_jobs(db: Session, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
     """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
     require(db, claim)
     place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
@@ -74,7 +74,7 @@ def take_jobs(db: sqlite3.Connection, claim: Claim, page_ids: Sequence[int]) -> 
 
 
 def write_rendering(
-    db: sqlite3.Connection, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
+    db: Session, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
 ) -> Instant | None:
     """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
     require(db, claim)
@@ -85,7 +85,7 @@ def write_rendering(
         _, state_id, stored_at, _, question_id, *_ = standing
         _answer_verdicts(db, result)
         rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
-        rendering_id = db.execute(SQL["insert_rendering"], rendering).lastrowid
+        (rendering_id,) = db.execute(SQL["insert_rendering"], rendering).fetchone()
         if result.set_at is not None:
             db.execute(SQL["note_set"], {**place, "at": result.set_at})
         if result.state is not None:
@@ -110,7 +110,7 @@ def write_rendering(
     return due
 
 
-def _note_flags(db: sqlite3.Connection, result: RenderCommit) -> None:
+def _note_flags(db: Session, result: RenderCommit) -> None:
     """Write what the page said with the state that is stored, and what that was read from."""
     place = {"page": result.page_id}
     if result.robots is not None:
@@ -121,22 +121,20 @@ def _note_flags(db: sqlite3.Connection, result: RenderCommit) -> None:
         db.execute(SQL["note_flags"], {**place, "of": NOT_HTML, "said": NOT_HTML if result.not_html else 0})
 
 
-def _answer_verdicts(db: sqlite3.Connection, result: RenderCommit) -> None:
+def _answer_verdicts(db: Session, result: RenderCommit) -> None:
     # Alerts are those of the verdicts, in order; a `recovered` event may follow them.
     pairs = zip(result.served, result.alerts, strict=False)
     answers = [{"id": verdict, "page": result.page_id, "alert": alert.id} for verdict, alert in pairs]
     db.executemany(SQL["answer_verdict"], answers)
 
 
-def _keep_items(db: sqlite3.Connection, result: RenderCommit, items: PageItems, rendering_id: int | None) -> None:
+def _keep_items(db: Session, result: RenderCommit, items: PageItems, rendering_id: int) -> None:
     keep_items(db, result.page_id, items)
-    if result.changes is not None and items.packed and rendering_id is not None:
+    if result.changes is not None and items.packed:
         keep_changes(db, result.page_id, rendering_id, items.at, result.changes)
 
 
-def _store(
-    db: sqlite3.Connection, page_id: int, state: NewState, state_id: int | None, stored_at: Instant | None
-) -> int:
+def _store(db: Session, page_id: int, state: NewState, state_id: int | None, stored_at: Instant | None) -> int:
     if state.equal and state_id is not None:
         store_equal(db, page_id, state)
         return state_id
@@ -144,7 +142,7 @@ def _store(
 
 
 def _settle_question(
-    db: sqlite3.Connection, result: RenderCommit, questions: Questions, question_id: int | None
+    db: Session, result: RenderCommit, questions: Questions, question_id: int | None
 ) -> Departure | None:
     """Take the page into a question or out of the one that it is in; returns that one."""
     at = result.rendering.started_at
@@ -167,7 +165,7 @@ def _settle_question(
     return None
 
 
-def _close_job(db: sqlite3.Connection, result: RenderCommit) -> None:
+def _close_job(db: Session, result: RenderCommit) -> None:
     """Take the page out of the queue, or let it wait again for what came while it was being rendered."""
     place = {"page": result.page_id}
     job = db.execute(SQL["job"], place).fetchone()
@@ -183,7 +181,7 @@ def _close_job(db: sqlite3.Connection, result: RenderCommit) -> None:
         db.execute(SQL["wait_again"], {**place, **again})
 
 
-def forgive(db: sqlite3.Connection, page_id: int) -> None:
+def forgive(db: Session, page_id: int) -> None:
     """Forget that a rendering is owed: the user wants no more of it."""
     db.execute(SQL["forgive"], {"page": page_id})
     db.execute(SQL["forgive_job"], {"page": page_id})

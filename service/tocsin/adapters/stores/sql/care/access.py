@@ -13,9 +13,9 @@ from tocsin.errors import StoreError, UsageError
 from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, Slice, TokenRow
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
 SQL = queries("access")
@@ -34,7 +34,7 @@ class AccessRole(Role):
         """Add a token; raises UsageError where one in force has this name."""
         values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": expires_at}
 
-        def write(db: sqlite3.Connection) -> TokenRow:
+        def write(db: Session) -> TokenRow:
             if db.execute(SQL["token_named"], values).fetchone() is not None:
                 raise UsageError(f"token {name!r}: there is one in force; revoke it first, or choose another name")
             (token_id,) = db.execute(SQL["add_token"], values).fetchone()
@@ -65,7 +65,7 @@ class AccessRole(Role):
     async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
         """Let exactly these tokens be those that the configuration declares; see the port."""
 
-        def write(db: sqlite3.Connection) -> Declaration:
+        def write(db: Session) -> Declaration:
             wanted = {digest for _, _, digest in tokens}
             revoked = []
             for digest, token_id, name, *_ in db.execute(SQL["declared"]).fetchall():
@@ -98,7 +98,7 @@ class AccessRole(Role):
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
         """Revoke a token, past its time or not, and end its sessions. Raises UsageError where none has this name."""
 
-        def write(db: sqlite3.Connection) -> TokenRow:
+        def write(db: Session) -> TokenRow:
             named = {"name": name, "now": now}
             # The names of those in force are unique; the one in force comes first, whichever is the latest.
             row = db.execute(SQL["token_named"], named).fetchone() or db.execute(SQL["token_left"], named).fetchone()
@@ -117,7 +117,7 @@ class AccessRole(Role):
         """Remember a browser that logged in; sessions that are over go."""
         values = {"digest": digest, "token": token_id, "csrf": csrf, "now": now, "until": until}
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             db.execute(SQL["end_old_sessions"], {"now": now})
             db.execute(SQL["open_session"], values)
 

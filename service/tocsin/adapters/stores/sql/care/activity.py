@@ -12,9 +12,9 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import ActivityRow
 
 if TYPE_CHECKING:
-    import sqlite3
     from datetime import timedelta
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
 SQL = queries("activity")
@@ -31,7 +31,7 @@ class ActivityRole(Role):
     async def note_activity(self, row: ActivityRow) -> None:
         """Add to what was noted of these five minutes."""
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             before = db.execute(SQL["at"], {"at": row.at}).fetchone()
             outcomes = Counter(row.outcomes) + Counter(read_object(before[0]) if before is not None else {})
             values = {

@@ -10,9 +10,9 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import JobRow, StoredAnswer
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
 SQL = queries("jobs")
@@ -26,7 +26,7 @@ class JobRole(Role):
     async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
         """Begin what is to be done once; returns what is known where it was begun before (within a day)."""
 
-        def write(db: sqlite3.Connection) -> StoredAnswer | None:
+        def write(db: Session) -> StoredAnswer | None:
             row = db.execute(SQL["answer"], {"key": key, "after": now - DAY_US}).fetchone()
             if row is not None:
                 return StoredAnswer(*row)
@@ -81,7 +81,7 @@ class JobRole(Role):
         Returns how many jobs.
         """
 
-        def write(db: sqlite3.Connection) -> int:
+        def write(db: Session) -> int:
             db.execute(SQL["forget_begun"])
             return db.execute(SQL["interrupt"], {"now": now}).rowcount
 

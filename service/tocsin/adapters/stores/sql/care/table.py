@@ -12,17 +12,16 @@ from tocsin.adapters.stores.sql.knowledge.states import declares
 from tocsin.adapters.stores.sql.pages.pages import SQL as PAGES
 from tocsin.adapters.stores.sql.pages.pages import insert_pages
 from tocsin.adapters.stores.sql.pages.word_index import change_words, pages_named
-from tocsin.adapters.stores.sql.role import Role, ids, touch_all_hosts
+from tocsin.adapters.stores.sql.role import STEP_ROWS, Role, ids, touch_all_hosts
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS, open_lane, snapshot
 from tocsin.errors import HasStates
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterable
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
 SQL = queries("table")
@@ -37,12 +36,11 @@ class TableRole(Role):
         return self._records()
 
     async def _records(self) -> AsyncIterator[TableRow]:
-        # A connection of its own: the instant lasts as long as the reading.
-        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
-            records = await lane.run(_open_records)
-            while rows := await lane.run(lambda _: list(islice(records, STEP_ROWS))):
-                for row in rows:
-                    yield row
+        async with self._database.apart(one_instant=True) as read:
+            rows = await read(lambda db: iter(db.execute(SQL["rows"])))
+            while some := await read(lambda _: list(islice(rows, STEP_ROWS))):
+                for url, fields, stored_at, text, _ in some:
+                    yield TableRow(url, read_fields(fields), stored_at, text)
 
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
         """Take a whole table in one transaction; returns how many records.
@@ -52,16 +50,7 @@ class TableRole(Role):
         return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
 
 
-def _open_records(db: sqlite3.Connection) -> Iterator[TableRow]:
-    def records() -> Iterator[TableRow]:
-        with snapshot(db):
-            for url, fields, stored_at, text, _ in db.execute(SQL["rows"]):
-                yield TableRow(url, read_fields(fields), stored_at, text)
-
-    return records()
-
-
-def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
+def _take_table(db: Session, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
     """Write records a step at a time; whatever is refused undoes them all."""
     (last,) = db.execute(SQL["last_state"]).fetchone()
     stated, first = 0, list[str]()
@@ -101,7 +90,7 @@ def _take_table(db: sqlite3.Connection, *, rows: Iterable[TableRow], now: Instan
     return taken
 
 
-def _pages_of(db: sqlite3.Connection, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
+def _pages_of(db: Session, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
     """Give the id and latest state of each page of these records; those not watched yet are added."""
     urls = dict.fromkeys(row.url for row in rows)
     place = {"urls": ids(urls)}

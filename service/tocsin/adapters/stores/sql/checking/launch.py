@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sql import claims
 from tocsin.adapters.stores.sql.codec import read_settings
 from tocsin.adapters.stores.sql.packing import unpack_why
-from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.role import STEP_ROWS, Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.schedule import HOUR_US, to_us, window_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.steps import SteppingRole
-from tocsin.adapters.stores.sqlite.connection import STEP_ROWS
 from tocsin.model import PageSchedule
 from tocsin.ports.work import untold
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.role import Options
-    from tocsin.adapters.stores.sqlite.connection import Lane
+    from tocsin.adapters.stores.sql.session import Database, Session
     from tocsin.model import Claim, Instant, Replanned
     from tocsin.ports.work import OnSpread, Plan
 
@@ -37,13 +34,14 @@ _LOOK_PAGES = 4000
 ALL_TIMES: Instant = -(2**63)
 
 
-class LaunchRole(SteppingRole):
+class LaunchRole(Role):
     """Implements the launch's part of ports.WorkStore."""
 
-    def __init__(self, writer: Lane, reader: Lane, options: Options) -> None:
-        super().__init__(writer, reader, options)
-        # What was due before waits: it may be overdue, and is not spread yet.
+    def __init__(self, database: Database, options: Options) -> None:
+        super().__init__(database, options)
+        # Pages that were due before this wait: they may be overdue and are not spread yet.
         self._shown = ALL_TIMES
+        self._mode: str | None = None
 
     async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
         """Leave out of the agenda and of due pages what `spread_overdue` may move, until that is through."""
@@ -80,7 +78,7 @@ class LaunchRole(SteppingRole):
         return moved
 
     async def _spread(self, claim: Claim, place: dict[str, Any]) -> list[tuple[int, Instant]]:
-        def spread(db: sqlite3.Connection) -> list[tuple[int, Instant]]:
+        def spread(db: Session) -> list[tuple[int, Instant]]:
             claims.require(db, claim)
             return db.execute(SQL["spread"], place).fetchall()
 
@@ -107,7 +105,7 @@ class LaunchRole(SteppingRole):
         return moved
 
     async def _replan(self, claim: Claim, pages: Sequence[Replanned], now: Instant) -> list[tuple[int, Instant]]:
-        def replan(db: sqlite3.Connection) -> list[tuple[int, Instant]]:
+        def replan(db: Session) -> list[tuple[int, Instant]]:
             claims.require(db, claim)
             places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)
             # What was checked or edited meanwhile is not found.
@@ -119,7 +117,7 @@ class LaunchRole(SteppingRole):
         """After the clock was set back: let nothing wait longer than it was to wait before."""
         options = self._options
 
-        def pull_in(db: sqlite3.Connection) -> None:
+        def pull_in(db: Session) -> None:
             place = {"now": now, "back": to_us(back), "longest": to_us(longest)}
             db.execute(SQL["pull_in_gates"], place)
             db.execute(SQL["pull_in_renders"], place)
@@ -134,11 +132,11 @@ class LaunchRole(SteppingRole):
         window = window_us(await self._read(_size))
         place: dict[str, Any] = {"mode": mode}
 
-        def look(db: sqlite3.Connection) -> list[tuple[int, int]]:
+        def look(db: Session) -> list[tuple[int, int]]:
             return db.execute(SQL["wrongly_off"], place).fetchall()
 
         # By the writer: whatever was handed to it under the mode before is written by then, and found.
-        await self._writer.run(lambda _: None)
+        await self._database.drain()
         woken = 0
         for group in await self._read(lambda db: [row[0] for row in db.execute(SQL["group_ids"])]):
             place.update(group=group, until=0)
@@ -149,7 +147,7 @@ class LaunchRole(SteppingRole):
         return woken
 
     async def _wake(self, found: Sequence[tuple[int, int]], place: dict[str, Any]) -> int:
-        def wake(db: sqlite3.Connection) -> int:
+        def wake(db: Session) -> int:
             woken = db.execute(SQL["wake"], {**place, "ids": ids(row[0] for row in found)})
             touch_hosts(db, {row[1] for row in found})
             return woken.rowcount
@@ -169,6 +167,6 @@ def _to_schedule(row: Sequence[Any]) -> PageSchedule:
     return PageSchedule(page_id, group_id, own, next_at, checked_at, unpack_why(why) or "")
 
 
-def _size(db: sqlite3.Connection) -> int:
+def _size(db: Session) -> int:
     size: int = db.execute(SQL["size"]).fetchone()[0]
     return size

@@ -26,9 +26,9 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import CheckOutcome
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckResult, Instant, NewState
 
     Row: TypeAlias = tuple[Any, ...]
@@ -63,7 +63,7 @@ def is_same(result: CheckResult) -> bool:
     )
 
 
-def note_same(db: sqlite3.Connection, results: Sequence[CheckResult]) -> bool:
+def note_same(db: Session, results: Sequence[CheckResult]) -> bool:
     """Write checks that found all as it was, one row each.
 
     Says so where a page is not there, not as its check knew it, or has become somebody's concern meanwhile: what was

@@ -23,15 +23,14 @@ from tocsin.adapters.stores.sql.pages.requests import note_reports
 from tocsin.adapters.stores.sql.pages.tasks import OWED
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sqlite.connection import begin_anew
 from tocsin.model import CheckOutcome
 from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.checking.noting import Row
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
     from tocsin.settings import SignalSettings
 
@@ -76,6 +75,10 @@ class Standing(Struct):
 Found: TypeAlias = tuple["CheckResult", Standing]
 
 
+class PagesMoved(Exception):
+    """A page of an unchanged result is not as its check knew it; nothing of this transaction may stay."""
+
+
 class Batch(NamedTuple):
     """Results to be written in one transaction, of each page one.
 
@@ -93,6 +96,10 @@ class Batch(NamedTuple):
         same = [result for result in results if is_same(result)]
         others = [] if len(same) == len(results) else [result for result in results if not is_same(result)]
         return cls(results, same, others)
+
+    def to_compare(self) -> Batch:
+        """Give the same batch with every result to be compared with its page's row first."""
+        return Batch(self.results, [], list(self.results))
 
     @property
     def is_worth_a_flush(self) -> bool:
@@ -118,19 +125,16 @@ class Terms(NamedTuple):
     shown: Instant
 
 
-def write_results(db: sqlite3.Connection, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
-    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim."""
+def write_results(db: Session, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
+    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim, PagesMoved."""
     require(db, claim)
     hosts = {result.host_id for result in batch.results}
-    are_noted = note_same(db, batch.same) if batch.same else True
-    if not are_noted:
-        # Rare enough: with a savepoint, every batch would keep a copy of each leaf that it changes.
-        begin_anew(db)
-        require(db, claim)
-    others = batch.others if are_noted else batch.results
-    # Of each page the results before are written, if anybody ever hands over two.
+    if batch.same and not note_same(db, batch.same):
+        raise PagesMoved
+    others = batch.others
+    # Of two results of one page the first is written before the second is compared with it.
     are_distinct = len({result.page_id for result in others}) == len(others)
-    written = list(batch.same) if are_noted else []
+    written = list(batch.same)
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms)
     remember(db, written)
@@ -141,7 +145,7 @@ def write_results(db: sqlite3.Connection, claim: Claim, batch: Batch, terms: Ter
     return due_of_hosts(db, hosts, terms.shown)
 
 
-def _write_others(db: sqlite3.Connection, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
+def _write_others(db: Session, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
     """Write results after a look at their pages; returns those that were."""
     if not results:
         return []
@@ -161,7 +165,7 @@ def _is_outdated(result: CheckResult, page: Standing) -> bool:
     return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
 
 
-def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None) -> set[int]:
+def _turned_on(db: Session, found: Sequence[Found], mode: str | None) -> set[int]:
     """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
     off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
     if not off:
@@ -171,14 +175,14 @@ def _turned_on(db: sqlite3.Connection, found: Sequence[Found], mode: str | None)
     return {page_id for page_id, in_force in modes if in_force in _ON}
 
 
-def due_of_hosts(db: sqlite3.Connection, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
+def due_of_hosts(db: Session, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
     """Tell when each of these hosts is due next, but for what was due before `shown`."""
     (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
     query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
     return dict(db.execute(query, {"hosts": ids(hosts), "shown": shown}).fetchall())
 
 
-def _note_checks(db: sqlite3.Connection, found: Sequence[Found], turned_on: set[int]) -> None:
+def _note_checks(db: Session, found: Sequence[Found], turned_on: set[int]) -> None:
     """Write one row of each page: its schedule and last check, and the storing of its state; and new states."""
     plain: list[Row] = []
     skipped: list[Row] = []
@@ -217,7 +221,7 @@ def _schedule_of(
     return result.next_at, result.next_why, attempts_of(result)
 
 
-def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState, Standing, Row]]) -> None:
+def _store_new(db: Session, new: Sequence[tuple[CheckResult, NewState, Standing, Row]]) -> None:
     """Begin a run of equal states for each of these, and end the one before."""
     opened: list[Row] = []
     closed: list[Row] = []
@@ -240,7 +244,7 @@ def _store_new(db: sqlite3.Connection, new: Sequence[tuple[CheckResult, NewState
     db.executemany(SQL["note_new"], shown)
 
 
-def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found], settings: SignalSettings) -> None:
+def _write_verdicts(db: Session, found: Sequence[Found], settings: SignalSettings) -> None:
     """Write what comparisons found, and let pages wait for their awareness where it is due."""
     rows: list[Row] = []
     storms = Storms(db, settings)
@@ -259,7 +263,7 @@ def _write_verdicts(db: sqlite3.Connection, found: Sequence[Found], settings: Si
         db.executemany(STATES["insert_verdict"], rows)
 
 
-def _settle_the_rest(db: sqlite3.Connection, found: Sequence[Found], questions: Questions) -> None:
+def _settle_the_rest(db: Session, found: Sequence[Found], questions: Questions) -> None:
     """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
     drafts: list[AlertDraft] = []
     for result, page in found:
@@ -295,7 +299,7 @@ def _settle_question(result: CheckResult, page: Standing, questions: Questions) 
     return []
 
 
-def _spend_rule(db: sqlite3.Connection, page: Standing) -> None:
+def _spend_rule(db: Session, page: Standing) -> None:
     db.execute(ATTENTION["spend_rule"], {"page": page.id})
     if page.rule_id is not None:
         db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})

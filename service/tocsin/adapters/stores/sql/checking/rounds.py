@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sql.codec import read_object
 from tocsin.adapters.stores.sql.role import Role
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sqlite.connection import open_lane, snapshot
 from tocsin.model import HostPages
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import AsyncIterator
 
-    from tocsin.adapters.stores.sqlite.connection import Lane
+    from tocsin.adapters.stores.sql.session import Reading
     from tocsin.model import JsonObject
 
 SQL = queries("rounds")
@@ -30,10 +28,10 @@ class RoundRole(Role):
         """The intervals and cron expressions that pages have of their own, each once."""
         last: int = (await self._read(lambda db: db.execute("select coalesce(max(id), 0) from pages").fetchone()))[0]
         found: set[tuple[str | None, str | None]] = set()
-        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
+        async with self._database.apart() as read:
             for after in range(0, last, _PAGES_A_READ):
                 place = {"after": after, "last": after + _PAGES_A_READ}
-                found.update(await _rows(lane, SQL["own_schedules"], place))
+                found.update(await _rows(read, SQL["own_schedules"], place))
         return [_to_settings(row) for row in found]
 
     async def crowds(self, least: int) -> AsyncIterator[HostPages]:
@@ -42,8 +40,8 @@ class RoundRole(Role):
 
     async def _crowds(self, least: int) -> AsyncIterator[HostPages]:
         place = {"after": 0, "least": least, "limit": _HOSTS_A_READ}
-        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
-            while rows := await _rows(lane, SQL["crowds"], place):
+        async with self._database.apart() as read:
+            while rows := await _rows(read, SQL["crowds"], place):
                 for host_id, host, pages, robots in rows:
                     kept = tuple(read_object(robots).values()) if robots else ()
                     yield HostPages(host_id, host, pages, kept)
@@ -51,17 +49,13 @@ class RoundRole(Role):
 
     async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
         """What pages of a host that are due at some time set of their schedule: (group, settings, pages) each."""
-        async with open_lane(self._options.path, busy=self._options.busy, writes=False) as lane:
-            rows = await _rows(lane, SQL["schedules_of"], {"host": host_id})
+        async with self._database.apart() as read:
+            rows = await _rows(read, SQL["schedules_of"], {"host": host_id})
         return [(group_id, _to_settings(settings), pages) for group_id, *settings, pages in rows]
 
 
-async def _rows(lane: Lane, query: str, place: dict[str, int]) -> list[tuple[Any, ...]]:
-    def read(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
-        with snapshot(db):
-            return db.execute(query, place).fetchall()
-
-    return await lane.run(read)
+async def _rows(read: Reading, query: str, place: dict[str, int]) -> list[tuple[Any, ...]]:
+    return await read(lambda db: db.execute(query, place).fetchall())
 
 
 def _to_settings(values: list[Any] | tuple[Any, ...]) -> JsonObject:

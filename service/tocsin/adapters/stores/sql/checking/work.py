@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql import claims
 from tocsin.adapters.stores.sql.checking.launch import LaunchRole
-from tocsin.adapters.stores.sql.checking.results import Batch, Terms, write_results
+from tocsin.adapters.stores.sql.checking.results import Batch, PagesMoved, Terms, write_results
 from tocsin.adapters.stores.sql.codec import read_ids, read_object, read_report, read_settings, to_json
 from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
-from tocsin.adapters.stores.sql.role import REVISIONS, ids
+from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import AsyncIterator
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.pages.tasks import TaskRows
-    from tocsin.adapters.stores.sql.steps import Pace
+    from tocsin.adapters.stores.sql.role import Pace
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckReport, CheckResult, Claim, Instant, JsonObject, PageTask
 
 SQL = queries("work")
@@ -45,32 +45,6 @@ class WorkRole(LaunchRole):
     async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
         """Lengthen the lease, same epoch. Raises StaleClaim."""
         return await self._write(lambda db: claims.renew(db, claim, now + to_us(lease)))
-
-    async def keep_place(self) -> bool:
-        """Raise StoreLost unless the store's files are those that were opened; then nothing is written any more.
-
-        Returns whether the engine's lock file was gone, and was made anew.
-        """
-        return await self._writer.run(self._keep_place)
-
-    def _keep_place(self, db: sqlite3.Connection) -> bool:
-        lost = self._options.files.fault()
-        if lost is not None:
-            self._writer.give_up(db, lost)
-            raise lost
-        return self._options.lock is not None and self._options.lock.renew()
-
-    async def foreign_revision(self) -> int | None:
-        """The store's revision, if there was an edit since the last call, or no call yet; else None."""
-        look = partial(_read_revision, seen=self._seen_version)
-        version, revision = await self._writer.run(look)
-        edited, self._edited_here = self._edited_here, False
-        if version == self._seen_version and not edited:
-            return None
-        self._seen_version = version
-        if revision is None:
-            revision = await self._read(_revision)
-        return revision
 
     # The agenda -------------------------------------------------------------------------------------------------
 
@@ -97,7 +71,7 @@ class WorkRole(LaunchRole):
         """The due pages of these hosts, at most `per_host` each: requested ones first, then the longest due."""
         place = {"now": now, "limit": per_host, "request": request_id, "shown": self._shown}
 
-        def read(db: sqlite3.Connection) -> tuple[list[int], TaskRows]:
+        def read(db: Session) -> tuple[list[int], TaskRows]:
             chosen = _choose(db, host_ids, place)
             shards = {"first": claim.first_shard, "last": claim.last_shard}
             # In the order of the table: neighbours stand in one leaf.
@@ -117,8 +91,12 @@ class WorkRole(LaunchRole):
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old."""
         batch, options = Batch.of(results), self._options
         terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown)
-        work = partial(write_results, claim=claim, batch=batch, terms=terms)
-        return await self._write(work, durable=batch.is_worth_a_flush)
+        work = partial(write_results, claim=claim, terms=terms)
+        try:
+            return await self._write(partial(work, batch=batch), durable=batch.is_worth_a_flush)
+        except PagesMoved:
+            # Rare enough: with a savepoint, every batch would keep a copy of each leaf that it changes.
+            return await self._write(partial(work, batch=batch.to_compare()), durable=batch.is_worth_a_flush)
 
     # Hosts ------------------------------------------------------------------------------------------------------
 
@@ -133,7 +111,7 @@ class WorkRole(LaunchRole):
     async def save_robots(self, origin: str, kept: str) -> None:
         """Keep what robots.txt of a watched host's origin said; ignored for hosts that are not watched."""
 
-        def save(db: sqlite3.Connection) -> None:
+        def save(db: Session) -> None:
             row = db.execute(SQL["robots_of"], {"host": _host_of(origin)}).fetchone()
             if row is None:
                 return
@@ -157,7 +135,7 @@ class WorkRole(LaunchRole):
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
         """What is set at run time: for all pages, and for each group (id to name and settings)."""
 
-        def read(db: sqlite3.Connection) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+        def read(db: Session) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
             (of_all,) = db.execute(SQL["settings_of_all"]).fetchone()
             groups = db.execute(SQL["settings_of_groups"])
             return read_settings(of_all), {row[0]: (row[1], read_settings(row[2])) for row in groups}
@@ -228,7 +206,7 @@ class WorkRole(LaunchRole):
         return [(position, read_report(report)) for position, report in rows]
 
 
-def _choose(db: sqlite3.Connection, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:
+def _choose(db: Session, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:
     """Choose the pages of each host that are asked for now, at most `limit` of each, in the order to ask for them."""
     if place["request"] is not None:
         queries_of_host = [SQL["requested_of_host"]]
@@ -248,21 +226,11 @@ def _choose(db: sqlite3.Connection, host_ids: Sequence[int], place: dict[str, An
     return chosen
 
 
-def _want_step(db: sqlite3.Connection, *, request: int, query: str, place: dict[str, Any]) -> int:
+def _want_step(db: Session, *, request: int, query: str, place: dict[str, Any]) -> int:
     """Want one step's pages; returns the last one's id, 0 if there was none."""
     rows = db.execute(query, place).fetchall()
     want_pages(db, request, rows)
     return max((row[0] for row in rows), default=0)
-
-
-def _read_revision(db: sqlite3.Connection, *, seen: int | None) -> tuple[int, int | None]:
-    version: int = db.execute("pragma data_version").fetchone()[0]
-    return version, None if version == seen else _revision(db)
-
-
-def _revision(db: sqlite3.Connection) -> int:
-    revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
-    return revision
 
 
 def _host_of(origin: str) -> str:

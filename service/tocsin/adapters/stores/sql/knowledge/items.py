@@ -14,9 +14,9 @@ from tocsin.model import ItemChanges, PageItems, Slice
 from tocsin.spec.microdata.packing import NOTHING
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant, JsonObject
 
 SQL = queries("items")
@@ -25,7 +25,7 @@ MOST_CHANGES = 1000
 """So many changes of a page's items are shown beside its states: each may take 32 KiB."""
 
 
-def keep_items(db: sqlite3.Connection, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:
+def keep_items(db: Session, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:
     """Keep the items of a page in place of those before, inside a transaction.
 
     leaves_row  else the page's flags say all that there is to say, see `is_bare`
@@ -56,14 +56,14 @@ def is_bare(items: PageItems | None) -> bool:
     return items is not None and bool(items.packed) and not items.count and not items.is_cut
 
 
-def keep_changes(db: sqlite3.Connection, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
+def keep_changes(db: Session, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
     """Keep how the items of a page changed, with the rendering that found it, inside a transaction."""
     row = {"rendering": rendering_id, "page": page_id, "at": at, "changes": to_json(changes)}
     db.execute(SQL["keep_changes"], row)
 
 
 def changes_by_state(
-    db: sqlite3.Connection, url: str, begins: Sequence[Instant], *, are_all: bool
+    db: Session, url: str, begins: Sequence[Instant], *, are_all: bool
 ) -> list[tuple[ItemChanges, ...]]:
     """Sort the latest changes of a page's items by the state that was the latest then, each from the oldest on.
 
@@ -94,7 +94,7 @@ class ItemRole(Role):
         """What the items of a page are compared with: as `latest_items`, or none of a page that had none at first."""
         place = {"page": bounded(page_id), "bare": BARE}
 
-        def read(db: sqlite3.Connection) -> PageItems | None:
+        def read(db: Session) -> PageItems | None:
             row = db.execute(SQL["latest"], place).fetchone()
             if row is not None:
                 return _to_items(row)

@@ -16,9 +16,9 @@ from tocsin.engine.judging.noise import HOST_MUTES_AT
 from tocsin.model import HostNoise
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckResult, Noise
 
 SQL = queries("learnt")
@@ -27,7 +27,7 @@ MOST_OF_HOST = 256
 """So many places are remembered of one host; those that the fewest pages share are forgotten first."""
 
 
-def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
+def remember(db: Session, results: Sequence[CheckResult]) -> None:
     """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
     found = [
         result
@@ -47,7 +47,7 @@ def remember(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
             keep_items(db, result.page_id, result.items, leaves_row=not is_bare(result.items))
 
 
-def _count_noise(db: sqlite3.Connection, results: Iterable[CheckResult]) -> None:
+def _count_noise(db: Session, results: Iterable[CheckResult]) -> None:
     """Count the pages on which something has been muted just now, and mute what enough of them share for the host."""
     by_host: dict[int, list[tuple[int, Noise]]] = defaultdict(list)
     for result in results:
@@ -62,7 +62,7 @@ def _count_noise(db: sqlite3.Connection, results: Iterable[CheckResult]) -> None
             _count_noise_of(db, host_id, muted)
 
 
-def _count_noise_of(db: sqlite3.Connection, host_id: int, muted: Iterable[tuple[int, Noise]]) -> None:
+def _count_noise_of(db: Session, host_id: int, muted: Iterable[tuple[int, Noise]]) -> None:
     row = db.execute(SQL["noise_of"], {"host": host_id}).fetchone()
     before = read_host_noise(row[0]) if row is not None else {}
     after = dict(before)
@@ -77,7 +77,7 @@ def _count_noise_of(db: sqlite3.Connection, host_id: int, muted: Iterable[tuple[
         keep_noise(db, host_id, after)
 
 
-def keep_noise(db: sqlite3.Connection, host_id: int, noise: dict[int, HostNoise]) -> None:
+def keep_noise(db: Session, host_id: int, noise: dict[int, HostNoise]) -> None:
     """Write the noise of a host, as much of it as is remembered."""
     if len(noise) > MOST_OF_HOST:
         kept = sorted(noise.values(), key=lambda each: (not each.heard, -len(each.pages)))[:MOST_OF_HOST]

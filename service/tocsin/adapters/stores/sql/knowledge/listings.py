@@ -13,9 +13,9 @@ from tocsin.adapters.stores.sql.schedule import spread_at, window_us
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckResult, Instant
 
 SQL = queries("listings")
@@ -58,7 +58,7 @@ class Heard(msgspec.Struct, frozen=True):
     is_changed: bool
 
 
-def keep_listings(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
+def keep_listings(db: Session, results: Sequence[CheckResult]) -> None:
     """Keep what these checks read in feeds and sitemaps, each in place of what its page said before."""
     rows = [
         (result.page_id, result.listing.name, result.checked_at, write_entries(result.listing.entries[:MOST_ENTRIES]))
@@ -69,7 +69,7 @@ def keep_listings(db: sqlite3.Connection, results: Sequence[CheckResult]) -> Non
         db.executemany(SQL["keep"], rows)
 
 
-def next_task(db: sqlite3.Connection) -> Task | None:
+def next_task(db: Session) -> Task | None:
     """Give the listing that is to be taken over next."""
     row = db.execute(SQL["next"]).fetchone()
     if row is None:
@@ -87,7 +87,7 @@ def _entries_of(packed: bytes | None) -> Entries:
     return tuple(dict(reversed(entries)).items())
 
 
-def compare(db: sqlite3.Connection, task: Task, entries: Sequence[tuple[str, str]]) -> list[Heard]:
+def compare(db: Session, task: Task, entries: Sequence[tuple[str, str]]) -> list[Heard]:
     """Find the watched pages of which this part of a listing says something else than it said before."""
     source, found = str(task.page_id), []
     for page_id, value, listed in db.execute(SQL["pages_of"], {"entries": to_json(entries), "source": task.page_id}):
@@ -100,7 +100,7 @@ def compare(db: sqlite3.Connection, task: Task, entries: Sequence[tuple[str, str
     return found
 
 
-def take_over(db: sqlite3.Connection, task: Task, heard: Sequence[Heard], now: Instant) -> int:
+def take_over(db: Session, task: Task, heard: Sequence[Heard], now: Instant) -> int:
     """Write what a listing says of these pages, and let those be checked soon of which it said something else before.
 
     Returns how many pages that were.
@@ -118,12 +118,12 @@ def take_over(db: sqlite3.Connection, task: Task, heard: Sequence[Heard], now: I
     return len(heard)
 
 
-def finish(db: sqlite3.Connection, task: Task) -> None:
+def finish(db: Session, task: Task) -> None:
     """Say that a listing was taken over, unless a newer one came meanwhile."""
     db.execute(SQL["finish"], {"page": task.page_id, "at": task.at})
 
 
-def forget_some(db: sqlite3.Connection, task: Task, *, after: int, limit: int) -> int:
+def forget_some(db: Session, task: Task, *, after: int, limit: int) -> int:
     """Forget what a page that is gone said of some of those that are listed; returns the last one's id, or 0."""
     source, rows = str(task.page_id), db.execute(SQL["listed"], {"after": after, "limit": limit}).fetchall()
     changes: list[dict[str, Any]] = []

@@ -11,18 +11,18 @@ from tocsin.adapters.stores.sql.codec import to_json
 from tocsin.adapters.stores.sql.knowledge import listings
 from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of, read_host_noise, read_keys
 from tocsin.adapters.stores.sql.knowledge.learnt import SQL, keep_noise
-from tocsin.adapters.stores.sql.steps import SteppingRole
+from tocsin.adapters.stores.sql.role import Role
 from tocsin.model import Beside
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.knowledge.listings import Task
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import HostNoise, Instant
 
 
-class SignalRole(SteppingRole):
+class SignalRole(Role):
     """Implements ports.SignalStore."""
 
     async def learnt(self, url: str) -> tuple[int, Beside] | None:
@@ -39,7 +39,7 @@ class SignalRole(SteppingRole):
     async def hear(self, page_id: int, keys: Sequence[int], *, muted: bool) -> None:
         """Let the user hear of these places of a page, muted or not; or mute them again as they are learnt."""
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             row = db.execute(SQL["heard"], {"page": page_id}).fetchone()
             before = read_keys(row[0]) if row is not None else ()
             after = [key for key in before if key not in keys] + ([] if muted else list(dict.fromkeys(keys)))
@@ -51,7 +51,7 @@ class SignalRole(SteppingRole):
     async def hear_host(self, host: str, keys: Sequence[int], *, muted: bool) -> None:
         """The same for these places on all pages of a host; those that nothing is known of are left out."""
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: Session) -> None:
             row = db.execute(SQL["noise_of_host"], {"host": host}).fetchone()
             if row is None:
                 return

@@ -9,8 +9,7 @@ from tocsin.adapters.stores.sql.packing import pack_digest
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import FieldValues, Instant, JsonObject, NewState
 
 SQL = queries("states")
@@ -27,7 +26,7 @@ def is_declaring(packed: bytes) -> bool:
     return declares(read_fields(packed))
 
 
-def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:
+def store_state(db: Session, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:
     """Begin a new run of equal states with this one; returns its id.
 
     stored_at  the page's last storing so far: time never goes back for one page
@@ -43,7 +42,7 @@ def store_state(db: sqlite3.Connection, page_id: int, state: NewState, *, stored
     return state_id
 
 
-def store_equal(db: sqlite3.Connection, page_id: int, state: NewState) -> None:
+def store_equal(db: Session, page_id: int, state: NewState) -> None:
     """Store the page's latest state once more."""
     db.execute(SQL["run_on"], {"page": page_id, "at": state.stored_at, **origin(state)})
 
@@ -60,7 +59,7 @@ def origin(state: NewState) -> JsonObject:
     }
 
 
-def retire_records(db: sqlite3.Connection, page_id: int, *, history: bool) -> None:
+def retire_records(db: Session, page_id: int, *, history: bool) -> None:
     """Take every record of a page but the most recent out of the table (T70).
 
     history  keep them beside it; else they are deleted

@@ -13,9 +13,9 @@ from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
 from tocsin.model import GroupRow, RenderingEntry, Slice, StateEntry, VerdictEntry
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import PageQuery, PageRow, Tally
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class BrowseRole(Role):
         cursors = _cursors_of(query, pages.size)
         place = cursors.read(cursor)
 
-        def read(db: sqlite3.Connection) -> Slice[PageRow]:
+        def read(db: Session) -> Slice[PageRow]:
             found, goes_on = pages.before(db, place, limit)
             rows = {row[0]: row for row in db.execute(PAGES["rows"], {"ids": ids(found)})}
             shown = tuple(to_page(rows[page_id]) for page_id in found if page_id in rows)

@@ -17,7 +17,7 @@ from tocsin.errors import UsageError
 from tocsin.model import PageQuery, Tally, View
 
 if TYPE_CHECKING:
-    import sqlite3
+    from tocsin.adapters.stores.sql.session import Session
 
 Place: TypeAlias = tuple[int, ...]
 Part: TypeAlias = tuple[list[int], "Place | None"]
@@ -37,13 +37,13 @@ class PageList(Protocol):
 
     size: int
 
-    def before(self, db: sqlite3.Connection, place: Place | None, limit: int) -> Part:
+    def before(self, db: Session, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages, and the place that it goes on from; None at its end."""
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end, up to this id, for what is done to all of them."""
 
-    def count(self, db: sqlite3.Connection) -> Tally:
+    def count(self, db: Session) -> Tally:
         """Tell how many there are."""
 
 
@@ -68,16 +68,16 @@ class AllPages:
 
     size = 1
 
-    def before(self, db: sqlite3.Connection, place: Place | None, limit: int) -> Part:
+    def before(self, db: Session, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages; see `PageList`."""
         return _part(_ids(db, SQL["all_before"], {"before": place[0] if place else _END, "limit": limit + 1}), limit)
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["all_after"], values), limit)
 
-    def count(self, db: sqlite3.Connection) -> Tally:
+    def count(self, db: Session) -> Tally:
         """Tell how many there are."""
         return Tally(db.execute(SQL["count_all"]).fetchone()[0])
 
@@ -90,22 +90,22 @@ class HostList:
     def __init__(self, host: str) -> None:
         self._host = host
 
-    def before(self, db: sqlite3.Connection, place: Place | None, limit: int) -> Part:
+    def before(self, db: Session, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages; see `PageList`."""
         values = {"host": self._id(db), "before": place[0] if place else _END, "limit": limit + 1}
         return _part(_ids(db, SQL["host_before"], values), limit)
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"host": self._id(db), "after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["host_after"], values), limit)
 
-    def count(self, db: sqlite3.Connection) -> Tally:
+    def count(self, db: Session) -> Tally:
         """Tell how many there are."""
         values = {"host": self._id(db), "before": _END, "limit": COUNTED + 1}
         return _tally(len(_ids(db, SQL["host_before"], values)))
 
-    def _id(self, db: sqlite3.Connection) -> int | None:
+    def _id(self, db: Session) -> int | None:
         row = db.execute(SQL["host_named"], {"host": self._host}).fetchone()
         return row[0] if row is not None else None
 
@@ -122,19 +122,19 @@ class WordList:
         if len(self._words) > MOST_WORDS:
             raise UsageError(f"words: {len(self._words)} of them; give at most {MOST_WORDS}")
 
-    def before(self, db: sqlite3.Connection, place: Place | None, limit: int) -> Part:
+    def before(self, db: Session, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages; fewer than asked for, and a place, where to look on would take too long."""
         found, goes_on = WordSearch(db, self._words).before(place[0] if place else _END, limit)
         return found, None if goes_on is None else (goes_on,)
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         found, goes_on = WordSearch(db, self._words).after(place[0] if place else 0, limit)
         kept = [page_id for page_id in found if page_id <= last_id]
         ends = goes_on is None or goes_on > last_id or len(kept) < len(found)
         return kept, None if ends or goes_on is None else (goes_on,)
 
-    def count(self, db: sqlite3.Connection) -> Tally:
+    def count(self, db: Session) -> Tally:
         """Tell how many there are."""
         return Tally(*WordSearch(db, self._words).count(COUNTED))
 
@@ -149,16 +149,16 @@ class ViewList:
     def __init__(self, view: View, group: str | None) -> None:
         self._view, self._group = view, group
 
-    def before(self, db: sqlite3.Connection, place: Place | None, limit: int) -> Part:
+    def before(self, db: Session, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages; see `PageList`."""
         return self._merged(db, self._before, self._down(place), limit, falls=True)
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"after": place[0] if place else 0, "last": last_id}
         return self._merged(db, self._after, values, limit, falls=False)
 
-    def count(self, db: sqlite3.Connection) -> Tally:
+    def count(self, db: Session) -> Tally:
         """Tell how many there are: of all pages, and of a group's, that is known."""
         if self._view == View.ALL:
             row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
@@ -174,13 +174,13 @@ class ViewList:
     def _down(self, place: Place | None) -> dict[str, int]:
         return {"before": place[0] if place else _END}
 
-    def _groups(self, db: sqlite3.Connection) -> list[int]:
+    def _groups(self, db: Session) -> list[int]:
         if self._group is None:
             return _ids(db, SQL["groups_with_pages"], {})
         row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
         return [row[0]] if row is not None else []
 
-    def _merged(self, db: sqlite3.Connection, walk: str, values: dict[str, int], limit: int, *, falls: bool) -> Part:
+    def _merged(self, db: Session, walk: str, values: dict[str, int], limit: int, *, falls: bool) -> Part:
         """Merge the parts of groups from a place on: those of the groups that come first there are enough."""
         keys = ", ".join(self._keys)
         walking = f"select {keys} from pages p {_VIEWS[self._view]} {walk}"  # noqa: S608 - as above
@@ -215,7 +215,7 @@ class ChangedList(ViewList):
         at, page_id = place or (_END, _END)
         return {"at": at, "before": page_id}
 
-    def after(self, db: sqlite3.Connection, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """From the oldest change on: a page that changes meanwhile is met again at its end, and none is left out."""
         at, page_id = place or (-_END, 0)
         found, goes_on = self._merged(db, self._after, {"at": at, "after": page_id}, limit, falls=False)
@@ -226,7 +226,7 @@ def _first(walking: str, keys: str, key: str) -> str:
     return walking.replace(f"select {keys} ", f"select {key} ", 1).replace(":group", "g.id")
 
 
-def _ids(db: sqlite3.Connection, query: str, values: dict[str, Any]) -> list[int]:
+def _ids(db: Session, query: str, values: dict[str, Any]) -> list[int]:
     return [row[0] for row in db.execute(query, values)]
 
 

@@ -17,16 +17,16 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.lists.pages import GroupNames
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant, NewPage
 
 SQL = queries("watchlist")
 GROUPS = queries("browsing")
 
 
-def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
+def insert_pages(db: Session, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
     """Add pages that are not watched yet, hosts and groups with them; returns ids, None for the others.
 
     of  how many are added in all, these included: their first checks are spread by them all
@@ -72,7 +72,7 @@ def insert_pages(db: sqlite3.Connection, pages: Sequence[NewPage], now: Instant,
     return added
 
 
-def make_groups(db: sqlite3.Connection, names: Iterable[str]) -> None:
+def make_groups(db: Session, names: Iterable[str]) -> None:
     """Make the groups that are not there yet; raises UsageError for a name that differs only in capitals.
 
     A group whose name an older version took in another form of Unicode gets the name that is wanted now (NFC).
@@ -88,17 +88,17 @@ def make_groups(db: sqlite3.Connection, names: Iterable[str]) -> None:
     db.executemany(SQL["insert_group"], [{"name": there.take(name)} for name in wanted])
 
 
-def groups_of(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[str]:
+def groups_of(db: Session, page_ids: Sequence[int]) -> list[str]:
     """Name the group of each of these pages."""
     return [row[0] for row in db.execute(SQL["groups_of"], {"ids": ids(page_ids)})]
 
 
-def count_pages(db: sqlite3.Connection, groups: Iterable[str], *, sign: int = 1) -> None:
+def count_pages(db: Session, groups: Iterable[str], *, sign: int = 1) -> None:
     """Let groups have a page more, or less: one entry for each page."""
     db.executemany(SQL["count_pages"], [(sign * pages, name) for name, pages in Counter(groups).items()])
 
 
-def remove(db: sqlite3.Connection, page_ids: Sequence[int]) -> int:
+def remove(db: Session, page_ids: Sequence[int]) -> int:
     """Take pages off the list with all that is stored of them; what asked for them waits for them no longer."""
     place = {"ids": ids(page_ids)}
     rows = db.execute(SQL["touched"], place).fetchall()

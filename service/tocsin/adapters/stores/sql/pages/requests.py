@@ -10,15 +10,15 @@ from tocsin.adapters.stores.sql.role import ids, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import CheckResult
 
 SQL = queries("requests")
 
 
-def want_pages(db: sqlite3.Connection, request: int, rows: Sequence[tuple[int, int, int | None]]) -> None:
+def want_pages(db: Session, request: int, rows: Sequence[tuple[int, int, int | None]]) -> None:
     """Let a request want these pages: (id, host, the request that wants it so far) each."""
     db.execute(SQL["want"], {"request": request, "ids": ids(row[0] for row in rows)})
     db.execute(SQL["grow"], {"request": request, "count": len(rows)})
@@ -26,13 +26,13 @@ def want_pages(db: sqlite3.Connection, request: int, rows: Sequence[tuple[int, i
     touch_hosts(db, {row[1] for row in rows})
 
 
-def give_up(db: sqlite3.Connection, requests: Sequence[int | None]) -> None:
+def give_up(db: Session, requests: Sequence[int | None]) -> None:
     """Let requests forget pages that they will not get: one entry for each page."""
     counts = Counter(request for request in requests if request is not None)
     db.executemany(SQL["shrink"], [{"request": request, "count": count} for request, count in counts.items()])
 
 
-def note_reports(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None:
+def note_reports(db: Session, results: Sequence[CheckResult]) -> None:
     """Write the reports that requests wait for, in order of completion."""
     by_request: dict[int, list[CheckResult]] = defaultdict(list)
     for result in results:
@@ -42,7 +42,7 @@ def note_reports(db: sqlite3.Connection, results: Sequence[CheckResult]) -> None
         _note(db, request, wanted)
 
 
-def _note(db: sqlite3.Connection, request: int, wanted: Sequence[CheckResult]) -> None:
+def _note(db: Session, request: int, wanted: Sequence[CheckResult]) -> None:
     # Only pages that this request still wants: a newer one may have taken them over.
     place = {"request": request, "ids": ids(result.page_id for result in wanted)}
     left = {row[0] for row in db.execute(SQL["done"], place).fetchall()}

@@ -18,9 +18,9 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.configuration.spans import parse_span
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant, JsonObject
 
 _CLOCK = frozenset({"every", "cron"})
@@ -75,7 +75,7 @@ class Edit(Struct, frozen=True):
         return why.startswith(PACED) and {"adaptive", "every_max", "cron"}.isdisjoint({*self.settings, *self.unset})
 
 
-def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+def edit_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
     """Carry out an edit for these pages; returns how many there are."""
     place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
     if edit.group is not None:
@@ -107,13 +107,13 @@ def edit_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: 
     return len(rows)
 
 
-def _give_up_requests(db: sqlite3.Connection, place: dict[str, Any]) -> None:
+def _give_up_requests(db: Session, place: dict[str, Any]) -> None:
     """Let whoever asked for these pages wait for them no longer: no request may be made (T62)."""
     give_up(db, [row[3] for row in db.execute(SQL["touched"], place)])
     db.execute(SQL["want_no_more"], place)
 
 
-def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
+def merge_into(db: Session, name: str | None, edit: Edit) -> None:
     """Carry out an edit for a group (made if it is new), or for all pages."""
     if name is None:
         (before,) = db.execute(SQL["settings_of_all"]).fetchone()
@@ -126,7 +126,7 @@ def merge_into(db: sqlite3.Connection, name: str | None, edit: Edit) -> None:
     touch_hosts(db, ())
 
 
-def follow_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+def follow_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
     """Let the schedule of one step's pages follow an edit of their group, or of all; returns how many there are."""
     rows = db.execute(SQL["settings_of"], {"ids": ids(page_ids)}).fetchall()
     (size,) = db.execute(queries("work")["size"]).fetchone()
@@ -137,7 +137,7 @@ def follow_step(db: sqlite3.Connection, page_ids: Sequence[int], edit: Edit, now
 
 
 def _follow(
-    db: sqlite3.Connection, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
+    db: Session, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
 ) -> list[int]:
     """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one.
 
@@ -188,7 +188,7 @@ def _sooner(
     return min(soon, latest) if latest > now else soon
 
 
-def _wake(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+def _wake(db: Session, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
     """Let those that are off be looked at again."""
     off = [page_id for page_id, _, next_at, why, _ in rows if next_at is None and why == OFF]
     db.executemany(SQL["set_due"], [_on_again(page_id, now, pages) for page_id in off])
@@ -198,7 +198,7 @@ def _on_again(page_id: int, now: Instant, pages: int) -> dict[str, Any]:
     return {"id": page_id, "next_at": spread_at(page_id, now, window_us(pages)), "next_why": "on again"}
 
 
-def _resume(db: sqlite3.Connection, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+def _resume(db: Session, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
     """Spread what became due during a pause."""
     window = window_us(pages)
     db.executemany(

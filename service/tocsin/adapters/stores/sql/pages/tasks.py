@@ -23,9 +23,9 @@ from tocsin.model import PageTask, StoredState, Validators
 from tocsin.settings import DAMAGED
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Beside
 
 SQL = queries("learnt")
@@ -63,7 +63,7 @@ class TaskRows(NamedTuple):
         return beside_of(known, listed, heard, self.noise.get(row[_HOST]))
 
 
-def read_tasks(db: sqlite3.Connection, query: str, place: dict[str, Any]) -> TaskRows:
+def read_tasks(db: Session, query: str, place: dict[str, Any]) -> TaskRows:
     """Read pages by a query of `task`, at one instant: in a transaction."""
     rows = db.execute(query, place).fetchall()
     learnt = [row[_PAGE] for row in rows if row[_FLAGS] & LEARNT]

@@ -13,21 +13,20 @@ from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
 from tocsin.adapters.stores.sql.pages.settings import Edit, edit_step, follow_step, merge_into
 from tocsin.adapters.stores.sql.pages.tasks import NOFOLLOW, NOINDEX, NOT_HTML
-from tocsin.adapters.stores.sql.role import ids, touch_hosts
-from tocsin.adapters.stores.sql.steps import SteppingRole
+from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
 from tocsin.errors import NotWatched
 from tocsin.model import HistoryEntry, PageFilter, PageRow
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant, JsonObject, NewPage
     from tocsin.ports.keeping import OnStep
 
 
-class WatchRole(SteppingRole):
+class WatchRole(Role):
     """Implements ports.WatchList."""
 
     async def add_pages(
@@ -46,7 +45,7 @@ class WatchRole(SteppingRole):
         """
         added: list[int | None] = []
 
-        def insert(db: sqlite3.Connection, step: Sequence[NewPage]) -> int:
+        def insert(db: Session, step: Sequence[NewPage]) -> int:
             inserted = insert_pages(db, step, now, of=len(pages) - len(added))
             added.extend(inserted)
             if ids is not None:
@@ -150,7 +149,7 @@ class WatchRole(SteppingRole):
     async def remove_group(self, name: str) -> bool:
         """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
 
-        def remove_it(db: sqlite3.Connection) -> bool:
+        def remove_it(db: Session) -> bool:
             is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
             if is_gone:
                 # Its id may be given to another group: a running engine must not know it as this one.
@@ -167,7 +166,7 @@ class WatchRole(SteppingRole):
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
         """States of a page, newest first, with the latest changes of its items. Raises NotWatched."""
 
-        def read(db: sqlite3.Connection) -> list[HistoryEntry]:
+        def read(db: Session) -> list[HistoryEntry]:
             if db.execute(SQL["page"], {"url": url}).fetchone() is None:
                 raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")
             states = db.execute(SQL["history"], {"url": url, "limit": limit}).fetchall()
@@ -186,7 +185,7 @@ class WatchRole(SteppingRole):
         return await self._read(read)
 
 
-def _want_new(db: sqlite3.Connection, request: int, inserted: Sequence[int | None]) -> None:
+def _want_new(db: Session, request: int, inserted: Sequence[int | None]) -> None:
     new = [page_id for page_id in inserted if page_id is not None]
     want_pages(db, request, db.execute(REQUESTS["these_pages"], {"ids": ids(new)}).fetchall())
 

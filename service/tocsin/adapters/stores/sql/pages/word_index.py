@@ -20,21 +20,21 @@ from tocsin.adapters.stores.sql.statements import queries
 _Places: TypeAlias = defaultdict[str, set[int]]
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
     from tocsin.adapters.stores.sql.pages.words import Named
+    from tocsin.adapters.stores.sql.session import Session
 
 SQL = queries("words")
 
 
-def kept_until(db: sqlite3.Connection) -> int:
+def kept_until(db: Session) -> int:
     """Give the id of the first page whose words are not kept yet."""
     until: int = db.execute(SQL["kept_until"]).fetchone()[0]
     return until
 
 
-def keep_words(db: sqlite3.Connection, last_id: int) -> None:
+def keep_words(db: Session, last_id: int) -> None:
     """Keep the words of the pages up to this one, the last one added, as far as they fill blocks."""
     until = kept_until(db)
     end = last_id + 1 >> BLOCK_BITS << BLOCK_BITS
@@ -47,7 +47,7 @@ def keep_words(db: sqlite3.Connection, last_id: int) -> None:
     db.execute(SQL["keep_until"], {"until": end})
 
 
-def misplaced(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
+def misplaced(db: Session) -> Iterator[tuple[int, int]]:
     """Find the blocks whose words are not those of their pages: the first and last id of each."""
     for first in range(0, kept_until(db), BLOCK_PAGES):
         number = (first >> BLOCK_BITS) * BLOCK_ROWS
@@ -57,12 +57,12 @@ def misplaced(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
             yield first, first + BLOCK_PAGES - 1
 
 
-def pages_named(db: sqlite3.Connection, page_ids: Sequence[int]) -> list[Named]:
+def pages_named(db: Session, page_ids: Sequence[int]) -> list[Named]:
     """Read what the words of these pages are made of; of those whose words are kept."""
     return db.execute(SQL["named"], {"ids": ids(page_ids), "until": kept_until(db)}).fetchall()
 
 
-def change_words(db: sqlite3.Connection, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
+def change_words(db: Session, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
     """Let pages be found by other words than before, or by none."""
     had, has = ({page[0]: set(words_of_page(*page[1:])) for page in pages} for pages in (before, after))
     changes: defaultdict[int, tuple[_Places, _Places]] = defaultdict(lambda: (defaultdict(set), defaultdict(set)))

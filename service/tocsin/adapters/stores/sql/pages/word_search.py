@@ -8,8 +8,9 @@ from tocsin.adapters.stores.sql.pages.word_index import SQL, kept_until
 from tocsin.adapters.stores.sql.pages.words import BLOCK_BITS, BLOCK_ROWS, Beginning, words_of_page
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
+
+    from tocsin.adapters.stores.sql.session import Session
 
 Found = tuple[list[int], "int | None"]
 
@@ -26,7 +27,7 @@ _BYTES: Final = 40
 class WordSearch:
     """Pages that have a word with each of these beginnings. Past `LOOKED_AT` it ends with the block that it is in."""
 
-    def __init__(self, db: sqlite3.Connection, beginnings: Sequence[str]) -> None:
+    def __init__(self, db: Session, beginnings: Sequence[str]) -> None:
         self._db = db
         # The longest is the rarest, as a rule: where it is nowhere in a block, nothing else is looked for there.
         self._beginnings = [Beginning(word) for word in sorted(beginnings, key=len, reverse=True)]
