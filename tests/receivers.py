@@ -20,8 +20,8 @@ EVENT: JsonObject = {
     "specversion": "1.0",
     "id": "01KAK0000000000000000000AA",
     "source": "tocsin",
-    "type": "tocsin.sink.test.v1",
-    "subject": "sink:ops",
+    "type": "tocsin.channel.test.v1",
+    "subject": "channel:ops",
     "time": "2026-11-21T08:22:05.123Z",
     "datacontenttype": "application/json",
     "data": {"message": "été\n“quoted” 😀"},
@@ -92,8 +92,8 @@ class WebhookReceiver:
         return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
 
 
-class RecordingSink:
-    """Implements ports.Sink: remembers what it was given, and fails as it is told.
+class RecordingChannel:
+    """Implements ports.Channel: remembers what it was given, and fails as it is told.
 
     faults  by alert id, "a*" for those that begin so, or "*" for all: what is raised, until it is taken away
     before  awaited ahead of each, where a test wants to look in or to hold it back

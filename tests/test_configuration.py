@@ -32,9 +32,9 @@ def complaint_of(folder: Path, text: str | None = None, environ: Mapping[str, st
 
 
 def secret_in(folder: Path, file: str) -> str:
-    """A sink's secret that this file is to hold."""
-    loaded = load_from(folder, f'[sinks.ops]\ntype = "webhook"\nsecret_file = "{file}"\n')
-    return loaded.settings.sinks["ops"].secret
+    """A channel's secret that this file is to hold."""
+    loaded = load_from(folder, f'[channels.ops]\ntype = "webhook"\nsecret_file = "{file}"\n')
+    return loaded.settings.channels["ops"].secret
 
 
 def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_the_command_line_wins_over_the_environment(tmp_path: Path) -> None:
 def test_nested_keys_can_be_given_in_the_environment(tmp_path: Path) -> None:
     environ = {
         "TOCSIN_FETCH__DEADLINES__DNS": "3s",
-        "TOCSIN_SINKS__OPS__TYPE": "webhook",
-        "TOCSIN_SINKS__OPS__URL": "https://example.org/hook",
+        "TOCSIN_CHANNELS__OPS__TYPE": "webhook",
+        "TOCSIN_CHANNELS__OPS__URL": "https://example.org/hook",
         "TOCSIN_FETCH__MAX_BODY": "512KiB",
         "TOCSIN_FETCH__FETCHERS": "2",
         "TOCSIN_PAGES__RETRY_REFUSED": "true",
@@ -80,18 +80,18 @@ def test_nested_keys_can_be_given_in_the_environment(tmp_path: Path) -> None:
     settings = load_from(tmp_path, None, environ).settings
 
     assert settings.fetch.deadlines.dns == timedelta(seconds=3)
-    assert settings.sinks["ops"].url == "https://example.org/hook"
+    assert settings.channels["ops"].url == "https://example.org/hook"
     assert settings.fetch.max_body == 512 * 1024
     assert settings.fetch.fetchers == 2
     assert settings.pages.retry_refused is True
 
 
-def test_a_variable_finds_the_sink_of_the_file_that_it_can_only_spell_in_capitals(tmp_path: Path) -> None:
-    text = '[sinks.ops-Team]\ntype = "webhook"\n'
+def test_a_variable_finds_the_channel_of_the_file_that_it_can_only_spell_in_capitals(tmp_path: Path) -> None:
+    text = '[channels.ops-Team]\ntype = "webhook"\n'
 
-    settings = load_from(tmp_path, text, {"TOCSIN_SINKS__OPS_TEAM__URL": "https://example.org/"}).settings
+    settings = load_from(tmp_path, text, {"TOCSIN_CHANNELS__OPS_TEAM__URL": "https://example.org/"}).settings
 
-    assert settings.sinks["ops-Team"].url == "https://example.org/"
+    assert settings.channels["ops-Team"].url == "https://example.org/"
 
 
 @pytest.mark.parametrize("value", ["unchanged, too-soon", '["unchanged", "too-soon"]', "unchanged,too-soon"])
@@ -209,8 +209,8 @@ def test_a_section_that_is_a_value_is_told(tmp_path: Path) -> None:
     assert "pages: this is a section" in complaint_of(tmp_path, "pages = 3\n")
 
 
-def test_a_sink_without_a_type_is_told(tmp_path: Path) -> None:
-    assert "sinks.ops: type is missing" in complaint_of(tmp_path, '[sinks.ops]\nurl = "https://example.org/"\n')
+def test_a_channel_without_a_type_is_told(tmp_path: Path) -> None:
+    assert "channels.ops: type is missing" in complaint_of(tmp_path, '[channels.ops]\nurl = "https://example.org/"\n')
 
 
 def test_an_interval_beside_a_cron_expression_is_refused(tmp_path: Path) -> None:
@@ -286,27 +286,27 @@ def test_a_named_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_names_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "etc"
     folder.mkdir()
-    text = '[store]\nurl = "sqlite:a.db"\n[sinks.lines]\ntype = "file"\npath = "out.jsonl"\n'
+    text = '[store]\nurl = "sqlite:a.db"\n[channels.lines]\ntype = "file"\npath = "out.jsonl"\n'
     (folder / "tocsin.toml").write_text(text)
 
     settings = load(environ={}, cwd=tmp_path, config="etc/tocsin.toml").settings
 
     assert settings.store.url == f"sqlite:{folder}/a.db"
-    assert settings.sinks["lines"].path == f"{folder}/out.jsonl"
+    assert settings.channels["lines"].path == f"{folder}/out.jsonl"
 
 
 def test_a_secret_is_read_from_its_file_without_its_line_end(tmp_path: Path) -> None:
     (tmp_path / "ops.secret").write_bytes(b" s3cret \r\n")
-    text = '[sinks.ops]\ntype = "webhook"\nsecret_file = "ops.secret"\n'
+    text = '[channels.ops]\ntype = "webhook"\nsecret_file = "ops.secret"\n'
 
-    assert load_from(tmp_path, text).settings.sinks["ops"].secret == " s3cret "
+    assert load_from(tmp_path, text).settings.channels["ops"].secret == " s3cret "
 
 
 def test_a_secret_file_can_be_named_in_the_environment(tmp_path: Path) -> None:
     (tmp_path / "ops.secret").write_text("s3cret\n")
-    environ = {"TOCSIN_SINKS__OPS__TYPE": "webhook", "TOCSIN_SINKS__OPS__SECRET_FILE": "ops.secret"}
+    environ = {"TOCSIN_CHANNELS__OPS__TYPE": "webhook", "TOCSIN_CHANNELS__OPS__SECRET_FILE": "ops.secret"}
 
-    assert load_from(tmp_path, None, environ).settings.sinks["ops"].secret == "s3cret"
+    assert load_from(tmp_path, None, environ).settings.channels["ops"].secret == "s3cret"
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_secret_file_that_cannot_be_used_is_told_of(tmp_path: Path, body: byte
 
     secret = secret_in(tmp_path, "ops.secret")
 
-    assert f"sinks.ops.secret_file: {tmp_path}/ops.secret: {reason}" in (why_unread(secret) or "")
+    assert f"channels.ops.secret_file: {tmp_path}/ops.secret: {reason}" in (why_unread(secret) or "")
 
 
 def test_a_secret_file_that_is_a_folder_is_told_of(tmp_path: Path) -> None:
@@ -328,10 +328,10 @@ def test_a_secret_file_that_is_a_folder_is_told_of(tmp_path: Path) -> None:
     assert "this is a folder" in (why_unread(secret) or "")
 
 
-def test_a_missing_secret_of_a_sink_names_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_a_missing_secret_of_a_channel_names_the_command_that_makes_one(tmp_path: Path) -> None:
     secret = secret_in(tmp_path, "ops.secret")
 
-    assert "`tocsin sink secret ops`" in (why_unread(secret) or "")
+    assert "`tocsin channel secret ops`" in (why_unread(secret) or "")
 
 
 @pytest.mark.parametrize(
@@ -340,9 +340,9 @@ def test_a_missing_secret_of_a_sink_names_the_command_that_makes_one(tmp_path: P
         ("pages", "auth", None),
         ("pages", "proxy", None),
         ("pages", "proxy", "no address"),
-        ("sinks.ops", "url", None),
-        ("sinks.ops", "url", "no address"),
-        ("sinks.ops", "secret", None),
+        ("channels.ops", "url", None),
+        ("channels.ops", "url", "no address"),
+        ("channels.ops", "secret", None),
     ],
 )
 def test_a_file_with_a_secret_that_cannot_be_used_stops_only_what_needs_it(
@@ -350,11 +350,11 @@ def test_a_file_with_a_secret_that_cannot_be_used_stops_only_what_needs_it(
 ) -> None:
     if body is not None:
         (tmp_path / "a.file").write_text(body)
-    text = f'[{section}]\n{key}_file = "a.file"\n' + ('type = "webhook"\n' if section == "sinks.ops" else "")
+    text = f'[{section}]\n{key}_file = "a.file"\n' + ('type = "webhook"\n' if section == "channels.ops" else "")
 
     settings = load_from(tmp_path, text).settings
 
-    value = getattr(settings.pages if section == "pages" else settings.sinks["ops"], key)
+    value = getattr(settings.pages if section == "pages" else settings.channels["ops"], key)
     why = why_unread(value) or ""
     assert f"tocsin.toml: {section}.{key}_file: {tmp_path}/a.file: " in why
     assert body is None or body not in why
@@ -378,13 +378,13 @@ def test_a_file_of_the_environment_that_cannot_be_read_never_leaves_the_value_be
 
 
 def test_a_secret_with_a_NUL_is_refused(tmp_path: Path) -> None:
-    text = complaint_of(tmp_path, '[sinks.ops]\ntype = "webhook"\nsecret = "\\u0000why"\n')
+    text = complaint_of(tmp_path, '[channels.ops]\ntype = "webhook"\nsecret = "\\u0000why"\n')
 
-    assert "sinks.ops.secret: allowed is text without the character NUL" in text
+    assert "channels.ops.secret: allowed is text without the character NUL" in text
 
 
 def test_a_secret_beside_its_file_is_refused(tmp_path: Path) -> None:
-    text = '[sinks.ops]\ntype = "webhook"\nsecret = "a"\nsecret_file = "b"\n'
+    text = '[channels.ops]\ntype = "webhook"\nsecret = "a"\nsecret_file = "b"\n'
 
     assert "not both" in complaint_of(tmp_path, text)
 
@@ -397,10 +397,10 @@ def test_a_wrong_secret_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_changed_keys_are_those_that_differ(tmp_path: Path) -> None:
-    new = load_from(tmp_path, '[pages]\nevery = "6h"\n[sinks.lines]\ntype = "file"\n').settings
+    new = load_from(tmp_path, '[pages]\nevery = "6h"\n[channels.lines]\ntype = "file"\n').settings
 
-    assert [key for key in changed_keys(Settings(), new) if not key.startswith("sinks.")] == ["pages.every"]
-    assert "sinks.lines.type" in changed_keys(Settings(), new)
+    assert [key for key in changed_keys(Settings(), new) if not key.startswith("channels.")] == ["pages.every"]
+    assert "channels.lines.type" in changed_keys(Settings(), new)
 
 
 def test_what_is_built_into_connections_and_files_needs_a_restart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tocsin.errors import SettingsError
 from tocsin.settings import Settings
 
 KEYS = sorted(
-    {part for key in flatten(Settings()) for part in key.split(".")} | {"sinks", "rules", "secret_file", "ops"}
+    {part for key in flatten(Settings()) for part in key.split(".")} | {"channels", "rules", "secret_file", "ops"}
 )
 NAMES = st.sampled_from(KEYS) | st.text(max_size=8)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.sampled_from(["1h", "on"])

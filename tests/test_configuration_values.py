@@ -72,10 +72,10 @@ def test_a_size_that_was_written_is_read_as_it_was(size: int) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "shown"),
     [
-        (("sinks", "ops", "secret"), "whsec_abc", "***"),
-        (("sinks", "ops", "secret"), "", ""),
-        (("sinks", "ops", "url"), "https://u:p@example.org/hook/T0K3N?key=1", "https://***@example.org/***"),
-        (("sinks", "ops", "url"), "https://example.org/", "https://example.org/"),
+        (("channels", "ops", "secret"), "whsec_abc", "***"),
+        (("channels", "ops", "secret"), "", ""),
+        (("channels", "ops", "url"), "https://u:p@example.org/hook/T0K3N?key=1", "https://***@example.org/***"),
+        (("channels", "ops", "url"), "https://example.org/", "https://example.org/"),
         (("pages", "proxy"), "http://u:p@proxy:8080", "http://***@proxy:8080"),
         (("pages", "auth"), "u:p", "***"),
         (("pages", "headers"), {"Authorization": "Bearer x"}, {"Authorization": "***"}),

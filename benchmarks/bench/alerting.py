@@ -13,9 +13,9 @@ import msgspec
 from benchmarks.bench.measure import Aim, Origin, Stopwatch, figure, stopwatch
 from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
-from tocsin.adapters.sinks.context import SinkContext
-from tocsin.adapters.sinks.registry import open_sink
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
@@ -23,7 +23,7 @@ from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import Alerts, changed_data
 from tocsin.errors import DeliveryError
 from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
-from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings, SinkSettings
+from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.events import Happening
     from tocsin.model import JsonObject, PageTask
-    from tocsin.ports import Sink
+    from tocsin.ports import Channel
 
-SINK = "hook"
+CHANNEL = "hook"
 _PATIENCE_S = 120.0
 _DAY_US = 86_400_000_000
 _NONE = (None,) * 12
@@ -92,20 +92,20 @@ async def measure_poison(sizes: Sizes) -> list[Figure]:
 
 
 class _Refusing:
-    """A sink that refuses the alerts of one page; implements `ports.Sink`."""
+    """A channel that refuses the alerts of one page; implements `ports.Channel`."""
 
-    def __init__(self, sink: Sink, refused: set[str]) -> None:
-        self.name, self.at_once, self._sink, self._refused = sink.name, sink.at_once, sink, refused
+    def __init__(self, channel: Channel, refused: set[str]) -> None:
+        self.name, self.at_once, self._channel, self._refused = channel.name, channel.at_once, channel, refused
 
     async def deliver(self, event: JsonObject) -> None:
-        """Give the sink the event, or refuse it."""
+        """Give the channel the event, or refuse it."""
         if event["id"] in self._refused:
-            raise DeliveryError(self.name, "sink", "answered 500")
-        await self._sink.deliver(event)
+            raise DeliveryError(self.name, "channel", "answered 500")
+        await self._channel.deliver(event)
 
     async def close(self) -> None:
-        """Close the sink."""
-        await self._sink.close()
+        """Close the channel."""
+        await self._channel.close()
 
 
 async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) -> list[bytes]:
@@ -117,9 +117,9 @@ async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) 
             await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store,
             GuardedSessions(network, user_agent="bench") as sessions,
         ):
-            section = SinkSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - of nobody
-            sink = open_sink(SINK, section, SinkContext(session=sessions.open, clock=clock))
-            await store.set_sinks([SINK])
+            section = ChannelSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - of nobody
+            channel = open_channel(CHANNEL, section, ChannelContext(session=sessions.open, clock=clock))
+            await store.set_channels([CHANNEL])
             await add(store, count, hot=0)
             claim = await claimed(store)
             tasks = await all_tasks(store, claim, count)
@@ -129,12 +129,12 @@ async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) 
                 pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
                 results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
                 await store.commit(claim, results)
-            given = _Refusing(sink, {draft.id for draft in drafts[:refused]})
-            delivery = Delivery([given if refused else sink], store, DeliverySettings(), clock, _Silence())
+            given = _Refusing(channel, {draft.id for draft in drafts[:refused]})
+            delivery = Delivery([given if refused else channel], store, DeliverySettings(), clock, _Silence())
             with stopwatch(watch):
                 await delivery.drain(_PATIENCE_S)
-            left = (await store.sink_state(SINK)).waiting
-            await sink.close()
+            left = (await store.channel_state(CHANNEL)).waiting
+            await channel.close()
             if left != refused:
                 raise RuntimeError(f"{left} alerts were left in the outbox")
     return [msgspec.json.encode(draft.event) for draft in drafts]

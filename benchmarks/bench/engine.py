@@ -24,8 +24,8 @@ from benchmarks.bench.measure import Stopwatch, figure, run_child, settings, sto
 from tocsin import app
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import Assembly
+from tocsin.app.channels import OpenChannels
 from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
-from tocsin.app.sinks import OpenSinks
 from tocsin.configuration import load
 from tocsin.model import HopResponse, NewPage
 from tocsin.spec.html.urls import shard_of
@@ -145,7 +145,7 @@ class Bench:
                 self._settings,
                 store,
                 self._site,
-                OpenSinks(self._settings),
+                OpenChannels(self._settings),
                 telemetry,
                 request_id=None,
                 on_committed=committed,

@@ -41,8 +41,8 @@ IN_FLIGHT = 1000
 _LOOK_S, _PATIENCE_S = 0.5, 120.0
 _PAGES, _MEASURED_S = 2000, 20.0
 _META = re.compile(rb"<meta name=[^>]*>|<meta property=[^>]*>|<script type=.application/ld.json.>.*?</script>")
-_SINK = """
-[sinks.lines]
+_CHANNEL = """
+[channels.lines]
 type = "file"
 path = "{folder}/alerts.jsonl"
 """
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
     checks    that were written
     owed      of them, those whose page declared a change
-    alerts    given to the sink
+    alerts    given to the channel
     late_s    how long the page was due that was due the longest
     lag_s     how long the loop of a process kept waiting what was ready, at most; None: the service does not tell
     answer_s  how long its web server took to answer, at most
@@ -93,7 +93,7 @@ async def _run(port: int, pages: int, seconds: float) -> Seen:
         urls = [f"http://127.0.{number % HOSTS // 100}.{number % 100 + 1}:{port}/{number}" for number in range(pages)]
         await watch_due(urls, folder)
         with on_last_core():
-            service = Service(folder, in_flight=IN_FLIGHT, fetchers=2, more=_SINK.format(folder=folder))
+            service = Service(folder, in_flight=IN_FLIGHT, fetchers=2, more=_CHANNEL.format(folder=folder))
             await service.__aenter__()
         try:
             await _warm(service, pages)

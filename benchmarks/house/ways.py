@@ -88,7 +88,7 @@ fetchers = 0
 allow = ["127.0.0.0/8"]
 [hosts]
 delay = "0s"
-[sinks.file]
+[channels.file]
 type = "file"
 path = "{folder}/alerts.jsonl"
 [http]

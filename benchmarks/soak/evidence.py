@@ -98,7 +98,7 @@ def gather(store: Path) -> Evidence:
             states=states,
             verdicts=verdicts,
             alerts=alerts,
-            deliveries={(alert, sink): state for alert, sink, state in db.execute(_DELIVERIES)},
+            deliveries={(alert, channel): state for alert, channel, state in db.execute(_DELIVERIES)},
             questions=[Question(id_, bool(told), bool(closed)) for id_, told, closed in db.execute(_QUESTIONS)],
             waiting_renders=db.execute("select count(*) from renders").fetchone()[0],
         )
@@ -110,7 +110,7 @@ def unsettled(store: Path, versions: dict[str, int], refused: str) -> list[str]:
     refused  the page whose alerts one receiver never takes
     """
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
-        place = {"sink": STUBBORN, "refused": refused}
+        place = {"channel": STUBBORN, "refused": refused}
         counts = {what: db.execute(sql, place).fetchone()[0] for what, sql in _UNSETTLED.items()}
         latest = dict(db.execute("select p.url, s.fields from pages p join states s on s.id = p.state_id"))
     counts["pages not up to date"] = sum(
@@ -119,11 +119,11 @@ def unsettled(store: Path, versions: dict[str, int], refused: str) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-_DELIVERIES = "select alert_id, sink, state from deliveries"
+_DELIVERIES = "select alert_id, channel, state from deliveries"
 _QUESTIONS = "select id, announced_at is not null, closed_at is not null from questions order by id"
 _UNSETTLED = {
     "deliveries waiting": "select count(*) from deliveries where state = 'waiting' and not "
-    "(sink = :sink and coalesce(page_id, 0) = (select id from pages where url = :refused))",
+    "(channel = :channel and coalesce(page_id, 0) = (select id from pages where url = :refused))",
     "verdicts without their alert": "select count(*) from verdicts where awareness = 1 and alert_id is null",
     "renderings waiting": "select count(*) from renders",
     "questions open": "select count(*) from questions where closed_at is null",

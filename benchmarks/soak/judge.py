@@ -39,11 +39,11 @@ def judge(
 ) -> list[str]:
     """Find whatever is wrong.
 
-    lines     the file sink's file
+    lines     the file channel's file
     versions  the version that each page has in the end
     refused   the page whose alerts one receiver never takes
     """
-    reached = {**_by_sink(delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
+    reached = {**_by_channel(delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
     never = {alert.id for alert in evidence.alerts if evidence.pages.get(alert.page_id or 0) == refused}
     return [
         *_judge_pages(evidence, versions),
@@ -199,10 +199,10 @@ def _count_questions(evidence: Evidence, kind: str, *, with_rendering: bool = Fa
     return Counter(int(question["id"]) for question in told if question and question.get("ended", True))
 
 
-def _by_sink(delivered: Sequence[Delivered]) -> dict[str, list[tuple[str, bool]]]:
+def _by_channel(delivered: Sequence[Delivered]) -> dict[str, list[tuple[str, bool]]]:
     found: dict[str, list[tuple[str, bool]]] = {FLAKY: [], DOWN: [], STUBBORN: []}
     for delivery in delivered:
-        found[delivery.sink].append((delivery.id, delivery.accepted))
+        found[delivery.channel].append((delivery.id, delivery.accepted))
     return found
 
 
@@ -211,7 +211,7 @@ def late_by(evidence: Evidence, delivered: Sequence[Delivered]) -> dict[str, flo
     written = {alert.id: alert.created_at / 1_000_000 for alert in evidence.alerts}
     taken: dict[str, float] = {}
     for delivery in delivered:
-        if delivery.sink == STUBBORN and delivery.accepted and delivery.id in written:
+        if delivery.channel == STUBBORN and delivery.accepted and delivery.id in written:
             taken.setdefault(delivery.id, delivery.at - written[delivery.id])
     return taken
 
@@ -226,29 +226,30 @@ def _judge_lateness(evidence: Evidence, delivered: Sequence[Delivered]) -> Itera
 def _judge_deliveries(
     evidence: Evidence, reached: Mapping[str, Sequence[tuple[str, bool]]], never: Collection[str]
 ) -> Iterator[str]:
-    """Every alert reached every sink, those of a page in their order, and nothing came that is not in the outbox.
+    """Every alert reached every channel, those of a page in their order, and nothing came that is not in the outbox.
 
     never  alerts that the stubborn receiver does not take
     """
     alerts = {alert.id: alert for alert in evidence.alerts}
-    for sink, attempts in reached.items():
+    for channel, attempts in reached.items():
         accepted = {id_ for id_, is_accepted in attempts if is_accepted}
         for id_ in alerts:
-            if sink == STUBBORN and id_ in never:
-                if id_ in accepted or evidence.deliveries.get((id_, sink)) != "waiting":
-                    yield f"{sink}: alert {id_} is refused for ever, and does not wait"
+            if channel == STUBBORN and id_ in never:
+                if id_ in accepted or evidence.deliveries.get((id_, channel)) != "waiting":
+                    yield f"{channel}: alert {id_} is refused for ever, and does not wait"
                 continue
             if id_ not in accepted:
-                yield f"{sink}: alert {id_} was never accepted"
-            if evidence.deliveries.get((id_, sink)) != "accepted":
-                yield f"{sink}: alert {id_} stands as {evidence.deliveries.get((id_, sink), 'no delivery at all')}"
+                yield f"{channel}: alert {id_} was never accepted"
+            if evidence.deliveries.get((id_, channel)) != "accepted":
+                state = evidence.deliveries.get((id_, channel), "missing")
+                yield f"{channel}: the delivery of alert {id_} is {state}"
         last: dict[int | None, int] = defaultdict(int)
         for id_, _ in attempts:
             alert = alerts.get(id_)
             if alert is None:
-                yield f"{sink}: alert {id_} was delivered, and is not in the outbox"
+                yield f"{channel}: alert {id_} was delivered, and is not in the outbox"
             elif alert.page_id is not None and alert.position < last[alert.page_id]:
-                yield f"{sink}: alert {id_} came after a later one of its page"
+                yield f"{channel}: alert {id_} came after a later one of its page"
             else:
                 last[alert.page_id] = alert.position
 
@@ -258,9 +259,9 @@ def _judge_contents(evidence: Evidence, delivered: Sequence[Delivered]) -> Itera
     events = {alert.id: alert.event for alert in evidence.alerts}
     for delivery in delivered:
         if not delivery.is_signed:
-            yield f"{delivery.sink}: alert {delivery.id} came with a wrong signature"
+            yield f"{delivery.channel}: alert {delivery.id} came with a wrong signature"
         if delivery.id in events and delivery.event != events[delivery.id]:
-            yield f"{delivery.sink}: alert {delivery.id} came with another content than the outbox holds"
+            yield f"{delivery.channel}: alert {delivery.id} came with another content than the outbox holds"
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ class Delivered(NamedTuple):
     """
 
     life: int
-    sink: str
+    channel: str
     id: str
     accepted: bool
     is_signed: bool
@@ -75,23 +75,23 @@ class Receivers:
     async def __aexit__(self, *exc: object) -> None:
         await self._wire.__aexit__(None, None, None)
 
-    def url(self, sink: str) -> str:
-        """Where a sink's alerts go."""
-        return f"http://127.0.0.1:{self._wire.port}/{sink}"
+    def url(self, channel: str) -> str:
+        """Where a channel's alerts go."""
+        return f"http://127.0.0.1:{self._wire.port}/{channel}"
 
     async def _handle(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        sink = request.path.strip("/")
-        if sink == DOWN and self.is_down:
+        channel = request.path.strip("/")
+        if channel == DOWN and self.is_down:
             self.faults += 1
             raise Hangup
         event = json.loads(request.body)
-        fault = self._stubborn_fault(event) if sink == STUBBORN else self._fault(sink)
+        fault = self._stubborn_fault(event) if channel == STUBBORN else self._fault(channel)
         is_accepted = fault in ("", "dies")
         id_ = request.headers["webhook-id"]
-        entry = Delivered(self.life, sink, id_, is_accepted, _is_signed(request), event, time.time())
+        entry = Delivered(self.life, channel, id_, is_accepted, _is_signed(request), event, time.time())
         self._journal.write(**entry._asdict())
         self.delivered.append(entry)
-        if is_accepted and sink != STUBBORN:
+        if is_accepted and channel != STUBBORN:
             self.on_accepted()
         match fault:
             case "":
@@ -106,8 +106,8 @@ class Receivers:
             case _:
                 raise Hangup
 
-    def _fault(self, sink: str) -> str:
-        if self.is_well or sink != FLAKY or self._chance.random() >= _FAULT:
+    def _fault(self, channel: str) -> str:
+        if self.is_well or channel != FLAKY or self._chance.random() >= _FAULT:
             return ""
         self.faults += 1
         return self._chance.choice(_FAULTS)

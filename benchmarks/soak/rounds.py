@@ -214,7 +214,7 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
 
 
 def _accepted(receivers: Receivers) -> Counter[tuple[str, str]]:
-    return Counter((entry.sink, entry.id) for entry in receivers.delivered if entry.accepted)
+    return Counter((entry.channel, entry.id) for entry in receivers.delivered if entry.accepted)
 
 
 async def _wait(process: Process, seconds: float) -> bool:

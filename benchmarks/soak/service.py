@@ -57,22 +57,22 @@ resume_at = 2
 give_up = "30d"
 [log]
 format = "json"
-[sinks.{flaky}]
+[channels.{flaky}]
 type = "webhook"
 url = "{flaky_url}"
 secret = "{secret}"
 timeout = "{taken}"
-[sinks.{down}]
+[channels.{down}]
 type = "webhook"
 url = "{down_url}"
 secret = "{secret}"
 timeout = "{taken}"
-[sinks.{stubborn}]
+[channels.{stubborn}]
 type = "webhook"
 url = "{stubborn_url}"
 secret = "{secret}"
 timeout = "{taken}"
-[sinks.lines]
+[channels.lines]
 type = "file"
 path = "{folder}/alerts.jsonl"
 """

@@ -5,7 +5,7 @@
 
 Behind it Tocsin has, in its configuration:
 
-    [sinks.ops]
+    [channels.ops]
     type = "webhook"
     url = "http://127.0.0.1:8440/"
     secret_file = "ops.secret"

@@ -6,7 +6,7 @@ create table store (
   revision      integer not null default 0,      -- grows with every edit that the engine must notice
   position      integer not null default 0,      -- of the alert last published
   settings      text not null default '{}',      -- set at run time for all pages
-  sinks         text not null default '[]',      -- names of the sinks that alerts are written for
+  channels      text not null default '[]',      -- names of the channels that alerts are written for
   installed_at  integer not null
 ) strict;
 insert into store (one, installed_at) values (1, unixepoch() * 1000000);
@@ -148,7 +148,7 @@ create index alerts_by_page on alerts (page_id, position);
 create index alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 
 create table deliveries (
-  sink          text not null,
+  channel       text not null,
   position      integer not null,
   alert_id      text not null references alerts (id) on delete cascade,
   page_id       integer,
@@ -158,14 +158,14 @@ create table deliveries (
   last_try_at   integer,
   next_at       integer not null,
   error         text,
-  primary key (sink, position)
+  primary key (channel, position)
 ) strict, without rowid;
-create index deliveries_by_state on deliveries (sink, state, position);
-create index deliveries_due on deliveries (sink, next_at) where state = 'waiting';
-create index deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
+create index deliveries_by_state on deliveries (channel, state, position);
+create index deliveries_due on deliveries (channel, next_at) where state = 'waiting';
+create index deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
 create index deliveries_by_alert on deliveries (alert_id);
 
-create table sinks (
+create table channels (
   name      text primary key,
   failures  integer not null default 0,
   next_at   integer,

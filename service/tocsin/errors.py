@@ -24,7 +24,7 @@ TocsinError
 ├── Withdrawn                the page was taken off the list, or paused, before its request
 ├── Shortage                 this machine gave us no more files, memory, ports or buffers: nothing else is to blame
 ├── LeftAlone                a page's host is to be left alone for a while
-├── DeliveryError            a sink did not take an alert
+├── DeliveryError            a channel did not take an alert
 ├── ProcessError             a process of ours cannot be started, or does not stay alive
 └── TooComplex               a page that no parser may be given
 """
@@ -199,7 +199,7 @@ class Withdrawn(TocsinError):
 
 
 class Shortage(TocsinError):
-    """This machine gave us no more of something for now: no page, host or sink is to blame, and no try is spent.
+    """This machine gave us no more of something for now: no page, host or channel is to blame, and no try is spent.
 
     what  "files", "memory", "ports" or "buffers"
     """
@@ -255,16 +255,16 @@ class LeftAlone(TocsinError):
 
 
 class DeliveryError(TocsinError):
-    """A sink did not take an alert.
+    """A channel did not take an alert.
 
-    blames       "sink" backs the whole sink off, "alert" this alert alone, "gone" disables the sink; "ours" is a
-                 shortage of this machine (see `Shortage`), for which neither is to blame
+    blames       "channel" backs the whole channel off, "alert" this alert alone, "gone" disables the channel; "ours" is
+                 a shortage of this machine (see `Shortage`), for which neither is to blame
     retry_after  how long the receiver asks us to wait, not yet clamped
     """
 
-    def __init__(self, sink: str, blames: str, detail: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(f"sink {sink}: {detail}")
-        self.sink, self.blames, self.detail, self.retry_after = sink, blames, detail, retry_after
+    def __init__(self, channel: str, blames: str, detail: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(f"channel {channel}: {detail}")
+        self.channel, self.blames, self.detail, self.retry_after = channel, blames, detail, retry_after
 
 
 class ProcessError(TocsinError):

@@ -21,13 +21,13 @@ TOO_SOON = "tocsin.page.too-soon.v1"
 HOST_CHANGED = "tocsin.host.changed.v1"
 OUTAGE_BEGAN = "tocsin.outage.began.v1"
 OUTAGE_ENDED = "tocsin.outage.ended.v1"
-TEST = "tocsin.sink.test.v1"
+TEST = "tocsin.channel.test.v1"
 
 
 class Happening(Struct, frozen=True):
     """Something worth a line in the log.
 
-    name    what happened, as `area.verb` ("page.changed", "host.waits", "sink.failed")
+    name    what happened, as `area.verb` ("page.changed", "host.waits", "channel.failed")
     level   how loud
     values  what belongs to it; numbers carry their unit in the name
     """
@@ -38,7 +38,7 @@ class Happening(Struct, frozen=True):
 
 
 def kind_of(event_type: str) -> str:
-    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "sink")."""
+    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "channel")."""
     _, area, kind, *_ = f"{event_type}...".split(".")
     return kind if area == "page" else area
 

@@ -184,12 +184,12 @@ class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a sink is tried before an alert counts as dead."""
+    """How long a channel is tried before an alert counts as dead."""
 
     give_up: timedelta = timedelta(days=5)
 
 
-class SinkSettings(Struct, frozen=True, forbid_unknown_fields=True):
+class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """One downstream system; which keys a type needs, it checks itself when it is built."""
 
     type: str
@@ -241,6 +241,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     items: ItemSettings = ItemSettings()
     render: RenderSettings = RenderSettings()
     delivery: DeliverySettings = DeliverySettings()
-    sinks: dict[str, SinkSettings] = field(default_factory=dict)
+    channels: dict[str, ChannelSettings] = field(default_factory=dict)
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()

@@ -1,4 +1,4 @@
-"""Where this machine is short of files, no page, host or sink is to blame."""
+"""Where this machine is short of files, no page, host or channel is to blame."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.origin import Origin, Page
 from tests.receivers import EVENT
 from tests.shortages import no_file_left
 from tests.wire import fetcher, request
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.http.on_aiohttp.session import AiohttpSession
 from tocsin.adapters.http.resolver import NameCache, NameNotResolved
 from tocsin.adapters.http.translation import translate
-from tocsin.adapters.sinks.context import SinkContext
-from tocsin.adapters.sinks.registry import open_sink
 from tocsin.errors import DeliveryError, Shortage
-from tocsin.settings import SinkSettings
+from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,25 +98,25 @@ def test_an_address_that_is_not_there_is_no_shortage_of_ports_where_it_may_be_ip
     assert not isinstance(error, Shortage)
 
 
-async def test_a_webhook_that_finds_no_file_left_does_not_blame_its_sink() -> None:
+async def test_a_webhook_that_finds_no_file_left_does_not_blame_its_channel() -> None:
     async with aiohttp.ClientSession() as session:
-        settings = SinkSettings(type="webhook", url="http://127.0.0.1:9/hook", secret=SECRET)
-        sink = open_sink("ops", settings, SinkContext(lambda: session, ManualClock()))
+        settings = ChannelSettings(type="webhook", url="http://127.0.0.1:9/hook", secret=SECRET)
+        channel = open_channel("ops", settings, ChannelContext(lambda: session, ManualClock()))
         with no_file_left(), pytest.raises(DeliveryError, match="ulimit -n") as caught:
-            await sink.deliver(EVENT)
+            await channel.deliver(EVENT)
 
     assert caught.value.blames == "ours"
 
 
-def test_a_file_sink_that_finds_no_file_left_does_not_blame_its_sink(tmp_path: Path) -> None:
-    settings = SinkSettings(type="file", path=str(tmp_path / "alerts.jsonl"))
-    sink = open_sink("log", settings, SinkContext(aiohttp.ClientSession, ManualClock()))
+def test_a_file_channel_that_finds_no_file_left_does_not_blame_its_channel(tmp_path: Path) -> None:
+    settings = ChannelSettings(type="file", path=str(tmp_path / "alerts.jsonl"))
+    channel = open_channel("log", settings, ChannelContext(aiohttp.ClientSession, ManualClock()))
 
     async def deliver() -> None:
         # Its thread is there already.
         await asyncio.to_thread(int)
         with no_file_left():
-            await sink.deliver(EVENT)
+            await channel.deliver(EVENT)
 
     with pytest.raises(DeliveryError, match="ulimit -n") as caught:
         asyncio.run(deliver())

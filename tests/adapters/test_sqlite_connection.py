@@ -87,4 +87,4 @@ async def test_a_store_that_was_closed_says_so_to_whoever_reads_or_writes(tmp_pa
     with pytest.raises(StoreError, match="was closed; open it again"):
         await store.page("https://site.example/")
     with pytest.raises(StoreError, match="was closed; open it again"):
-        await store.set_sinks(())
+        await store.set_channels(())

@@ -21,12 +21,12 @@ from tocsin.configuration import Loaded
 from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched, SettingsError
 from tocsin.model import NewPage
 from tocsin.settings import (
+    ChannelSettings,
     HostSettings,
     NetworkSettings,
     PageSettings,
     RenderSettings,
     Settings,
-    SinkSettings,
     StoreSettings,
 )
 from tocsin.spec.html.urls import watch_url
@@ -70,7 +70,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
         network=NetworkSettings(allow=("127.0.0.0/8",)),
         pages=PageSettings(min_gap=timedelta(0)),
         hosts=HostSettings(delay=timedelta(0)),
-        sinks={"journal": SinkSettings(type="file", path=str(folder / "alerts.jsonl"))},
+        channels={"journal": ChannelSettings(type="file", path=str(folder / "alerts.jsonl"))},
     )
     async with (
         open_store_for(settings, engine=True) as store,
@@ -180,13 +180,13 @@ async def test_a_page_that_is_not_watched_is_none(tmp_path: Path) -> None:
             await made.service.receive(7)
 
 
-async def test_a_sink_is_tried_and_an_unknown_one_is_named(tmp_path: Path) -> None:
+async def test_a_channel_is_tried_and_an_unknown_one_is_named(tmp_path: Path) -> None:
     async with running(tmp_path) as made:
-        await made.service.try_sink("journal")
-        with pytest.raises(SettingsError, match=r"sinks\.nobody"):
-            await made.service.try_sink("nobody")
+        await made.service.try_channel("journal")
+        with pytest.raises(SettingsError, match=r"channels\.nobody"):
+            await made.service.try_channel("nobody")
 
-    assert "tocsin.sink.test.v1" in (tmp_path / "alerts.jsonl").read_text("utf-8")
+    assert "tocsin.channel.test.v1" in (tmp_path / "alerts.jsonl").read_text("utf-8")
 
 
 async def test_an_alert_that_is_there_already_is_not_waited_for(tmp_path: Path) -> None:

@@ -157,10 +157,10 @@ def test_an_alert_that_is_not_there_cannot_be_shown(installation: Installation) 
     assert installation.call("alerts", "show", "01KAK").status == 2
     assert installation.call("alerts", "replay", "01KAK", "--yes").status == 2
     assert installation.call("alerts", "replay", "--yes").status == 2
-    assert installation.call("alerts", "replay", "--dead", "--sink", "nobody", "--yes").status == 2
+    assert installation.call("alerts", "replay", "--dead", "--channel", "nobody", "--yes").status == 2
 
 
-def test_T72_an_alert_is_replayed_to_a_sink_that_was_configured_after_it(installation: Installation) -> None:
+def test_T72_an_alert_is_replayed_to_a_channel_that_was_configured_after_it(installation: Installation) -> None:
     url = f"sqlite:{installation.folder / 'tocsin.db'}"
     alert = AlertDraft("01KAKQ4ZC8N2V3J5R7T9WXYZ00", "tocsin.outage.began.v1", None, 1, {"subject": "outage"})
 
@@ -169,33 +169,35 @@ def test_T72_an_alert_is_replayed_to_a_sink_that_was_configured_after_it(install
             await store.write_alert(alert)
 
     asyncio.run(write())
-    installation.configure('[sinks.ops]\ntype = "file"\npath = "alerts.jsonl"\n')
+    installation.configure('[channels.ops]\ntype = "file"\npath = "alerts.jsonl"\n')
 
-    answer = installation.call("alerts", "replay", alert.id, "--sink", "ops", "--yes")
+    answer = installation.call("alerts", "replay", alert.id, "--channel", "ops", "--yes")
 
     assert answer.records == [{"deliveries": 1, "dry_run": False}]
     (listed,) = installation.call("alerts", "list").records
-    assert listed["deliveries"] == [{"sink": "ops", "state": "waiting", "tries": 0, "error": None}]
+    assert listed["deliveries"] == [{"channel": "ops", "state": "waiting", "tries": 0, "error": None}]
 
 
-def test_a_sink_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:
-    installation.configure('[sinks.lines]\ntype = "file"\npath = "alerts.jsonl"\n')
+def test_a_channel_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:
+    installation.configure('[channels.lines]\ntype = "file"\npath = "alerts.jsonl"\n')
     installation.call("table", "import", installation.write("states.txt", TABLE))
 
-    answer = installation.call("sink", "test", "lines")
-    listed = installation.call("sink", "list").records
+    answer = installation.call("channel", "test", "lines")
+    listed = installation.call("channel", "list").records
 
-    assert answer.records == [{"sink": "lines", "accepted": True, "through": "command"}]
-    assert "tocsin.sink.test.v1" in (installation.folder / "alerts.jsonl").read_text()
-    assert (listed[0]["sink"], listed[0]["disabled"]) == ("lines", False)
+    assert answer.records == [{"channel": "lines", "accepted": True, "through": "command"}]
+    assert "tocsin.channel.test.v1" in (installation.folder / "alerts.jsonl").read_text()
+    assert (listed[0]["channel"], listed[0]["disabled"]) == ("lines", False)
 
 
-def test_a_sink_that_is_not_configured_cannot_be_tried(installation: Installation) -> None:
-    assert installation.call("sink", "test", "nobody").status == 2
+def test_a_channel_that_is_not_configured_cannot_be_tried(installation: Installation) -> None:
+    assert installation.call("channel", "test", "nobody").status == 2
 
 
 def test_the_doctor_shows_settings_with_their_origin_and_masks_secrets(installation: Installation) -> None:
-    installation.configure('[sinks.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/T0K3N"\nsecret = "whsec_abc"\n')
+    installation.configure(
+        '[channels.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/T0K3N"\nsecret = "whsec_abc"\n'
+    )
 
     answer = installation.call("doctor")
 
@@ -207,13 +209,13 @@ def test_the_doctor_shows_settings_with_their_origin_and_masks_secrets(installat
     }
     assert settings["store.url"]["origin"] == "--store"
     assert settings["pages.every"] == {"setting": "pages.every", "value": "24h", "origin": "default"}
-    assert settings["sinks.ops.secret"]["value"] == "***"
+    assert settings["channels.ops.secret"]["value"] == "***"
     assert "T0K3N" not in answer.out + answer.err
     assert "whsec_abc" not in answer.out + answer.err
 
 
 def test_the_doctor_names_what_is_wrong_and_the_mend(installation: Installation) -> None:
-    installation.configure('[sinks.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/"\n')
+    installation.configure('[channels.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/"\n')
     installation.call("watch", "add", "--no-check", A)
     installation.call("watch", "set", "--all", "--mode", "off")
 
@@ -222,7 +224,7 @@ def test_the_doctor_names_what_is_wrong_and_the_mend(installation: Installation)
     found = " ".join(record["finding"] for record in answer.records if record["wrong"])
     assert answer.status == 1
     assert "There is no contact" in found
-    assert "Sink ops cannot be reached" in found
+    assert "Channel ops cannot be reached" in found
     assert "ALL PAGES ARE OFF" in found
     assert all(record["mend"] for record in answer.records if record["wrong"])
 
@@ -238,17 +240,17 @@ def test_the_doctor_shows_what_is_set_at_run_time_and_for_a_group(installation: 
     assert {"setting": "pages.tell", "value": "major", "origin": "group news"} in shown
 
 
-def test_the_doctor_finds_a_sink_whose_address_is_not_allowed(installation: Installation) -> None:
+def test_the_doctor_finds_a_channel_whose_address_is_not_allowed(installation: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        text = f'[sinks.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{port}/"\n[sinks.odd]\ntype = "webhok"\n'
+        text = f'[channels.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{port}/"\n[channels.odd]\ntype = "webhok"\n'
         (installation.folder / "tocsin.toml").write_text(text)
 
         answer = installation.call("doctor", "--no-settings")
 
     found = " ".join(record["finding"] for record in answer.records)
     assert "is not dialled" in found
-    assert "there is no sink of type 'webhok'" in found
+    assert "there is no channel of type 'webhok'" in found
 
 
 def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: Installation) -> None:

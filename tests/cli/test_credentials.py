@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from tests.cli.calling import Installation
 
 SECRETS = ("s3cret", "pr0xy", "t0ken", "h00k", "l0cation")
-SINK = """
+CHANNEL = """
 [log]
 level = "debug"
 format = "{format}"
-[sinks.lines]
+[channels.lines]
 type = "file"
 path = "alerts.jsonl"
-[sinks.ops]
+[channels.ops]
 type = "webhook"
 url = "http://ann:h00k@127.0.0.1:1/h00k?key=h00k"
 secret = "raw:h00k-is-long-enough-to-sign-with"
@@ -37,10 +37,10 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("watch", "export", "--format", "csv"),
     ("watch", "export", "--format", "opml"),
     ("table", "export"),
-    ("sink", "list"),
+    ("channel", "list"),
     ("doctor",),
     ("doctor", "--json"),
-    ("sink", "test", "ops"),
+    ("channel", "test", "ops"),
 )
 
 
@@ -54,7 +54,7 @@ async def said(installation: Installation, *calls: tuple[str, ...]) -> str:
 async def test_T64_credentials_show_up_nowhere_whatever_happens_to_their_page(
     installation: Installation, log_format: str
 ) -> None:
-    installation.configure(SINK.format(format=log_format))
+    installation.configure(CHANNEL.format(format=log_format))
     moved = b"HTTP/1.1 301 Moved\r\nLocation: http://bob:l0cation@127.0.0.1:1/gone\r\nContent-Length: 0\r\n\r\n"
     circle = b"HTTP/1.1 302 Moved\r\nLocation: http://bob:l0cation@127.0.0.1:%d/c\r\nContent-Length: 0\r\n\r\n"
     file = b"HTTP/1.1 302 Moved\r\nLocation: ftp://bob:l0cation@a.example/\r\nContent-Length: 0\r\n\r\n"
@@ -81,12 +81,12 @@ async def test_T64_credentials_show_up_nowhere_whatever_happens_to_their_page(
 async def test_what_a_server_says_never_reaches_the_terminal_as_it_came(
     installation: Installation, log_format: str
 ) -> None:
-    installation.configure(SINK.format(format=log_format))
+    installation.configure(CHANNEL.format(format=log_format))
     raw = f"HTTP/1.1 200 {EVIL}\r\nContent-Type: text/plain{EVIL}\r\nX: {EVIL}\r\nContent-Length: 9\r\n\r\n%PDF-1.4 "
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 32\r\n\r\n<meta name=created content=2026>"
     busy = f"HTTP/1.1 503 {EVIL}\r\nRetry-After: {EVIL}\r\nLocation: {EVIL}\r\nContent-Length: 0\r\n\r\n".encode()
     async with RawOrigin(page, raw.encode(), busy, f"{EVIL}\r\n\r\n".encode()) as origin:
-        installation.configure(SINK.format(format=log_format) + '[hosts.rules."127.0.0.1"]\nrobots = "ignore"\n')
+        installation.configure(CHANNEL.format(format=log_format) + '[hosts.rules."127.0.0.1"]\nrobots = "ignore"\n')
         watched = ("watch", "add", origin.url("/a"))
         shown = await said(installation, watched, *(("check",),) * 4, *LINES, ("history", origin.url("/a")))
 

@@ -169,8 +169,13 @@ def test_a_store_that_others_can_read_is_found(sound: Installation) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "file", "what"),
     [
-        ("secret", "whsec_abc", "tocsin.toml", "The configuration, which has a secret in it (sinks.lines.secret),"),
-        ("url", "https://a.example/b", "tocsin.toml", "The configuration, which has a secret in it (sinks.lines.url),"),
+        ("secret", "whsec_abc", "tocsin.toml", "The configuration, which has a secret in it (channels.lines.secret),"),
+        (
+            "url",
+            "https://a.example/b",
+            "tocsin.toml",
+            "The configuration, which has a secret in it (channels.lines.url),",
+        ),
         ("secret_file", "a.secret", "a.secret", "A file with a secret"),
     ],
 )
@@ -179,7 +184,7 @@ def test_a_secret_that_others_can_read_is_found(
 ) -> None:
     (sound.folder / "a.secret").write_text("whsec_abc")
     with (sound.folder / "tocsin.toml").open("a") as configuration:
-        configuration.write(f'[sinks.lines]\ntype = "file"\npath = "alerts.jsonl"\n{key} = "{value}"\n')
+        configuration.write(f'[channels.lines]\ntype = "file"\npath = "alerts.jsonl"\n{key} = "{value}"\n')
     for name in ("tocsin.toml", "a.secret"):
         (sound.folder / name).chmod(0o600)
     before = told(sound)

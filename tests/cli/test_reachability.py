@@ -1,4 +1,4 @@
-"""Whether sinks could be reached is asked of no address that may not be dialled."""
+"""Whether channels could be reached is asked of no address that may not be dialled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_the_doctor_dials_no_address_that_is_refused(installation: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)  # noqa: FBT003 - the name of the method says it
-        text = f'[sinks.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{server.getsockname()[1]}/"\n'
+        text = f'[channels.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{server.getsockname()[1]}/"\n'
         (installation.folder / "tocsin.toml").write_text(text)
 
         answer = installation.call("doctor", "--no-settings")

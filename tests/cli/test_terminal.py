@@ -67,7 +67,7 @@ async def test_every_listing_is_for_people_on_a_terminal(installation: Installat
         "until-major": ("attention", "list", "--rules"),
         "closed": ("attention", "list", "--closed"),
         "unreachable": ("alerts", "list"),
-        "No sink is configured": ("sink", "list"),
+        "No channel is configured": ("channel", "list"),
         "The store is sound": ("store", "check"),
         "Nothing to do": ("store", "migrate"),
         "There is no contact": ("doctor",),
@@ -156,7 +156,7 @@ def test_a_narrow_terminal_shows_each_url_on_a_line_of_its_own(installation: Ins
 
 
 def test_hints_are_broken_between_words(installation: Installation) -> None:
-    _, seen = typed(installation, "sink", "list")
+    _, seen = typed(installation, "channel", "list")
 
     lines = seen.splitlines()
     assert "configuration." in seen

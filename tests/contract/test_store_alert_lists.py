@@ -77,12 +77,12 @@ async def test_alerts_are_listed_by_what_they_are_the_latest_first(
     assert await listed(desk, **query) == list(names)
 
 
-async def test_an_alert_that_two_sinks_did_not_take_is_listed_once(desk: Desk) -> None:
-    await desk.store.set_sinks(["one", "two"])
+async def test_an_alert_that_two_channels_did_not_take_is_listed_once(desk: Desk) -> None:
+    await desk.store.set_channels(["one", "two"])
     for name in "abc":
         await desk.store.write_alert(told(name, page_id=None))
-    for name, sink in (("a", "one"), ("a", "two"), ("c", "two")):
-        await desk.store.record_deliveries([DeliveryResult(name.rjust(26, "0"), sink, "dead", NOW, None, "no")])
+    for name, channel in (("a", "one"), ("a", "two"), ("c", "two")):
+        await desk.store.record_deliveries([DeliveryResult(name.rjust(26, "0"), channel, "dead", NOW, None, "no")])
 
     assert await listed(desk, dead=True) == ["c", "a"]
 

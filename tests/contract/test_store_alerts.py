@@ -1,4 +1,4 @@
-"""The outbox: positions, deliveries, sinks."""
+"""The outbox: positions, deliveries, channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.contract.desk import DAY, HOUR, NOW, A, alert
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED
-from tocsin.model import DeliveryResult, SinkState, SinkTest
+from tocsin.model import ChannelState, ChannelTest, DeliveryResult
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -19,19 +19,19 @@ async def publish(desk: Desk, *names: str, page_id: int | None = None) -> None:
         await desk.store.write_alert(alert(name, page_id))
 
 
-async def due(desk: Desk, sink: str = "ops", at: int = NOW) -> list[str]:
-    """What a sink is to be given."""
-    return [row.alert_id.lstrip("0") for row in await desk.store.due_deliveries(sink, at, limit=100)]
+async def due(desk: Desk, channel: str = "ops", at: int = NOW) -> list[str]:
+    """What a channel is to be given."""
+    return [row.alert_id.lstrip("0") for row in await desk.store.due_deliveries(channel, at, limit=100)]
 
 
-async def record(desk: Desk, name: str, state: str, sink: str = "ops", *, next_at: int | None = None) -> None:
+async def record(desk: Desk, name: str, state: str, channel: str = "ops", *, next_at: int | None = None) -> None:
     """Note what became of a try."""
-    result = DeliveryResult(name.rjust(26, "0"), sink, state, NOW, next_at, None if state == "accepted" else "503")  # type: ignore[arg-type]  # one of three
+    result = DeliveryResult(name.rjust(26, "0"), channel, state, NOW, next_at, None if state == "accepted" else "503")  # type: ignore[arg-type]  # one of three
     await desk.store.record_deliveries([result])
 
 
-async def test_each_alert_goes_to_every_sink_that_is_set(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops", "log"])
+async def test_each_alert_goes_to_every_channel_that_is_set(desk: Desk) -> None:
+    await desk.store.set_channels(["ops", "log"])
 
     await publish(desk, "one", "two")
 
@@ -39,7 +39,7 @@ async def test_each_alert_goes_to_every_sink_that_is_set(desk: Desk) -> None:
     assert await due(desk, "log") == ["one", "two"]
 
 
-async def test_without_a_sink_alerts_stay_listed(desk: Desk) -> None:
+async def test_without_a_channel_alerts_stay_listed(desk: Desk) -> None:
     await publish(desk, "one")
 
     assert await desk.store.next_delivery_at("ops") is None
@@ -48,7 +48,7 @@ async def test_without_a_sink_alerts_stay_listed(desk: Desk) -> None:
 
 async def test_a_page_gives_its_oldest_alert_only(desk: Desk) -> None:
     (page_id,) = await desk.watch(A)
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=page_id)
     assert await due(desk) == ["one"]
 
@@ -58,7 +58,7 @@ async def test_a_page_gives_its_oldest_alert_only(desk: Desk) -> None:
 
 
 async def test_a_dead_letter_lets_the_pages_next_alert_go(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
 
     await record(desk, "one", "dead")
@@ -68,7 +68,7 @@ async def test_a_dead_letter_lets_the_pages_next_alert_go(desk: Desk) -> None:
 
 
 async def test_an_alert_backed_off_holds_back_its_page_and_nobody_else(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
     await publish(desk, "other", page_id=8)
 
@@ -78,8 +78,8 @@ async def test_an_alert_backed_off_holds_back_its_page_and_nobody_else(desk: Des
     assert await due(desk, at=NOW + HOUR) == ["other", "one"]
 
 
-async def test_one_sink_delays_no_other(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops", "log"])
+async def test_one_channel_delays_no_other(desk: Desk) -> None:
+    await desk.store.set_channels(["ops", "log"])
     await publish(desk, "one", "two", page_id=7)
 
     await record(desk, "one", "accepted", "log")
@@ -88,7 +88,7 @@ async def test_one_sink_delays_no_other(desk: Desk) -> None:
 
 
 async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one")
     await record(desk, "one", "waiting", next_at=NOW + 1)
     later = DeliveryResult("one".rjust(26, "0"), "ops", "waiting", NOW + HOUR, NOW + HOUR, "503")
@@ -101,7 +101,7 @@ async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
 
 
 async def test_what_is_under_way_is_left_out_and_holds_back_its_page(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
     await publish(desk, "other", page_id=8)
 
@@ -111,13 +111,13 @@ async def test_what_is_under_way_is_left_out_and_holds_back_its_page(desk: Desk)
 
 
 async def test_a_replayed_alert_comes_before_the_younger_ones_of_its_page(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     names = ["one", "two", "three", "four"]
     await publish(desk, *names, page_id=7)
     for name in names[:3]:
         await record(desk, name, "dead")
 
-    assert await desk.store.replay_dead(sink=None, now=NOW) == 3
+    assert await desk.store.replay_dead(channel=None, now=NOW) == 3
 
     for name in names:
         assert await due(desk) == [name]
@@ -126,10 +126,10 @@ async def test_a_replayed_alert_comes_before_the_younger_ones_of_its_page(desk: 
 
 
 async def test_a_younger_alert_that_is_accepted_ends_no_pause_of_an_older_one(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
     await record(desk, "one", "dead")
-    await desk.store.replay_dead(sink="ops", now=NOW)
+    await desk.store.replay_dead(channel="ops", now=NOW)
     await record(desk, "one", "waiting", next_at=NOW + HOUR)
 
     await record(desk, "two", "accepted")
@@ -138,12 +138,12 @@ async def test_a_younger_alert_that_is_accepted_ends_no_pause_of_an_older_one(de
     assert await due(desk, at=NOW + HOUR) == ["one"]
 
 
-async def test_an_alert_that_is_replayed_to_a_newer_sink_keeps_its_place(desk: Desk) -> None:
+async def test_an_alert_that_is_replayed_to_a_newer_channel_keeps_its_place(desk: Desk) -> None:
     await publish(desk, "one", page_id=7)
-    await desk.store.set_sinks(["new"])
+    await desk.store.set_channels(["new"])
     await publish(desk, "two", page_id=7)
 
-    assert await desk.store.replay("one".rjust(26, "0"), sink="new", now=NOW) == 1
+    assert await desk.store.replay("one".rjust(26, "0"), channel="new", now=NOW) == 1
 
     assert await due(desk, "new") == ["one"]
     await record(desk, "one", "accepted", "new")
@@ -151,17 +151,17 @@ async def test_an_alert_that_is_replayed_to_a_newer_sink_keeps_its_place(desk: D
 
 
 async def test_an_alert_that_is_forgotten_lets_the_next_one_of_its_page_go(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
-    await desk.store.set_sinks([])
+    await desk.store.set_channels([])
     await desk.store.prune(NOW + 700 * DAY, history=timedelta(days=365), limit=1)
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
 
     assert await due(desk) == ["two"]
 
 
 async def test_that_an_outage_began_is_told_before_its_end(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await desk.store.write_alert(alert("began", None, OUTAGE_BEGAN))
     await desk.store.write_alert(alert("ended", None, OUTAGE_ENDED))
 
@@ -173,7 +173,7 @@ async def test_that_an_outage_began_is_told_before_its_end(desk: Desk) -> None:
 
 
 async def test_after_the_clock_was_set_back_nothing_waits_until_it_has_caught_up(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "tried", page_id=7)
     await publish(desk, "new", page_id=8)
     await record(desk, "tried", "waiting", next_at=NOW + 30)
@@ -185,7 +185,7 @@ async def test_after_the_clock_was_set_back_nothing_waits_until_it_has_caught_up
 
 
 async def test_a_pause_is_not_cut_where_the_clock_was_not_set_back(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", page_id=7)
     await record(desk, "one", "waiting", next_at=NOW + HOUR)
 
@@ -195,7 +195,7 @@ async def test_a_pause_is_not_cut_where_the_clock_was_not_set_back(desk: Desk) -
 
 
 async def test_the_next_delivery_is_that_of_the_oldest_of_each_page(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
 
     await record(desk, "one", "waiting", next_at=NOW + HOUR)
@@ -203,19 +203,19 @@ async def test_the_next_delivery_is_that_of_the_oldest_of_each_page(desk: Desk) 
     assert await desk.store.next_delivery_at("ops") == NOW + HOUR
 
 
-async def test_how_a_sink_stands_outlives_the_process(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+async def test_how_a_channel_stands_outlives_the_process(desk: Desk) -> None:
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", "three")
     await record(desk, "one", "accepted")
     await record(desk, "two", "dead")
-    state = SinkState("ops", failures=3, next_at=NOW + HOUR, disabled=True, error="answered 410")
+    state = ChannelState("ops", failures=3, next_at=NOW + HOUR, disabled=True, error="answered 410")
 
-    await desk.store.save_sink_state(state)
+    await desk.store.save_channel_state(state)
 
-    kept = await desk.store.sink_state("ops")
+    kept = await desk.store.channel_state("ops")
     assert (kept.failures, kept.next_at, kept.disabled, kept.error) == (3, NOW + HOUR, True, "answered 410")
     assert (kept.waiting, kept.dead, kept.accepted) == (1, 1, 1)
-    assert await desk.store.sink_state("unknown") == SinkState("unknown")
+    assert await desk.store.channel_state("unknown") == ChannelState("unknown")
 
 
 async def test_alerts_are_listed_newest_first_and_page_by_page(desk: Desk) -> None:
@@ -252,78 +252,78 @@ async def test_the_stream_goes_on_after_a_position(desk: Desk) -> None:
 
 
 async def test_dead_letters_can_be_replayed(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops", "log"])
+    await desk.store.set_channels(["ops", "log"])
     await publish(desk, "one", "two")
     await record(desk, "one", "dead")
     await record(desk, "two", "accepted")
 
     assert await desk.store.count_dead("ops") == await desk.store.count_dead(None) == 1
-    assert await desk.store.replay_dead(sink="log", now=NOW + DAY) == 0
-    assert await desk.store.replay_dead(sink="ops", now=NOW + DAY) == 1
+    assert await desk.store.replay_dead(channel="log", now=NOW + DAY) == 0
+    assert await desk.store.replay_dead(channel="ops", now=NOW + DAY) == 1
 
     assert await desk.store.count_dead(None) == 0
     (again,) = await desk.store.due_deliveries("ops", NOW + DAY, limit=9)
     assert (again.alert_id.lstrip("0"), again.tries, again.first_try_at) == ("one", 0, None)
 
 
-async def test_dead_letters_of_all_sinks_are_replayed_in_steps(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops", "log"])
+async def test_dead_letters_of_all_channels_are_replayed_in_steps(desk: Desk) -> None:
+    await desk.store.set_channels(["ops", "log"])
     for number in range(250):
         await publish(desk, f"{number:03}")
         await record(desk, f"{number:03}", "dead")
-    await desk.store.set_sinks(["log"])
+    await desk.store.set_channels(["log"])
     told: list[int] = []
 
-    assert await desk.store.replay_dead(sink=None, now=NOW, on_step=told.append) == 250
+    assert await desk.store.replay_dead(channel=None, now=NOW, on_step=told.append) == 250
 
     assert told == [100, 150]
 
 
 async def test_an_accepted_alert_is_replayed_only_if_it_is_asked_for(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await publish(desk, "one")
     await record(desk, "one", "accepted")
     name = "one".rjust(26, "0")
 
-    assert await desk.store.replay_dead(sink=None, now=NOW) == 0
-    assert await desk.store.replay(name, sink=None, now=NOW) == 1
+    assert await desk.store.replay_dead(channel=None, now=NOW) == 0
+    assert await desk.store.replay(name, channel=None, now=NOW) == 1
     assert await due(desk) == ["one"]
 
 
-async def test_an_alert_can_be_replayed_to_a_sink_that_is_newer_than_it(desk: Desk) -> None:
+async def test_an_alert_can_be_replayed_to_a_channel_that_is_newer_than_it(desk: Desk) -> None:
     await publish(desk, "one")
 
-    assert await desk.store.replay("one".rjust(26, "0"), sink="new", now=NOW) == 1
+    assert await desk.store.replay("one".rjust(26, "0"), channel="new", now=NOW) == 1
 
     assert await due(desk, "new") == ["one"]
 
 
-async def test_a_test_of_a_sink_is_taken_once_and_told_how_it_ended(desk: Desk) -> None:
-    number = await desk.store.ask_for_sink_test("ops", NOW)
-    asked = await desk.store.sink_test(number)
+async def test_a_test_of_a_channel_is_taken_once_and_told_how_it_ended(desk: Desk) -> None:
+    number = await desk.store.ask_for_channel_test("ops", NOW)
+    asked = await desk.store.channel_test(number)
 
-    taken = await desk.store.take_sink_tests(NOW, limit=9)
-    again = await desk.store.take_sink_tests(NOW, limit=9)
-    await desk.store.end_sink_test(number, NOW, ("gone", "answered 410"))
+    taken = await desk.store.take_channel_tests(NOW, limit=9)
+    again = await desk.store.take_channel_tests(NOW, limit=9)
+    await desk.store.end_channel_test(number, NOW, ("gone", "answered 410"))
 
-    assert asked == SinkTest(None, None, None, None)
+    assert asked == ChannelTest(None, None, None, None)
     assert (taken, again) == ([(number, "ops")], [])
-    assert await desk.store.sink_test(number) == SinkTest(NOW, NOW, "gone", "answered 410")
-    assert not await desk.store.withdraw_sink_test(number)
+    assert await desk.store.channel_test(number) == ChannelTest(NOW, NOW, "gone", "answered 410")
+    assert not await desk.store.withdraw_channel_test(number)
 
 
 async def test_a_test_that_no_engine_begins_can_be_taken_back(desk: Desk) -> None:
-    number = await desk.store.ask_for_sink_test("ops", NOW)
+    number = await desk.store.ask_for_channel_test("ops", NOW)
 
-    assert await desk.store.withdraw_sink_test(number)
+    assert await desk.store.withdraw_channel_test(number)
 
-    assert await desk.store.take_sink_tests(NOW, limit=9) == []
-    assert await desk.store.sink_test(number) is None
+    assert await desk.store.take_channel_tests(NOW, limit=9) == []
+    assert await desk.store.channel_test(number) is None
 
 
-async def test_tests_of_sinks_are_forgotten_after_a_day(desk: Desk) -> None:
-    old = await desk.store.ask_for_sink_test("ops", NOW)
+async def test_tests_of_channels_are_forgotten_after_a_day(desk: Desk) -> None:
+    old = await desk.store.ask_for_channel_test("ops", NOW)
 
-    await desk.store.ask_for_sink_test("ops", NOW + DAY + 1)
+    await desk.store.ask_for_channel_test("ops", NOW + DAY + 1)
 
-    assert await desk.store.sink_test(old) is None
+    assert await desk.store.channel_test(old) is None

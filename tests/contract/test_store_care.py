@@ -16,7 +16,7 @@ from tocsin.adapters.stores.sqlite.backup import Backup
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError, StoreError
-from tocsin.model import DeliveryResult, Instruction, PageFilter, SinkState
+from tocsin.model import ChannelState, DeliveryResult, Instruction, PageFilter
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def damaged(tmp_path: Path) -> AsyncIterator[Desk]:
     """A store with something of everything in it, for tests that break it."""
     desk = await Desk.at(tmp_path)
     async with desk.store:
-        await desk.store.set_sinks(["ops"])
+        await desk.store.set_channels(["ops"])
         await desk.watch(A, B, C)
         await desk.check(A, "1")
         desk.now += DAY
@@ -281,7 +281,7 @@ async def test_history_is_forgotten_after_its_retention_and_the_table_stays(desk
 
 
 async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await desk.watch(A)
     await desk.check(A, "1")
     await desk.check(A, "2")
@@ -296,15 +296,15 @@ async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("why", ["removed", "disabled"])
-async def test_T64_a_sink_that_listens_no_more_keeps_no_alert_from_being_forgotten(desk: Desk, why: str) -> None:
-    await desk.store.set_sinks(["ops", "gone"])
+async def test_T64_a_channel_that_listens_no_more_keeps_no_alert_from_being_forgotten(desk: Desk, why: str) -> None:
+    await desk.store.set_channels(["ops", "gone"])
     await desk.store.write_alert(alert("waiting", None))
     accepted = DeliveryResult("waiting".rjust(26, "0"), "ops", "accepted", NOW)
     await desk.store.record_deliveries([accepted])
     if why == "removed":
-        await desk.store.set_sinks(["ops"])
+        await desk.store.set_channels(["ops"])
     else:
-        await desk.store.save_sink_state(SinkState("gone", disabled=True))
+        await desk.store.save_channel_state(ChannelState("gone", disabled=True))
 
     await forget(desk, NOW + 700 * DAY)
 
@@ -312,7 +312,7 @@ async def test_T64_a_sink_that_listens_no_more_keeps_no_alert_from_being_forgott
 
 
 async def test_answered_questions_requests_and_delivered_alerts_are_forgotten(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await desk.watch(A)
     request = await desk.store.request_check(None, NOW)
     await desk.fail(A)

@@ -56,7 +56,7 @@ database.transaction = halting
 async def main():
     global armed
     desk = await desks.Desk.at(folder)
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await desk.watch(desks.A)
     await desk.check(desks.A, "1")
     if sys.argv[3] == "check":
@@ -167,7 +167,7 @@ async def test_who_is_cancelled_while_it_waits_leaves_whole_work_behind(desk: De
         group.create_task(cancel(commit), name="cancel")
 
     # Written after whatever was under way.
-    await desk.store.set_sinks([])
+    await desk.store.set_channels([])
     assert len({(await desk.page(url)).fields for url in (A, B)}) == 1
 
 

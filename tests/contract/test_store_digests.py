@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def told(tmp_path: Path) -> AsyncIterator[Desk]:
-    """A store with states, verdicts and alerts that a sink waits for; it need not be sound when the test is over."""
+    """A store with states, verdicts and alerts that a channel waits for; it need not be sound when the test is over."""
     desk = await Desk.at(tmp_path)
-    await desk.store.set_sinks(["ops"])
+    await desk.store.set_channels(["ops"])
     await desk.watch(A)
     for month in ("2026-01", "2026-02", "2026-03"):
         await desk.check(A, month)
@@ -93,7 +93,7 @@ async def test_a_falsified_alert_is_a_dead_letter_and_the_next_one_goes(told: De
 
     assert await told.store.due_deliveries("ops", told.now, limit=10) == []
 
-    assert (await told.store.sink_state("ops")).dead == 1
+    assert (await told.store.channel_state("ops")).dead == 1
     (second,) = await told.store.due_deliveries("ops", told.now, limit=10)
     assert second.position > first.position
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.contract.desk import DAY, NOW, alert
-from tocsin.model import DeliveryResult, Instruction, SinkFigures, SinkState
+from tocsin.model import ChannelFigures, ChannelState, DeliveryResult, Instruction
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 async def test_an_empty_store_holds_nothing(desk: Desk) -> None:
     figures = await desk.store.figures(NOW)
 
-    assert (figures.at, figures.pages, figures.position, figures.alerts, figures.sinks) == (NOW, 0, 0, {}, {})
+    assert (figures.at, figures.pages, figures.position, figures.alerts, figures.channels) == (NOW, 0, 0, {}, {})
     assert (figures.renders_waiting, figures.renders_oldest_at) == (0, None)
     assert (figures.questions_open, figures.questions_oldest_at) == (0, None)
     assert figures.bytes > 10_000
@@ -37,8 +37,8 @@ async def test_alerts_are_counted_behind_a_position(desk: Desk) -> None:
     assert (figures.alerts, figures.position) == ({("changed", ""): 2}, 3)
 
 
-async def test_each_sink_has_its_backlog_its_age_and_its_dead(desk: Desk) -> None:
-    await desk.store.set_sinks(["ops", "desk"])
+async def test_each_channel_has_its_backlog_its_age_and_its_dead(desk: Desk) -> None:
+    await desk.store.set_channels(["ops", "desk"])
     for place, name in enumerate(("a", "b", "c")):
         await desk.store.write_alert(alert(name, None, at=NOW + place))
     ids = [row.id for row in await desk.store.alerts(limit=3)][::-1]
@@ -48,13 +48,13 @@ async def test_each_sink_has_its_backlog_its_age_and_its_dead(desk: Desk) -> Non
             DeliveryResult(ids[1], "ops", "dead", NOW, None, "no"),
         ]
     )
-    await desk.store.save_sink_state(SinkState("desk", 2, NOW + DAY, disabled=True, error="gone"))
+    await desk.store.save_channel_state(ChannelState("desk", 2, NOW + DAY, disabled=True, error="gone"))
 
-    sinks = (await desk.store.figures(NOW)).sinks
+    channels = (await desk.store.figures(NOW)).channels
 
-    assert sinks == {
-        "ops": SinkFigures(waiting=1, oldest_at=NOW + 2, dead=1),
-        "desk": SinkFigures(waiting=3, oldest_at=NOW, dead=0, is_disabled=True, is_failing=True),
+    assert channels == {
+        "ops": ChannelFigures(waiting=1, oldest_at=NOW + 2, dead=1),
+        "desk": ChannelFigures(waiting=3, oldest_at=NOW, dead=0, is_disabled=True, is_failing=True),
     }
 
 

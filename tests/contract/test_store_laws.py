@@ -157,7 +157,7 @@ async def test_the_store_is_sound_after_whatever_happened(
 ) -> None:
     desk = await Desk.at(tmp_path_factory.mktemp("store"))
     async with desk.store:
-        await desk.store.set_sinks(["ops"])
+        await desk.store.set_channels(["ops"])
         await desk.watch(A, B, C)
         play = Play(desk)
         for name, what, how in events:

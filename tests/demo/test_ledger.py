@@ -1,4 +1,4 @@
-"""Comparing what the store says was accepted with what sinks were given."""
+"""Comparing what the store says was accepted with what channels were given."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def test_alerts_of_one_page_in_the_wrong_order_are_named() -> None:
     assert "alerts 1 and 2" in (find_fault([alert(1), alert(2)], [event(2), event(1)]) or "")
 
 
-def test_what_a_sink_has_not_accepted_is_not_settled() -> None:
+def test_what_a_channel_has_not_accepted_is_not_settled() -> None:
     assert is_settled([alert(1)])
     assert not is_settled([alert(1), alert(2, state="waiting")])

@@ -112,7 +112,7 @@ async def test_T55_a_page_counts_as_waiting_when_it_is_found_so_twice(desk: Desk
 
 
 async def test_T72_an_alert_is_told_and_each_refusal_of_it(desk: Desk, narrator: Narrator) -> None:
-    await desk.store.set_sinks(["journal"])
+    await desk.store.set_channels(["journal"])
     event = {"id": "1", "subject": A, "data": {}}
     await desk.store.write_alert(AlertDraft("1", OUTAGE_BEGAN, None, desk.now, event))
     assert await told(narrator) == [("alert", "/a", "began")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import pytest
 
-from tocsin.adapters.sinks.signing import read_secrets, sign
+from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.demo.site import DemoSite
 
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ def test_the_first_steps_lead_to_a_page_that_is_watched(reader: Installation, or
     listed = {page["url"]: page for page in reader.call("watch", "list").records}
     assert listed[f"{origin}/news"]["settings"] == {"every": "6h"}
     assert listed[f"{origin}/news"]["declares"] == ["topper-major"]
-    assert "tocsin.sink.test.v1" in (reader.folder / "alerts.jsonl").read_text()
+    assert "tocsin.channel.test.v1" in (reader.folder / "alerts.jsonl").read_text()
 
 
 @pytest.mark.parametrize("document", ["lists.md", "page-authors.md"])

@@ -1,4 +1,4 @@
-"""The receivers that the documents give people to copy, run as they would, against the real webhook sink."""
+"""The receivers that the documents give people to copy, run as they would, against the real webhook channel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pytest
 
 from tests.house.sources import ROOT
 from tests.receivers import EVENT
-from tocsin.adapters.sinks.context import SinkContext
-from tocsin.adapters.sinks.registry import open_sink
-from tocsin.adapters.sinks.signing import read_secrets, sign
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
+from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
-from tocsin.settings import SinkSettings
+from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -97,13 +97,13 @@ def receiver(request: pytest.FixtureRequest) -> Callable[[Path, str], AbstractAs
 
 
 async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> None:
-    settings = SinkSettings(type="webhook", url=url, secret=secret, timeout=timedelta(seconds=30))
-    sink = open_sink("ops", settings, SinkContext(aiohttp.ClientSession, SystemClock()))
+    settings = ChannelSettings(type="webhook", url=url, secret=secret, timeout=timedelta(seconds=30))
+    channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock()))
     try:
         for event in events:
-            await sink.deliver(event)
+            await channel.deliver(event)
     finally:
-        await sink.close()
+        await channel.close()
 
 
 @pytest.mark.parametrize("secret", [SECRET, SECRET.removeprefix("whsec_"), "bm8gcGFkZGluZw"])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tocsin.engine.counting import CountedSink, Counts, Spread
+from tocsin.engine.counting import CountedChannel, Counts, Spread
 from tocsin.errors import DeliveryError
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Receiver:
-    """A sink that answers as it is told to."""
+    """A channel that answers as it is told to."""
 
     name = "ops"
     at_once = 1
@@ -30,25 +30,25 @@ class Receiver:
 
 
 @pytest.mark.parametrize(
-    ("blames", "result"), [(None, "accepted"), ("sink", "failed"), ("alert", "refused"), ("gone", "gone")]
+    ("blames", "result"), [(None, "accepted"), ("channel", "failed"), ("alert", "refused"), ("gone", "gone")]
 )
-async def test_what_sinks_answer_is_counted_and_passed_on(blames: str | None, result: str) -> None:
+async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None, result: str) -> None:
     receiver, counts = Receiver(), Counts()
-    sink, receiver.blames = CountedSink(receiver, counts), blames
+    channel, receiver.blames = CountedChannel(receiver, counts), blames
 
     if blames is None:
-        await sink.deliver({"id": "1"})
+        await channel.deliver({"id": "1"})
     else:
         with pytest.raises(DeliveryError, match="1: no"):
-            await sink.deliver({"id": "1"})
+            await channel.deliver({"id": "1"})
 
     assert dict(counts.deliveries) == {("ops", result): 1}
 
 
-async def test_a_counted_sink_is_closed_as_it_is() -> None:
+async def test_a_counted_channel_is_closed_as_it_is() -> None:
     receiver = Receiver()
 
-    await CountedSink(receiver, Counts()).close()
+    await CountedChannel(receiver, Counts()).close()
 
     assert receiver.is_closed
 

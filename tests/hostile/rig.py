@@ -16,7 +16,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.claims import end_leases
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
-from tocsin.app.sinks import OpenSinks
+from tocsin.app.channels import OpenChannels
 from tocsin.model import SHARDS, NewPage, PageFilter
 from tocsin.settings import (
     Deadlines,
@@ -117,7 +117,7 @@ class Rig:
                 settings,
                 self.store,
                 fetcher,
-                OpenSinks(settings),
+                OpenChannels(settings),
                 RecordingTelemetry(),
                 request_id=request_id,
                 on_committed=committed,

@@ -5,34 +5,34 @@ CREATE TRIGGER deliveries_back after update of state on deliveries
 when old.state <> 'waiting' and new.state = 'waiting' and new.page_id is not null begin
   update deliveries set is_first = position = (
     select min(e.position) from deliveries e indexed by deliveries_of_page
-    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+    where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
   )
-  where sink = new.sink and position in (
+  where channel = new.channel and position in (
     select new.position
     union all
     select * from (
       select e.position from deliveries e indexed by deliveries_of_page
-      where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
+      where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
     )
   );
 end;
 CREATE TRIGGER deliveries_gone after delete on deliveries
 when old.state = 'waiting' and old.is_first = 1 and old.page_id is not null begin
   update deliveries set is_first = 1
-  where sink = old.sink and position = (
+  where channel = old.channel and position = (
     select min(e.position) from deliveries e indexed by deliveries_of_page
-    where e.sink = old.sink and e.page_id = old.page_id and e.state = 'waiting'
+    where e.channel = old.channel and e.page_id = old.page_id and e.state = 'waiting'
   );
 end;
 CREATE TRIGGER deliveries_left after update of state on deliveries
 when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and exists (
   select 1 from deliveries e indexed by deliveries_of_page
-  where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+  where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
 ) begin
   update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
-  where sink = new.sink and position = (
+  where channel = new.channel and position = (
     select min(e.position) from deliveries e indexed by deliveries_of_page
-    where e.sink = new.sink and e.page_id = new.page_id and e.state = 'waiting'
+    where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
   );
 end;
 CREATE TRIGGER pages_gone after delete on pages begin
@@ -100,6 +100,22 @@ CREATE TABLE audit (
   detail      text not null,                     -- JSON
   request_id  text not null
 ) strict;
+CREATE TABLE channel_tests (
+  id        integer primary key autoincrement,
+  channel   text not null,
+  asked_at  integer not null,
+  begun_at  integer,
+  ended_at  integer,
+  blames    text,                                -- whose fault it was that it was not accepted; null: it was
+  error     text
+) strict;
+CREATE TABLE channels (
+  name      text primary key,
+  failures  integer not null default 0,
+  next_at   integer,
+  disabled  integer not null default 0,
+  error     text
+, failed_at integer) strict, without rowid;
 CREATE TABLE claims (
   id           integer primary key,
   first_shard  integer not null,
@@ -120,7 +136,7 @@ CREATE TABLE copies (
   primary key (page_id, target, url)
 ) strict, without rowid;
 CREATE TABLE deliveries (
-  sink          text not null,
+  channel       text not null,
   position      integer not null,
   alert_id      text not null references alerts (id) on delete cascade,
   page_id       integer,
@@ -130,7 +146,7 @@ CREATE TABLE deliveries (
   last_try_at   integer,
   next_at       integer not null,
   error         text, is_first integer not null default 0, tried_us integer not null default 0,
-  primary key (sink, position)
+  primary key (channel, position)
 ) strict, without rowid;
 CREATE TABLE edits (
   page_id   integer primary key,
@@ -298,22 +314,6 @@ CREATE TABLE sightings (
   verdict_id  integer not null,
   primary key (host_id, key, page_id)
 ) strict, without rowid;
-CREATE TABLE sink_tests (
-  id        integer primary key autoincrement,
-  sink      text not null,
-  asked_at  integer not null,
-  begun_at  integer,
-  ended_at  integer,
-  blames    text,                                -- whose fault it was that it was not accepted; null: it was
-  error     text
-) strict;
-CREATE TABLE sinks (
-  name      text primary key,
-  failures  integer not null default 0,
-  next_at   integer,
-  disabled  integer not null default 0,
-  error     text
-, failed_at integer) strict, without rowid;
 CREATE TABLE snapshots (
   id       integer primary key,
   page_id  integer not null,
@@ -337,7 +337,7 @@ CREATE TABLE store (
   revision      integer not null default 0,      -- grows with every edit that the engine must notice
   position      integer not null default 0,      -- of the alert last published
   settings      text not null default '{}',      -- set at run time for all pages
-  sinks         text not null default '[]',      -- names of the sinks that alerts are written for
+  channels      text not null default '[]',      -- names of the channels that alerts are written for
   installed_at  integer not null
 , text_bytes integer not null default 0, settings_revision integer not null default 0, words_until integer not null default 0) strict;
 CREATE TABLE storms (
@@ -388,12 +388,13 @@ CREATE TABLE words (
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 CREATE INDEX answers_by_age on answers (at);
+CREATE INDEX channel_tests_open on channel_tests (id) where begun_at is null;
 CREATE INDEX copies_by_target on copies (target, made_at desc, url);
 CREATE INDEX deliveries_by_alert on deliveries (alert_id);
-CREATE INDEX deliveries_by_state on deliveries (sink, state, position);
+CREATE INDEX deliveries_by_state on deliveries (channel, state, position);
 CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
-CREATE INDEX deliveries_of_page on deliveries (sink, page_id, position) where state = 'waiting';
-CREATE INDEX deliveries_ready on deliveries (sink, next_at) where state = 'waiting' and is_first = 1;
+CREATE INDEX deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
+CREATE INDEX deliveries_ready on deliveries (channel, next_at) where state = 'waiting' and is_first = 1;
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
@@ -438,7 +439,6 @@ CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
 CREATE INDEX sessions_by_end on sessions (until);
 CREATE INDEX sessions_of_token on sessions (token_id);
 CREATE INDEX sightings_by_end on sightings (runs_until);
-CREATE INDEX sink_tests_open on sink_tests (id) where begun_at is null;
 CREATE INDEX snapshots_by_age on snapshots (at);
 CREATE INDEX snapshots_of_page on snapshots (page_id, at);
 CREATE INDEX snapshots_of_text on snapshots (text_id);

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 URL = "http://127.0.0.1:1/0"
-SINKS = (FLAKY, DOWN, STUBBORN, "lines")
+CHANNELS = (FLAKY, DOWN, STUBBORN, "lines")
 
 
 def fields(version: int) -> tuple[str | None, ...]:
@@ -55,12 +55,12 @@ class Case:
             Verdict(n, n + 1, outcome_of(*step), *step, awareness=True, alert_id=f"A{n}")
             for n, step in enumerate(steps, 1)
         ]
-        self.deliveries = {(alert.id, sink): "accepted" for alert in self.alerts for sink in SINKS}
+        self.deliveries = {(alert.id, channel): "accepted" for alert in self.alerts for channel in CHANNELS}
         self.questions = [Question(1, is_announced=False, is_closed=True)]
         self.delivered = [
-            Delivered(1, sink, alert.id, accepted=True, is_signed=True, event=alert.event)
+            Delivered(1, channel, alert.id, accepted=True, is_signed=True, event=alert.event)
             for alert in self.alerts
-            for sink in (FLAKY, DOWN, STUBBORN)
+            for channel in (FLAKY, DOWN, STUBBORN)
         ]
         self.lines = [alert.event for alert in self.alerts]
         self.served = [
@@ -71,9 +71,10 @@ class Case:
     def recover(self, data: dict[str, Any]) -> None:
         again = {**event("A3", 2, 5), "data": data}
         self.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
-        self.deliveries |= {("A3", sink): "accepted" for sink in SINKS}
+        self.deliveries |= {("A3", channel): "accepted" for channel in CHANNELS}
         self.delivered += [
-            Delivered(1, sink, "A3", accepted=True, is_signed=True, event=again) for sink in (FLAKY, DOWN, STUBBORN)
+            Delivered(1, channel, "A3", accepted=True, is_signed=True, event=again)
+            for channel in (FLAKY, DOWN, STUBBORN)
         ]
         self.lines.append(again)
 
@@ -96,7 +97,7 @@ class Case:
         self.refused = URL
         self.deliveries |= {(alert.id, STUBBORN): "waiting" for alert in self.alerts}
         self.delivered = [
-            entry._replace(accepted=False) if entry.sink == STUBBORN else entry for entry in self.delivered
+            entry._replace(accepted=False) if entry.channel == STUBBORN else entry for entry in self.delivered
         ]
 
 
@@ -122,7 +123,7 @@ def lose_a_delivery(case: Case) -> None:
 
 
 def never_deliver(case: Case) -> None:
-    case.delivered = [entry for entry in case.delivered if (entry.id, entry.sink) != ("A2", DOWN)]
+    case.delivered = [entry for entry in case.delivered if (entry.id, entry.channel) != ("A2", DOWN)]
 
 
 def deliver_out_of_order(case: Case) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CODE = ROOT / "service/tocsin/adapters/stores"
 # Tables of a handful of rows, and what a query makes for itself.
-SMALL = {"store", "sink_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
+SMALL = {"store", "channel_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
 
 
 class Anything(dict[str, Any]):
@@ -196,7 +196,7 @@ ALLOWED = {
         "browsing.all_before",
         "jobs.latest",
     },
-    "an index of few: open questions, rules, sinks, what is empty or was asked for by hand": {
+    "an index of few: open questions, rules, channels, what is empty or was asked for by hand": {
         "attention.close_empty",
         "attention.covered_by_cause",
         "attention.questions",
@@ -206,7 +206,7 @@ ALLOWED = {
         "figures.questions",
         "figures.renders",
         "care.forget_hosts",
-        "care.listening_sinks",
+        "care.listening_channels",
         "renders.count_waiting",
         "work.pull_in_renders",
         "access.tokens",

@@ -33,9 +33,11 @@ def test_the_shipped_values_are_the_defaults_once_taken_in(tmp_path: Path) -> No
 
     loaded = load(environ={}, cwd=tmp_path).settings
 
-    assert sorted(loaded.sinks) == sorted(tree["sinks"]) == ["lines", "ops"]
+    assert sorted(loaded.channels) == sorted(tree["channels"]) == ["lines", "ops"]
     assert list(loaded.hosts.rules) == ["*.example.org", "intranet.example.org"]
-    shipped = {key: value for key, value in flatten(loaded).items() if not key.startswith(("sinks.", "hosts.rules."))}
+    shipped = {
+        key: value for key, value in flatten(loaded).items() if not key.startswith(("channels.", "hosts.rules."))
+    }
     assert shipped == flatten(Settings())
 
 

@@ -49,7 +49,7 @@ allow = ["127.0.0.0/8"]
 gather = "1s"
 [render]
 limit = 1
-[sinks.journal]
+[channels.journal]
 type = "file"
 path = "alerts.jsonl"
 [http]
@@ -134,7 +134,7 @@ class Home:
         return Called(process.returncode, out.decode(), err.decode())
 
     def alerts(self) -> list[dict[str, Any]]:
-        """What the file sink was given so far: whole lines."""
+        """What the file channel was given so far: whole lines."""
         journal = self.folder / "alerts.jsonl"
         text = journal.read_text("utf-8") if journal.exists() else ""
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]

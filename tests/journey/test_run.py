@@ -29,7 +29,7 @@ def dated(*major: str, minor: str = "") -> Page:
     return Page(f'<meta name=topper-major content="{" ".join(major)}"><meta name=topper-minor content="{minor}"><h1>A')
 
 
-async def test_a_change_reaches_the_sink_and_SIGTERM_ends_with_0(home: Home, site: Origin, start: Start) -> None:
+async def test_a_change_reaches_the_channel_and_SIGTERM_ends_with_0(home: Home, site: Origin, start: Start) -> None:
     site.pages["/a"] = dated("2026-01-01")
     await home.watch(site.url("/a"))
     service = await start()
@@ -107,10 +107,10 @@ async def test_SIGHUP_says_what_needs_a_restart(home: Home, start: Start) -> Non
     assert "store.url" in str((await home.hears("configuration.read"))["needs_restart"])
 
 
-WEBHOOK = '[sinks.ops]\ntype = "webhook"\nurl = "{url}"\nsecret_file = "ops.secret"\n'
+WEBHOOK = '[channels.ops]\ntype = "webhook"\nurl = "{url}"\nsecret_file = "ops.secret"\n'
 
 
-async def test_a_sink_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
+async def test_a_channel_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
     home: Home, site: Origin, start: Start
 ) -> None:
     site.pages["/a"] = dated("2026-01-01")
@@ -120,7 +120,7 @@ async def test_a_sink_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
         home.configure(CONFIGURATION + WEBHOOK.format(url=before.url))
         service = await start()
         await home.outcome(site.url("/a"), "first", "unchanged")
-        made = json.loads((await home.call("sink", "secret", "ops", "--replace", "--json")).out)["secret"]
+        made = json.loads((await home.call("channel", "secret", "ops", "--replace", "--json")).out)["secret"]
 
         home.configure(CONFIGURATION + WEBHOOK.format(url=receiver.url))
         service.tell(signal.SIGHUP)
@@ -139,7 +139,7 @@ async def test_a_sink_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
         assert Webhook(secret).verify(delivered.body, dict(delivered.headers)) == delivered.event
 
 
-async def test_a_test_of_a_sink_goes_through_the_running_service_and_enables_what_said_410(
+async def test_a_test_of_a_channel_goes_through_the_running_service_and_enables_what_said_410(
     home: Home, site: Origin, start: Start
 ) -> None:
     site.pages["/a"] = dated("2026-01-01")
@@ -150,25 +150,25 @@ async def test_a_test_of_a_sink_goes_through_the_running_service_and_enables_wha
         service = await start()
         await home.outcome(site.url("/a"), "first", "unchanged")
         site.pages["/a"] = dated("2026-01-01", "2026-02-02")
-        await home.hears("sink.disabled")
-        refused = await home.call("sink", "test", "ops")
+        await home.hears("channel.disabled")
+        refused = await home.call("channel", "test", "ops")
         # What the file says now is not in force: neither this address nor this secret is used.
         home.configure(CONFIGURATION + WEBHOOK.format(url="http://127.0.0.1:1/") + 'timeout = "1s"\n')
         (home.folder / "ops.secret").unlink()
         receiver.answers[:] = [Answer(204)]
 
-        tried = await home.call("sink", "test", "ops", "--json")
+        tried = await home.call("channel", "test", "ops", "--json")
 
         async def is_told() -> bool:
             return any(delivered.event["type"] == "tocsin.page.changed.v1" for delivered in receiver.got[2:])
 
         await until(is_told, what="the alert that waited")
-        unknown = await home.call("sink", "test", "nowhere")
+        unknown = await home.call("channel", "test", "nowhere")
         assert await service.stop() == 0
 
     assert (refused.status != 0, "answered 410" in refused.err) == (True, True)
     assert (tried.status, json.loads(tried.out)["through"]) == (0, "service")
-    assert "the running service has no such sink" in unknown.err
+    assert "the running service has no such channel" in unknown.err
 
 
 async def test_a_second_engine_is_refused_and_told_who_holds_the_store(home: Home, start: Start) -> None:
@@ -200,19 +200,19 @@ async def test_check_beside_a_running_engine_follows_its_results(home: Home, sit
         await home.alert("changed", url, outcome="minor")
 
 
-async def test_pages_are_checked_while_a_sink_waits_for_its_secret(home: Home, site: Origin, start: Start) -> None:
+async def test_pages_are_checked_while_a_channel_waits_for_its_secret(home: Home, site: Origin, start: Start) -> None:
     site.pages["/a"] = dated("2026-01-01")
     await home.watch(site.url("/a"))
     async with WebhookReceiver() as receiver:
-        sink = f'[sinks.ops]\ntype = "webhook"\nurl = "{receiver.url}"\nsecret_file = "ops.secret"\n'
-        home.configure(CONFIGURATION + sink)
+        channel = f'[channels.ops]\ntype = "webhook"\nurl = "{receiver.url}"\nsecret_file = "ops.secret"\n'
+        home.configure(CONFIGURATION + channel)
         service = await start()
-        told = await home.hears("sink.unread")
+        told = await home.hears("channel.unread")
         await home.outcome(site.url("/a"), "first", "unchanged")
         site.pages["/a"] = dated("2026-01-01", "2026-02-02")
         await home.alert("changed", site.url("/a"))
         async with home.store() as store:
-            waiting = (await store.sink_state("ops")).waiting
+            waiting = (await store.channel_state("ops")).waiting
         (home.folder / "ops.secret").write_text(SECRET)
         service.tell(signal.SIGHUP)
 
@@ -221,7 +221,11 @@ async def test_pages_are_checked_while_a_sink_waits_for_its_secret(home: Home, s
 
         await until(is_given, what="the alert that waited")
 
-    assert (told["level"], told["sink"], "ops.secret: there is no such file" in told["error"]) == ("error", "ops", True)
+    assert (told["level"], told["channel"], "ops.secret: there is no such file" in told["error"]) == (
+        "error",
+        "ops",
+        True,
+    )
     assert waiting == 1
     assert receiver.got[0].event["subject"] == site.url("/a")
     assert await service.stop() == 0

@@ -30,19 +30,19 @@ SECRETS = {
     "cookie": "hunter-of-the-cookie",
     "proxy": "hunter-of-the-proxy",
     "header of all": "hunter-of-all-pages",
-    "sink url": "hunter-of-the-receiver",
-    "sink query": "hunter-of-the-query",
-    "sink header": "hunter-of-its-header",
-    "sink key": SIGNING,
+    "channel url": "hunter-of-the-receiver",
+    "channel query": "hunter-of-the-query",
+    "channel header": "hunter-of-its-header",
+    "channel key": SIGNING,
     "wrong token": "tcs_hunter-of-the-wrong-token",
     "token in url": "tcs_hunter-of-the-url",
 }
 SETTINGS = f"""\
-[sinks.hook]
+[channels.hook]
 type = "webhook"
-url = "http://hook:{SECRETS["sink url"]}@127.0.0.1:9/hook?key={SECRETS["sink query"]}"
+url = "http://hook:{SECRETS["channel url"]}@127.0.0.1:9/hook?key={SECRETS["channel query"]}"
 secret = "{SIGNING}"
-headers = {{ X-Receiver = "{SECRETS["sink header"]}" }}
+headers = {{ X-Receiver = "{SECRETS["channel header"]}" }}
 [log]
 level = "debug"
 format = "json"
@@ -91,7 +91,7 @@ async def test_no_secret_is_told_to_anybody(home: Home, site: Origin, start: Sta
     await home.outcome(site.url("/a"), "first", "unchanged")
     site.pages["/a"] = Page('<meta name=topper-major content="2026-01-01 2026-02-02">')
     await home.alert("changed")
-    await home.hears("sink.failed")
+    await home.hears("channel.failed")
 
     told: dict[str, str] = {}
     bearer = {"Authorization": f"Bearer {token[0]}"}

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
 from tocsin.engine.counting import Counts
-from tocsin.model import CheckReport, CheckResult, FetcherLife, LiveState, SinkFigures, StoreFigures
+from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, StoreFigures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ FIGURES = StoreFigures(
     pages=1_000_000,
     position=77,
     alerts={},
-    sinks={"ops": SinkFigures(waiting=3, oldest_at=START - 60 * SECOND, dead=2, is_failing=True)},
+    channels={"ops": ChannelFigures(waiting=3, oldest_at=START - 60 * SECOND, dead=2, is_failing=True)},
     renders_waiting=5,
     renders_oldest_at=START - 30 * SECOND,
     questions_open=1,

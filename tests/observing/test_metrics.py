@@ -122,18 +122,18 @@ def test_what_the_store_holds_is_told_with_its_age() -> None:
     assert value(metrics, "tocsin_render_queue_oldest_seconds") == 30
     assert value(metrics, "tocsin_questions_open") == 1
     assert value(metrics, "tocsin_question_oldest_seconds") == 3600
-    assert value(metrics, "tocsin_sink_backlog", sink="ops") == 3
-    assert value(metrics, "tocsin_sink_lag_seconds", sink="ops") == 60
-    assert value(metrics, "tocsin_dead_letters", sink="ops") == 2
-    assert value(metrics, "tocsin_sink_failing", sink="ops") == 1
-    assert value(metrics, "tocsin_sink_disabled", sink="ops") == 0
+    assert value(metrics, "tocsin_channel_backlog", channel="ops") == 3
+    assert value(metrics, "tocsin_channel_lag_seconds", channel="ops") == 60
+    assert value(metrics, "tocsin_dead_letters", channel="ops") == 2
+    assert value(metrics, "tocsin_channel_failing", channel="ops") == 1
+    assert value(metrics, "tocsin_channel_disabled", channel="ops") == 0
     assert value(metrics, "tocsin_store_free_bytes") == 9_000_000_000
 
 
-def test_a_sink_whose_secret_cannot_be_read_is_failing() -> None:
-    metrics = metrics_of(Counts(), replace(LIVE, unread_sinks=("desk",)))
+def test_a_channel_whose_secret_cannot_be_read_is_failing() -> None:
+    metrics = metrics_of(Counts(), replace(LIVE, unread_channels=("desk",)))
 
-    assert value(metrics, "tocsin_sink_failing", sink="desk") == 1
+    assert value(metrics, "tocsin_channel_failing", channel="desk") == 1
 
 
 def test_a_clock_that_was_set_back_makes_nothing_negative() -> None:

@@ -97,7 +97,7 @@ def test_every_metric_is_explained() -> None:
 def test_no_label_has_values_that_pages_or_hosts_choose() -> None:
     labels = {label for metric in families() for sample in metric.samples for label in sample.labels}
 
-    assert labels == {"le", "level", "code", "outcome", "result", "type", "sink", "process", "version", "python"}
+    assert labels == {"le", "level", "code", "outcome", "result", "type", "channel", "process", "version", "python"}
 
 
 def test_names_follow_the_conventions() -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import JsonObject
 
-SINKS = ("log", "ops")
+CHANNELS = ("log", "ops")
 CALM = [f"https://calm.example/{number}" for number in range(12)]
 RESTLESS = [f"https://restless.example/{number}" for number in range(4)]
 STORMY = [f"https://storm{host}.example/{page}" for host in range(3) for page in range(3)]
@@ -78,7 +78,7 @@ class _Life:
 
     async def watch(self) -> None:
         desk = self.desk
-        await self.store.set_sinks(SINKS)
+        await self.store.set_channels(CHANNELS)
         await desk.watch(*CALM, group="news", text="watched for the tender")
         await desk.watch(*RESTLESS, settings={"every": "6h", "headers": {"X-Secret": "hidden-in-a-header"}})
         await desk.watch(*STORMY)

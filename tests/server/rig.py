@@ -53,7 +53,7 @@ class StillService:
     failing   what it raises instead
     asked     the pages that it was asked for
     held      it waits for this before it answers
-    tried     sinks that were tried
+    tried     channels that were tried
     """
 
     def __init__(self, clock: ManualClock, settings: Settings | None = None) -> None:
@@ -105,9 +105,9 @@ class StillService:
         async with self._came:
             await self._came.wait_for(lambda: len(self.asked) >= times)
 
-    async def try_sink(self, name: str) -> None:
-        if name not in self.settings_.sinks:
-            raise UsageError(f"sinks.{name}: there is no such sink")
+    async def try_channel(self, name: str) -> None:
+        if name not in self.settings_.channels:
+            raise UsageError(f"channels.{name}: there is no such channel")
         self.tried.append(name)
 
     def metrics(self) -> bytes:

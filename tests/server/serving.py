@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from tests.contract.desk import GATHER
 from tests.fakes import ManualClock
-from tests.server.lived import SINKS
+from tests.server.lived import CHANNELS
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.model import Rendered, Scope
 from tocsin.server.serving import Front, serve
-from tocsin.settings import Settings, SinkSettings
+from tocsin.settings import ChannelSettings, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,8 +99,8 @@ async def _serve(
 
 
 def _settings(folder: Path) -> Settings:
-    sinks = {name: SinkSettings("file", path=str(folder / f"{name}.jsonl")) for name in SINKS}
-    return replace(Settings(), sinks=sinks)
+    channels = {name: ChannelSettings("file", path=str(folder / f"{name}.jsonl")) for name in CHANNELS}
+    return replace(Settings(), channels=channels)
 
 
 async def furnish(rig: Rig) -> None:

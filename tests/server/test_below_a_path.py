@@ -17,7 +17,7 @@ from fastapi.routing import iter_route_contexts
 
 from tests.contract.desk import alert
 from tests.journey.running import PATIENCE_S, free_port, until
-from tests.server.pages.visiting import tree
+from tests.server.web.visiting import tree
 from tocsin.configuration.limits import OWN_PATHS, check_public_url
 from tocsin.events import CHANGED
 from tocsin.model import NewPage, Scope

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.server.rig import ELSEWHERE
 from tocsin.errors import StoreError
 from tocsin.server.access.guard import Doorkeeper
-from tocsin.settings import SinkSettings, unread
+from tocsin.settings import ChannelSettings, unread
 
 if TYPE_CHECKING:
     import httpx
@@ -72,16 +72,19 @@ async def test_one_fetcher_of_two_that_starts_anew_is_told_and_no_reason_to_be_t
     assert (answer.status_code, answer.json()["fetchers"]) == (200, "1 of 2 ready")
 
 
-async def test_a_sink_without_its_secret_is_told_and_no_reason_to_be_taken_out(
+async def test_a_channel_without_its_secret_is_told_and_no_reason_to_be_taken_out(
     rig: Rig, local: httpx.AsyncClient
 ) -> None:
-    sinks = {"ops": SinkSettings(type="webhook", secret=unread("no such file")), "lines": SinkSettings(type="file")}
-    rig.service.settings_ = replace(rig.service.settings_, sinks=sinks)
+    channels = {
+        "ops": ChannelSettings(type="webhook", secret=unread("no such file")),
+        "lines": ChannelSettings(type="file"),
+    }
+    rig.service.settings_ = replace(rig.service.settings_, channels=channels)
 
     answer = await local.get("/readyz")
 
-    assert (answer.status_code, answer.json()["sinks"]) == (200, "1 of 2 without a secret that can be read")
-    assert (await local.get("/api/v1/sinks")).json()["items"][1]["error"] == "no such file"
+    assert (answer.status_code, answer.json()["channels"]) == (200, "1 of 2 without a secret that can be read")
+    assert (await local.get("/api/v1/channels")).json()["items"][1]["error"] == "no such file"
 
 
 class AilingStore:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         (StoreLocked("/x", 7), 503, "store-busy"),
         (StaleClaim("somebody else has it"), 409, "conflict"),
         (FetchFailed("https://a.example", "connect", "refused"), 502, "fetch"),
-        (DeliveryError("ops", "sink", "410"), 502, "delivery"),
+        (DeliveryError("ops", "channel", "410"), 502, "delivery"),
         (Problem(409, "taken", "Taken", "by another", mend="choose another"), 409, "taken"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.server.rig import served
-from tocsin.server.pages import rendering
+from tocsin.server.web import rendering
 
 if TYPE_CHECKING:
     from tocsin.ports import Store

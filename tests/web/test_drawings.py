@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.builders import DAY, SECOND, fields
 from tests.fakes import START
 from tocsin.model import StateEntry, VerdictEntry
-from tocsin.server.pages.comparing import choose, compare_kept, field_rows
-from tocsin.server.pages.timeline import draw
+from tocsin.server.web.comparing import choose, compare_kept, field_rows
+from tocsin.server.web.timeline import draw
 
 
 def state(number: int, first_at: int, last_at: int | None = None) -> StateEntry:

@@ -13,7 +13,7 @@ from tests.contract.desk import HOUR, A
 from tests.web.asking import words_of
 from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
-from tocsin.server.pages.held import HeldItem, show_held
+from tocsin.server.web.held import HeldItem, show_held
 from tocsin.settings import ItemSettings
 from tocsin.spec.microdata.formats import FORMATS
 from tocsin.spec.microdata.items import read_items

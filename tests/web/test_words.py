@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-import tocsin.server.pages as package
+import tocsin.server.web as package
 from tests.fakes import START
 from tests.web.town import HOSTILE, TEMPLATE, TURNED
 from tocsin.model import Tally
-from tocsin.server.pages import words
-from tocsin.server.pages.rendering import _ENVIRONMENT, render
-from tocsin.server.pages.static_files import ASSETS, asset_path
+from tocsin.server.web import words
+from tocsin.server.web.rendering import _ENVIRONMENT, render
+from tocsin.server.web.static_files import ASSETS, asset_path
 
 FOLDER = Path(package.__file__).parent
 SECOND = 1_000_000

@@ -68,7 +68,7 @@ class Metrics(Collector):
         yield from _of_renders(counts, live)
         yield from _of_alerts(counts, self._alerts())
         if live.figures is not None:
-            yield from _of_store(live.figures, live.unread_sinks, now)
+            yield from _of_store(live.figures, live.unread_channels, now)
 
 
 def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
@@ -148,11 +148,13 @@ def _of_alerts(counts: Counts, alerts: Mapping[tuple[str, str], int]) -> Iterato
         given.add_metric((kind, outcome), number)
     yield given
     deliveries = CounterMetricFamily(
-        "tocsin_sink_deliveries", "Alerts that sinks were given, by what became of them.", labels=("sink", "result")
+        "tocsin_channel_deliveries",
+        "Alerts that channels were given, by what became of them.",
+        labels=("channel", "result"),
     )
-    for sink in sorted({sink for sink, _ in counts.deliveries}):
+    for channel in sorted({channel for channel, _ in counts.deliveries}):
         for result in _DELIVERIES:
-            deliveries.add_metric((sink, result), counts.deliveries[sink, result])
+            deliveries.add_metric((channel, result), counts.deliveries[channel, result])
     yield deliveries
 
 
@@ -172,21 +174,33 @@ def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Ite
     yield _gauge("tocsin_snapshot_bytes", "Bytes of the texts kept in it.", figures.snapshot_bytes)
     if figures.free_bytes is not None:
         yield _gauge("tocsin_store_free_bytes", "Bytes that its file system has left.", figures.free_bytes)
-    sinks = figures.sinks
-    failing = {name: float(sink.is_failing) for name, sink in sinks.items()} | dict.fromkeys(unread, 1.0)
-    of_sinks: tuple[tuple[str, str, dict[str, float]], ...] = (
-        ("tocsin_sink_backlog", "Alerts that a sink is still to be given.", {n: s.waiting for n, s in sinks.items()}),
-        ("tocsin_sink_lag_seconds", "How old the first of them is.", {n: age_s(s.oldest_at) for n, s in sinks.items()}),
-        ("tocsin_dead_letters", "Alerts that a sink did not take in time.", {n: s.dead for n, s in sinks.items()}),
-        ("tocsin_sink_failing", "1 while a sink is backed off, or its secret cannot be read.", failing),
+    channels = figures.channels
+    failing = {name: float(channel.is_failing) for name, channel in channels.items()} | dict.fromkeys(unread, 1.0)
+    of_channels: tuple[tuple[str, str, dict[str, float]], ...] = (
         (
-            "tocsin_sink_disabled",
+            "tocsin_channel_backlog",
+            "Alerts that a channel is still to be given.",
+            {n: s.waiting for n, s in channels.items()},
+        ),
+        (
+            "tocsin_channel_lag_seconds",
+            "How old the first of them is.",
+            {n: age_s(s.oldest_at) for n, s in channels.items()},
+        ),
+        (
+            "tocsin_dead_letters",
+            "Alerts that a channel did not take in time.",
+            {n: s.dead for n, s in channels.items()},
+        ),
+        ("tocsin_channel_failing", "1 while a channel is backed off, or its secret cannot be read.", failing),
+        (
+            "tocsin_channel_disabled",
             "1 where a receiver said that it is gone.",
-            {n: s.is_disabled for n, s in sinks.items()},
+            {n: s.is_disabled for n, s in channels.items()},
         ),
     )
-    for name, told, values in of_sinks:
-        gauge = GaugeMetricFamily(name, told, labels=("sink",))
+    for name, told, values in of_channels:
+        gauge = GaugeMetricFamily(name, told, labels=("channel",))
         _fill(gauge, values)
         yield gauge
 

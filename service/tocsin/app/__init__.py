@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tocsin.app.agent import user_agent
     from tocsin.app.assembly import assemble, open_store_for
     from tocsin.app.executing import execute
-    from tocsin.app.once import CheckSummary, FetchedPage, check, fetch_page, test_sink
+    from tocsin.app.once import CheckSummary, FetchedPage, check, fetch_page, test_channel
     from tocsin.app.service import run
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "fetch_page",
     "open_store_for",
     "run",
-    "test_sink",
+    "test_channel",
     "user_agent",
 ]
 
@@ -32,7 +32,7 @@ _PLACES = {
     "agent": ("user_agent",),
     "assembly": ("assemble", "open_store_for"),
     "executing": ("execute",),
-    "once": ("CheckSummary", "FetchedPage", "check", "fetch_page", "test_sink"),
+    "once": ("CheckSummary", "FetchedPage", "check", "fetch_page", "test_channel"),
     "service": ("run",),
 }
 

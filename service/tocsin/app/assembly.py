@@ -16,8 +16,8 @@ from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
+from tocsin.app.channels import OpenChannels
 from tocsin.app.fetching import Checking, most_in_flight, put_together
-from tocsin.app.sinks import OpenSinks
 from tocsin.engine.activity import Activity
 from tocsin.engine.alerting.bell import Bell
 from tocsin.engine.alerting.delivery import Delivery
@@ -25,7 +25,7 @@ from tocsin.engine.alerting.outage_notices import Uplink
 from tocsin.engine.alerting.questions import Attention
 from tocsin.engine.alerting.storms import Storms
 from tocsin.engine.clock_watch import ClockWatch
-from tocsin.engine.counting import CountedSink, Counts
+from tocsin.engine.counting import CountedChannel, Counts
 from tocsin.engine.fetchers.checkers import Visits
 from tocsin.engine.fetchers.pool import Fetchers
 from tocsin.engine.hosts.gates import Gates
@@ -46,14 +46,14 @@ from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import Writer
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import FetcherLife, unread_sinks, what_is_kept
+from tocsin.model import FetcherLife, unread_channels, what_is_kept
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, Instant, JsonObject
-    from tocsin.ports import Fetcher, Renderer, Sink, Store, Telemetry
+    from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, Settings
 
@@ -118,7 +118,7 @@ class Assembly:
         settings: Settings,
         store: Store,
         fetcher: Fetcher | None,
-        sinks: OpenSinks,
+        channels: OpenChannels,
         telemetry: Telemetry,
         *,
         request_id: int | None,
@@ -143,9 +143,9 @@ class Assembly:
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
         self.bell = Bell()
         self.loop_time = LoopTime()
-        self._sinks = sinks
+        self._channels = channels
         self._delivery = Delivery(
-            self._counted(sinks.opened),
+            self._counted(channels.opened),
             store,
             settings.delivery,
             self._clock,
@@ -270,24 +270,24 @@ class Assembly:
         """What receives pages whole."""
         return self.fetchers or self._checking.renderer
 
-    def _counted(self, sinks: Sequence[Sink]) -> list[CountedSink]:
-        return [CountedSink(sink, self.counts, self.shortage.met) for sink in sinks]
+    def _counted(self, channels: Sequence[Channel]) -> list[CountedChannel]:
+        return [CountedChannel(channel, self.counts, self.shortage.met) for channel in channels]
 
-    async def change_sinks(self, settings: Settings) -> None:
-        """Deliver to the sinks of another configuration from now on; raises SettingsError, and changes nothing then."""
-        opened, gone = await self._sinks.change(settings)
-        for name, why in unread_sinks(settings).items():
-            self._telemetry.emit(Happening("sink.unread", "error", {"sink": name, "error": why}))
+    async def change_channels(self, settings: Settings) -> None:
+        """Deliver to the channels of another configuration from now on; SettingsError leaves all as it is."""
+        opened, gone = await self._channels.change(settings)
+        for name, why in unread_channels(settings).items():
+            self._telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
         self._delivery.configure(self._counted(opened), gone)
         try:
-            await self._store.set_sinks(list(settings.sinks))
+            await self._store.set_channels(list(settings.channels))
         except StoreError as exc:
-            values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new sinks get no alerts until then"}
-            self._telemetry.emit(Happening("sinks.unnoted", "error", values))
+            values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new channels get no alerts until then"}
+            self._telemetry.emit(Happening("channels.unnoted", "error", values))
 
-    async def try_sink(self, name: str) -> None:
-        """Give a sink a test event, as it is in force; raises DeliveryError, SettingsError."""
-        await self._delivery.try_sink(name)
+    async def try_channel(self, name: str) -> None:
+        """Give a channel a test event, as it is in force; raises DeliveryError, SettingsError."""
+        await self._delivery.try_channel(name)
 
     @property
     def has_lease(self) -> bool:
@@ -421,16 +421,16 @@ async def assemble(
                     demo_port=demo_port,
                 )
             )
-        sinks = await stack.enter_async_context(OpenSinks(settings))
-        for name, why in unread_sinks(settings).items():
-            # The alerts of such a sink are kept for it, and it is given none of them meanwhile.
-            telemetry.emit(Happening("sink.unread", "error", {"sink": name, "error": why}))
-        await store.set_sinks(list(settings.sinks))
+        channels = await stack.enter_async_context(OpenChannels(settings))
+        for name, why in unread_channels(settings).items():
+            # The alerts of such a channel are kept for it, and it is given none of them meanwhile.
+            telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
+        await store.set_channels(list(settings.channels))
         engine = Assembly(
             settings,
             store,
             fetcher,
-            sinks,
+            channels,
             telemetry,
             request_id=request_id,
             on_committed=on_committed,

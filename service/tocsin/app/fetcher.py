@@ -24,8 +24,8 @@ from tocsin.ports.messages import Start
 
 async def work(stream: int, tag: int) -> None:
     """Do what the main process says, until it says no more."""
-    channel = await open_stream(stream)
-    first = await channel.receive()
+    pipe = await open_stream(stream)
+    first = await pipe.receive()
     if not first:
         return
     start, rest = first[0], first[1:]
@@ -66,7 +66,7 @@ async def work(stream: int, tag: int) -> None:
             keeps=start.keeps,
         )
         working = FetcherWork(
-            channel,
+            pipe,
             desk,
             visitor=parts.visitor,
             renderer=parts.renderer,

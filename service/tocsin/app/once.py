@@ -1,4 +1,4 @@
-"""One-shot work: a check, a page, a test of a sink."""
+"""One-shot work: a check, a page, a test of a channel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app import sinks
+from tocsin.app import channels
 from tocsin.app.agent import user_agent
 from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.dealing import fetchers_of
@@ -127,10 +127,10 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     return FetchedPage(received.final_url, response.body, response.header("content-type"), response.headers)
 
 
-async def test_sink(settings: Settings, name: str) -> bool:
-    """Send a sink a test alert, through the running service where there is one; see `sinks.test_sink`."""
+async def test_channel(settings: Settings, name: str) -> bool:
+    """Send a channel a test alert, through the running service where there is one; see `channels.test_channel`."""
     async with open_store_for(settings, engine=False) as store:
-        return await sinks.test_sink(settings, name, store)
+        return await channels.test_channel(settings, name, store)
 
 
 class _Tally:

@@ -115,7 +115,7 @@ async def _reload(
         try:
             read = load()
             new = _still_there(read, file)
-            await engine.change_sinks(new)
+            await engine.change_channels(new)
         except SettingsError as exc:
             telemetry.emit(
                 Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})
@@ -137,7 +137,7 @@ async def _reload(
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.
         http = msgspec.structs.replace(settings.http, tokens=new.http.tokens)
-        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts, http=http, sinks=new.sinks)
+        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts, http=http, channels=new.channels)
 
 
 def _still_there(new: Loaded, file: Path | None) -> Settings:

@@ -13,7 +13,7 @@ from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
 from tocsin.errors import Disallowed, LeftAlone, NotAllowed, NotWatched, Postponed, SettingsError, Withdrawn
-from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_sinks
+from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_channels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,12 @@ class RunningService:
         )
         http = msgspec.structs.replace(self._settings.http, tokens=settings.http.tokens)
         self._settings = msgspec.structs.replace(
-            self._settings, pages=settings.pages, hosts=settings.hosts, render=render, http=http, sinks=settings.sinks
+            self._settings,
+            pages=settings.pages,
+            hosts=settings.hosts,
+            render=render,
+            http=http,
+            channels=settings.channels,
         )
         kept = {key: value for key, value in self._origins.items() if not is_reloaded(key)}
         self._origins = kept | {key: value for key, value in origins.items() if is_reloaded(key)}
@@ -83,7 +88,7 @@ class RunningService:
             has_lease=engine.has_lease,
             unwritten_s=unwritten_s,
             unwritten_why=unwritten_why,
-            unread_sinks=tuple(unread_sinks(self._settings)),
+            unread_channels=tuple(unread_channels(self._settings)),
         )
 
     def settings(self) -> Settings:
@@ -116,9 +121,9 @@ class RunningService:
         except Withdrawn as exc:
             raise NotAllowed(page.url, "paused", "the page is paused; resume it first") from exc
 
-    async def try_sink(self, name: str) -> None:
+    async def try_channel(self, name: str) -> None:
         """See `ports.Service`."""
-        await self._engine.try_sink(name)
+        await self._engine.try_channel(name)
 
     def metrics(self) -> bytes:
         """See `ports.Service`."""

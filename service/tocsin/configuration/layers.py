@@ -59,19 +59,19 @@ def from_tree(tree: Mapping[str, Any], source: str, *, path: Path = ()) -> Itera
             raise SettingsError(f"{source}: {dotted(below)}: this is a section; write its keys below [{dotted(below)}]")
 
 
-def from_environ(environ: Mapping[str, str], *, sinks: Collection[str] = ()) -> Iterator[Given]:
+def from_environ(environ: Mapping[str, str], *, channels: Collection[str] = ()) -> Iterator[Given]:
     """List the settings that variables named `TOCSIN_SECTION__KEY` give; an empty variable gives nothing.
 
-    sinks  names of sinks that are known already; a variable can only spell them in capitals, with `_`
+    channels  names of channels that are known already; a variable can only spell them in capitals, with `_`
     Raises SettingsError for a key that is not known.
     """
-    spelled = {re.sub(r"[^A-Z0-9]", "_", name.upper()): name for name in sinks}
+    spelled = {re.sub(r"[^A-Z0-9]", "_", name.upper()): name for name in channels}
     for variable in sorted(environ):
         if not is_ours(variable) or not environ[variable]:
             continue
         path = tuple(part.lower() for part in variable.removeprefix(PREFIX).split(_PARTS))
-        if path[0] == "sinks" and len(path) > 1:
-            path = ("sinks", spelled.get(path[1].upper(), path[1]), *path[2:])
+        if path[0] == "channels" and len(path) > 1:
+            path = ("channels", spelled.get(path[1].upper(), path[1]), *path[2:])
         if _names_a_file(path):
             yield Given(_without_file(path), environ[variable], variable, written=True, by_file=True)
             continue

@@ -52,7 +52,7 @@ SPANS: Final[dict[str, Range]] = {
     "snapshots.keep": (_NONE, 100 * _YEAR),
     "delivery.give_up": (_SECOND, _YEAR),
     "http.session": (_SECOND * 60, _YEAR),
-    "sinks.*.timeout": (10 * _MS, _HOUR),
+    "channels.*.timeout": (10 * _MS, _HOUR),
 }
 """From and to, both allowed; keys without an entry take ANY_SPAN."""
 
@@ -241,8 +241,8 @@ def check_host_pattern(text: str) -> str | None:
     return None if _HOST_PATTERN.fullmatch(text) else allowed
 
 
-def check_sink_name(text: str) -> str | None:
-    """Say what is allowed if `text` cannot name a sink."""
+def check_channel_name(text: str) -> str | None:
+    """Say what is allowed if `text` cannot name a channel."""
     return None if re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", text) else "a name of letters, digits, _ . -"
 
 
@@ -266,8 +266,8 @@ TEXTS: Final[dict[str, Check]] = {
     "pages.proxy": check_proxy,
     "hosts.rules.*.certificate": check_certificate,
     "network.allow": check_network,
-    "sinks.*.url": check_web_address,
-    "sinks.*.secret": check_secret,
+    "channels.*.url": check_web_address,
+    "channels.*.secret": check_secret,
     "http.listen": check_listen,
     "http.tokens": check_tokens,
     "http.public_url": check_public_url,
@@ -279,7 +279,7 @@ NAMES: Final[dict[str, Check]] = {
     "hosts.rules": check_host_pattern,
     "pages.headers": check_page_header,
     "pages.cookies": check_header_name,
-    "sinks": check_sink_name,
-    "sinks.*.headers": check_header_name,
+    "channels": check_channel_name,
+    "channels.*.headers": check_header_name,
 }
 """What the keys of a table with names of the user's own must be."""

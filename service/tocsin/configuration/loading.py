@@ -59,8 +59,8 @@ def load(
     layers = []
     if file:
         layers.append(Layer(tuple(from_tree(tree, str(file))), folder=file.parent))
-    sinks = tree.get("sinks", {})
-    layers.append(Layer(tuple(from_environ(environ, sinks=sinks if isinstance(sinks, dict) else ()))))
+    channels = tree.get("channels", {})
+    layers.append(Layer(tuple(from_environ(environ, channels=channels if isinstance(channels, dict) else ()))))
     layers.append(
         Layer(tuple(_override(key, text, option) for key, (text, option) in (overrides or {}).items())),
     )

@@ -29,7 +29,7 @@ DEFAULT: Final = "default"
 _EVERY: Final = ("pages", "every")
 _CRON: Final = ("pages", "cron")
 _SHOWN: Final = 80
-_PATHS: Final = frozenset({"store.url", "sinks.*.path"})
+_PATHS: Final = frozenset({"store.url", "channels.*.path"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,12 @@ group or a page (`tocsin watch set`, `tocsin apply`, the web pages): the nearest
 force, and where each value came from.
 
 **In the environment** a setting is called `TOCSIN_SECTION__KEY`, with two underscores: `TOCSIN_PAGES__EVERY=6h`,
-`TOCSIN_SINKS__OPS__URL=https://…`. Lists are written as `a, b`.
+`TOCSIN_CHANNELS__OPS__URL=https://…`. Lists are written as `a, b`.
 
 **Secrets** may stand in files of their own: `_file` behind the key, in the file (`secret_file = "ops.secret"`, from the
-configuration's folder) and in the environment (`TOCSIN_SINKS__OPS__SECRET_FILE=/run/secrets/ops`). Where such a file
-cannot be read, only what needs it fails: a sink's alerts wait, pages whose credentials or proxy are in the file are not
-checked, and the log, `tocsin doctor` and `tocsin sink list` say so. Everything else works.
+configuration's folder) and in the environment (`TOCSIN_CHANNELS__OPS__SECRET_FILE=/run/secrets/ops`). Where such a file
+cannot be read, only what needs it fails: a channel's alerts wait, pages whose credentials or proxy are in the file are
+not checked, and the log, `tocsin doctor` and `tocsin channel list` say so. Everything else works.
 
 **Tokens** for the web pages and the interface can be given so that nothing has to be read out of a log:
 `tokens_file = "tocsin.tokens"` under `[http]`, or `TOCSIN_HTTP__TOKENS_FILE=/run/secrets/tocsin_tokens`. The file holds
@@ -58,7 +58,7 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "robots": '"ignore" only for hosts that are your own',
         "certificate": "the only one that is trusted there; for one host by its name, never for many",
     },
-    "sinks.*": {
+    "channels.*": {
         "type": "webhook, file or stdout; must be given",
         "url": "where a webhook goes; a secret, since it often has one in it",
         "path": "of a file: one alert a line",
@@ -70,7 +70,7 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
 }
 _EXAMPLES: Final = {
     "hosts.rules.*": '[hosts.rules."*.example.org"]\ndelay = "5s"\n',
-    "sinks.*": '[sinks.ops]\ntype = "webhook"\nurl = "https://example.org/hook"\nsecret_file = "ops.secret"\n',
+    "channels.*": '[channels.ops]\ntype = "webhook"\nurl = "https://example.org/hook"\nsecret_file = "ops.secret"\n',
 }
 
 

@@ -9,7 +9,7 @@ from tocsin.configuration.tree import flatten
 if TYPE_CHECKING:
     from tocsin.settings import Settings
 
-_RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "sinks.", "http.tokens")
+_RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "http.tokens")
 """What a running service takes up at once; all else is built into connections, files or processes."""
 _BUILT_IN: Final = ".certificate"
 

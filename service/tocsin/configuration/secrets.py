@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Mapping
 
-SECRETS: Final = frozenset({"sinks.*.secret", "sinks.*.url", "pages.auth", "pages.proxy", "http.tokens"})
+SECRETS: Final = frozenset({"channels.*.secret", "channels.*.url", "pages.auth", "pages.proxy", "http.tokens"})
 """Each may also be given as the name of a file that holds it, with `_file` behind its key."""
 
-HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "sinks.*.headers"})
+HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "channels.*.headers"})
 """Of these only the names are shown."""
-_ADDRESSES: Final = frozenset({"sinks.*.url", "pages.proxy"})
+_ADDRESSES: Final = frozenset({"channels.*.url", "pages.proxy"})
 _MASK: Final = "***"
 UNREAD_SHOWN: Final = "(its file cannot be read)"
-_OF_SINK: Final = re.compile(r"sinks\.([A-Za-z0-9_-]+)\.secret_file")
+_OF_CHANNEL: Final = re.compile(r"channels\.([A-Za-z0-9_-]+)\.secret_file")
 _LONGEST_BYTES: Final = 65_536
 
 
@@ -61,8 +61,8 @@ def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _made_by(key: str) -> str:
     """Say how the file that this key names is made."""
-    if sink := _OF_SINK.fullmatch(key):
-        return f"`tocsin sink secret {sink[1]}` makes a secret"
+    if channel := _OF_CHANNEL.fullmatch(key):
+        return f"`tocsin channel secret {channel[1]}` makes a secret"
     return "`openssl rand -hex 32` makes a token for it" if key == "http.tokens_file" else "write the secret into it"
 
 

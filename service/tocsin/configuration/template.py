@@ -17,10 +17,10 @@ _HEAD: Final = """\
 # Durations are written "100ms" "10s" "5m" "24h" "80d" "2w", sizes "512KiB" "10MiB".
 # File names are meant from the folder of this file.
 #
-# The environment wins over this file: TOCSIN_PAGES__EVERY="6h", TOCSIN_SINKS__OPS__URL="https://…",
+# The environment wins over this file: TOCSIN_PAGES__EVERY="6h", TOCSIN_CHANNELS__OPS__URL="https://…",
 # lists as "a, b". The command line (--store) wins over the environment.
-# A secret may be in a file of its own: `secret_file = "ops.secret"`, or TOCSIN_SINKS__OPS__SECRET_FILE;
-# likewise `url_file` of a sink, `auth_file` and `proxy_file` of pages, `tokens_file` of [http].
+# A secret may be in a file of its own: `secret_file = "ops.secret"`, or TOCSIN_CHANNELS__OPS__SECRET_FILE;
+# likewise `url_file` of a channel, `auth_file` and `proxy_file` of pages, `tokens_file` of [http].
 # What is in force, and where it came from, says `tocsin doctor`.
 """
 
@@ -38,8 +38,8 @@ SECTIONS: Final[dict[str, str]] = {
     "snapshots": "Texts of pages, kept to show differences.",
     "items": "Data that pages hold as microdata, such as events and contacts.",
     "render": "Awareness: the page received whole, anew, and processed.",
-    "delivery": "How alerts reach the sinks.",
-    "sinks": "Who is told of changes: as many as you name. Without one, alerts stay listed (`tocsin alerts list`).",
+    "delivery": "How alerts reach the channels.",
+    "channels": "Who is told of changes: as many as you name. Without one, alerts stay listed (`tocsin alerts list`).",
     "http": "The web pages, the interface for programs, and the metrics: one address for all.",
     "log": "The log, on standard error.",
 }
@@ -127,15 +127,15 @@ _EXAMPLES: Final[dict[str, str]] = {
 #[hosts.rules."intranet.example.org"]
 #certificate = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 """,
-    "sinks": """\
-#[sinks.ops]
+    "channels": """\
+#[channels.ops]
 #type = "webhook"             # webhook | file | stdout
 #url = "https://example.org/hook"
-#secret_file = "ops.secret"   # signs what is sent; `tocsin sink secret ops` makes it; or secret = "whsec_…"
+#secret_file = "ops.secret"   # signs what is sent; `tocsin channel secret ops` makes it; or secret = "whsec_…"
 #headers = { "X-Team" = "web" }
 #timeout = "15s"              # for one delivery
 
-#[sinks.lines]
+#[channels.lines]
 #type = "file"
 #path = "alerts.jsonl"        # one alert a line
 """,

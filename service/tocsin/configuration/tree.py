@@ -44,7 +44,7 @@ def dotted(path: Path) -> str:
 
 
 def pattern(path: Path) -> str:
-    """Name the setting that a path belongs to: names of the user's own (sinks, rules of hosts) become `*`."""
+    """Name the setting that a path belongs to: names of the user's own (channels, rules of hosts) become `*`."""
     parts: list[str] = []
     here: Type = ROOT
     for part in path:

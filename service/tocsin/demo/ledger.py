@@ -1,4 +1,4 @@
-"""Whether what sinks were given is what the store says they accepted. Pure."""
+"""Whether what channels were given is what the store says they accepted. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def is_settled(alerts: Sequence[AlertRow]) -> bool:
-    """Say whether every sink has accepted every alert."""
+    """Say whether every channel has accepted every alert."""
     return all(delivery[1] == "accepted" for alert in alerts for delivery in alert.deliveries)
 
 
 def find_fault(alerts: Sequence[AlertRow], given: Sequence[dict[str, Any]]) -> str | None:
-    """Compare the store's alerts with the events that a sink was given; None if they are as promised.
+    """Compare the store's alerts with the events that a channel was given; None if they are as promised.
 
-    given  in the order in which the sink took them; a repetition with the same id is allowed
+    given  in the order in which the channel took them; a repetition with the same id is allowed
     Delivery is at least once, and in order for one page.
     """
     ids = list(dict.fromkeys(event["id"] for event in given))

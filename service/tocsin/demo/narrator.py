@@ -54,10 +54,10 @@ class Narrator:
         return list(self._not_told(lines))
 
     async def accepted_by(self, proofs: Mapping[str, str]) -> list[Line]:
-        """Tell what each sink has accepted; `proofs` says for each what was compared with its rows."""
+        """Tell what each channel has accepted; `proofs` says for each what was compared with its rows."""
         alerts = await self.all_alerts()
         now = self._clock.now()
-        return [accepted_line(sink, alerts, now, proof=proof) for sink, proof in proofs.items()]
+        return [accepted_line(channel, alerts, now, proof=proof) for channel, proof in proofs.items()]
 
     async def all_alerts(self) -> list[AlertRow]:
         """Every alert there is, in order."""

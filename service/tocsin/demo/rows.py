@@ -139,25 +139,25 @@ def alert_line(alert: AlertRow) -> Line:
             rule, said = "", f"nothing was compared: {data['evidence']}"
         case _:
             rule, said = "", outcome
-    sinks = ", ".join(delivery[0] for delivery in alert.deliveries)
-    sentence = f"alert {alert.position} to {sinks or 'nobody'}: {said}"
+    channels = ", ".join(delivery[0] for delivery in alert.deliveries)
+    sentence = f"alert {alert.position} to {channels or 'nobody'}: {said}"
     return Line(at, "alert", alert.id, alert.url, outcome, rule, sentence)
 
 
 def refused_lines(alert: AlertRow, at: Instant) -> Iterator[Line]:
-    """Tell of deliveries that a sink did not take and that are tried again, or are dead; `at` is when it was seen."""
-    for sink, state, tries, error in alert.deliveries:
+    """Show deliveries that a channel refused and that are tried again, or are dead; `at` is when it was seen."""
+    for channel, state, tries, error in alert.deliveries:
         if state != "accepted" and error:
             then = "given again" if state == "waiting" else "a dead letter"
-            sentence = f"{sink} refused alert {alert.position} ({error}, try {tries}): {then}"
-            yield Line(at, "delivery", f"{alert.id}#{sink}#{tries}", alert.url, state, "T72", sentence)
+            sentence = f"{channel} refused alert {alert.position} ({error}, try {tries}): {then}"
+            yield Line(at, "delivery", f"{alert.id}#{channel}#{tries}", alert.url, state, "T72", sentence)
 
 
-def accepted_line(sink: str, alerts: list[AlertRow], at: Instant, *, proof: str) -> Line:
-    """Tell what a sink accepted so far; `proof` says what was compared with its rows."""
-    tries = sum(delivery[2] for alert in alerts for delivery in alert.deliveries if delivery[0] == sink)
-    sentence = f"{sink} accepted {len(alerts)} alerts at {tries} tries; {proof}"
-    return Line(at, "delivery", f"{alerts[-1].id}#{sink}", None, "accepted", "T72", sentence)
+def accepted_line(channel: str, alerts: list[AlertRow], at: Instant, *, proof: str) -> Line:
+    """Tell what a channel accepted so far; `proof` says what was compared with its rows."""
+    tries = sum(delivery[2] for alert in alerts for delivery in alert.deliveries if delivery[0] == channel)
+    sentence = f"{channel} accepted {len(alerts)} alerts at {tries} tries; {proof}"
+    return Line(at, "delivery", f"{alerts[-1].id}#{channel}", None, "accepted", "T72", sentence)
 
 
 def history_line(url: str, history: list[HistoryEntry]) -> Line:

@@ -55,10 +55,10 @@ gather = "2s"
 [render]
 limit = {RENDER_LIMIT}
 resume_at = {RENDER_LIMIT}
-[sinks.journal]
+[channels.journal]
 type = "file"
 path = "{JOURNAL}"
-[sinks.hook]
+[channels.hook]
 type = "webhook"
 url = "{hook_url}"
 secret = "{secret}"

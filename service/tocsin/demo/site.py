@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
 
-from tocsin.adapters.sinks.signing import read_secrets, sign
+from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.demo.pages import first_pages
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ async def _play_story(stage: Stage, limit_s: float) -> None:
             title = _LAST_HEADING
             await _close_books(stage)
     except TimeoutError as exc:
-        what = ", ".join(map(str, missing)) or "every sink's acceptance of every alert"
+        what = ", ".join(map(str, missing)) or "every channel's acceptance of every alert"
         raise StoryStuck(f"after {limit_s:g} s, in {title!r}, this never came: {what}") from exc
 
 
@@ -133,7 +133,7 @@ async def _play_step(stage: Stage, step: Step, title: str, missing: list[Expecte
 
 
 async def _close_books(stage: Stage) -> None:
-    """Tell which records stayed, and compare what the sinks accepted with what they were given."""
+    """Tell which records stayed, and compare what the channels accepted with what they were given."""
     stage.audience.head(_LAST_HEADING)
     while not is_settled(alerts := await stage.narrator.all_alerts()):
         await _new_lines(stage)
@@ -145,9 +145,9 @@ async def _close_books(stage: Stage) -> None:
         "journal": [json.loads(line) for line in text.splitlines()],
         "hook": stage.site.received,
     }
-    for sink, received in given.items():
+    for channel, received in given.items():
         if (fault := find_fault(alerts, received)) is not None:
-            raise StoryStuck(f"sink {sink}: {fault}")
+            raise StoryStuck(f"channel {channel}: {fault}")
     proofs = {
         "journal": "its file holds each of them, in order for every page",
         "hook": "its receiver verified each signature, and has them in order for every page",

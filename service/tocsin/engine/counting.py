@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tocsin.events import Happening
     from tocsin.model import CheckResult, JsonObject
-    from tocsin.ports import Sink
+    from tocsin.ports import Channel
 
 CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
 """The bounds by which the duration of checks is told."""
@@ -45,7 +45,7 @@ class Counts:
     Implements `ports.Telemetry`, as some of it is known from happenings alone.
     outcomes    checks that were written, by outcome
     renderings  by what became of them: given, failed
-    deliveries  by sink and result: accepted, refused (that alert), failed (the sink), gone, ours (a shortage)
+    deliveries  by channel and result: accepted, refused (that alert), failed (the channel), gone, ours (a shortage)
     problems    happenings that are warnings or errors, by level
     answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
     streams     readers of /events now
@@ -84,20 +84,22 @@ class Counts:
             count(self, happening.values)
 
 
-class CountedSink:
-    """A sink whose answers are counted; implements `ports.Sink`.
+class CountedChannel:
+    """A channel whose answers are counted; implements `ports.Channel`.
 
-    on_shortage  is told of what this machine was short of when the sink was to be given something
+    on_shortage  is told of what this machine was short of when the channel was to be given something
     """
 
-    def __init__(self, sink: Sink, counts: Counts, on_shortage: Callable[[str], None] = lambda _error: None) -> None:
-        self.name, self.at_once, self._sink, self._counts = sink.name, sink.at_once, sink, counts
+    def __init__(
+        self, channel: Channel, counts: Counts, on_shortage: Callable[[str], None] = lambda _error: None
+    ) -> None:
+        self.name, self.at_once, self._channel, self._counts = channel.name, channel.at_once, channel, counts
         self._on_shortage = on_shortage
 
     async def deliver(self, event: JsonObject) -> None:
         """Give it the event."""
         try:
-            await self._sink.deliver(event)
+            await self._channel.deliver(event)
         except DeliveryError as exc:
             self._counts.deliveries[self.name, _RESULTS.get(exc.blames, "failed")] += 1
             if exc.blames == "ours":
@@ -107,10 +109,10 @@ class CountedSink:
 
     async def close(self) -> None:
         """Let go of connections and files."""
-        await self._sink.close()
+        await self._channel.close()
 
 
-_RESULTS: Final = {"sink": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
+_RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
 
 
 def _answered(counts: Counts, values: dict[str, Any]) -> None:

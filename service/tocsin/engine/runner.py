@@ -41,7 +41,7 @@ HALT_S = 2.0
 """The same for a one-shot check that a person interrupts."""
 
 DRAIN_S = 15.0
-"""How long a one-shot check gives its sinks; what they have not taken stays in the outbox."""
+"""How long a one-shot check gives its channels; what they have not taken stays in the outbox."""
 
 
 AGAIN_S = 2.0
@@ -144,7 +144,7 @@ class Runner:
         self._telemetry.emit(Happening("engine.spread", "info", {"due_at_launch": due}))
 
     async def check(self, stopping: asyncio.Event) -> None:
-        """Check what the scheduler's request wants, give the awareness that is due, and deliver what sinks take.
+        """Check what the scheduler's request wants, give the awareness that is due, and deliver what channels take.
 
         Where `stopping` is set before the end, what was done is written and the rest is left.
         """

@@ -7,14 +7,14 @@ They are msgspec structs: cheap to make by the thousand, and ready to cross a pr
 from tocsin.model.access import AuditEntry, Declaration, JobRow, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import (
     AlertRow,
+    ChannelState,
+    ChannelTest,
     DeliveryResult,
     DueDelivery,
     QuestionRow,
     RuleRow,
-    SinkState,
-    SinkTest,
     as_configured,
-    unread_sinks,
+    unread_channels,
 )
 from tocsin.model.browsing import (
     ActivityRow,
@@ -68,7 +68,7 @@ from tocsin.model.fetching import (
     sendable,
     validators_of,
 )
-from tocsin.model.figures import SinkFigures, StoreFigures
+from tocsin.model.figures import ChannelFigures, StoreFigures
 from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
 from tocsin.model.keeping import KEEPS_ALL, Keeps, what_is_kept
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
@@ -98,6 +98,9 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "Beside",
+    "ChannelFigures",
+    "ChannelState",
+    "ChannelTest",
     "CheckOutcome",
     "CheckReport",
     "CheckResult",
@@ -149,9 +152,6 @@ __all__ = [
     "RuleRow",
     "Scope",
     "SessionRow",
-    "SinkFigures",
-    "SinkState",
-    "SinkTest",
     "Slice",
     "Snapshot",
     "SnapshotRow",
@@ -173,7 +173,7 @@ __all__ = [
     "phase_of",
     "sendable",
     "to_rfc3339",
-    "unread_sinks",
+    "unread_channels",
     "validators_of",
     "what_is_kept",
 ]

@@ -12,7 +12,7 @@ from tocsin.model.copies import KnownCopy
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
-    from tocsin.settings import Settings, SinkSettings
+    from tocsin.settings import ChannelSettings, Settings
 
 
 class QuestionRow(Struct, frozen=True):
@@ -62,13 +62,13 @@ class RuleRow(Struct, frozen=True):
 
 
 class DueDelivery(Struct, frozen=True):
-    """An alert that a sink is to be given now: the oldest of its page that this sink has not accepted.
+    """An alert that a channel is to be given now: the oldest of its page that this channel has not accepted.
 
     tried_us  microseconds of waiting between its tries so far; see DeliveryResult
     """
 
     alert_id: str
-    sink: str
+    channel: str
     page_id: int | None
     position: int
     tries: int
@@ -90,7 +90,7 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     """
 
     alert_id: str
-    sink: str
+    channel: str
     state: Literal["accepted", "waiting", "dead"]
     at: Instant
     next_at: Instant | None = None
@@ -99,8 +99,8 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     position: int | None = None
 
 
-class SinkState(Struct, frozen=True):
-    """Whether a sink is backed off, and until when, or disabled, and why.
+class ChannelState(Struct, frozen=True):
+    """Whether a channel is backed off, and until when, or disabled, and why.
 
     failed_at  when it failed last
     """
@@ -116,11 +116,11 @@ class SinkState(Struct, frozen=True):
     failed_at: Instant | None = None
 
 
-class SinkTest(Struct, frozen=True):
-    """How far a test of a sink is that a running engine was asked for.
+class ChannelTest(Struct, frozen=True):
+    """How far a test of a channel is that a running engine was asked for.
 
-    blames  "sink", "alert" or "gone" as in DeliveryError, "settings" where the engine has no such sink; None where the
-            sink accepted it
+    blames  "channel", "alert" or "gone" as in DeliveryError, "settings" where the engine has no such channel; None
+            where the channel accepted it
     """
 
     begun_at: Instant | None
@@ -129,15 +129,15 @@ class SinkTest(Struct, frozen=True):
     error: str | None
 
 
-def unread_sinks(settings: Settings) -> dict[str, str]:
-    """Say of each sink whose secret cannot be read why, with the mend; such a sink is given no alerts, they wait."""
-    found = {name: why_unread(sink.url, sink.secret) for name, sink in settings.sinks.items()}
+def unread_channels(settings: Settings) -> dict[str, str]:
+    """Give the channels whose secret cannot be read, each with the reason and the mend; their alerts wait."""
+    found = {name: why_unread(channel.url, channel.secret) for name, channel in settings.channels.items()}
     return {name: why for name, why in found.items() if why is not None}
 
 
-def as_configured(state: SinkState, sink: SinkSettings) -> SinkState:
-    """Give a sink's state as it is shown: one whose secret cannot be read fails, even after a success."""
-    why = why_unread(sink.url, sink.secret)
+def as_configured(state: ChannelState, channel: ChannelSettings) -> ChannelState:
+    """Give a channel's state as it is shown: one whose secret cannot be read fails, even after a success."""
+    why = why_unread(channel.url, channel.secret)
     return state if why is None else replace(state, failures=max(state.failures, 1), next_at=None, error=why)
 
 
@@ -152,5 +152,5 @@ class AlertRow(Struct, frozen=True):
     created_at: Instant
     event: JsonObject
     deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
-    """(sink, state, tries, last error) each"""
+    """(channel, state, tries, last error) each"""
     seen_at: Instant | None = None

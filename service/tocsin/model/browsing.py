@@ -58,7 +58,7 @@ class AlertQuery(Struct, frozen=True):
     kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
              "host", "outage"
     group    that the page was in when it was told
-    dead     a sink did not take it in time
+    dead     a channel did not take it in time
     `unseen` goes with `outcome`; `group`, `page_id`, `kind` and `dead` each stand alone.
     """
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 from tocsin.model.common import Instant
 
 
-class SinkFigures(Struct, frozen=True):
-    """How a sink stands.
+class ChannelFigures(Struct, frozen=True):
+    """How a channel stands.
 
     waiting    alerts that it is still to be given
     oldest_at  when the first of them was decided
@@ -37,7 +37,7 @@ class StoreFigures(Struct, frozen=True):
     pages: int
     position: int
     alerts: dict[tuple[str, str], int]
-    sinks: dict[str, SinkFigures]
+    channels: dict[str, ChannelFigures]
     renders_waiting: int
     renders_oldest_at: Instant | None
     questions_open: int

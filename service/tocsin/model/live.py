@@ -54,7 +54,7 @@ class LiveState(Struct, frozen=True):
     lag_s           of the service's own process, as of a fetcher's
     late_s          how long the page is due that is due the longest and was not asked for yet
     figures         of the store, as last read; None before the first time
-    unread_sinks    names of sinks whose secret cannot be read
+    unread_channels names of channels whose secret cannot be read
     """
 
     started_at: Instant
@@ -74,6 +74,6 @@ class LiveState(Struct, frozen=True):
     late_s: float = 0.0
     lag_s: float = 0.0
     figures: StoreFigures | None = None
-    unread_sinks: tuple[str, ...] = ()
+    unread_channels: tuple[str, ...] = ()
     shortage: str | None = None
     put_off: int = 0

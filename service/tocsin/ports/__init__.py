@@ -4,7 +4,7 @@ from tocsin.ports.access import AccessStore
 from tocsin.ports.aside import Aside
 from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.demo import DemoDesk
-from tocsin.ports.fetching import Fetcher, Renderer, Session, Sink
+from tocsin.ports.fetching import Channel, Fetcher, Renderer, Session
 from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
 from tocsin.ports.outbox import AlertStore, AttentionStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
@@ -20,6 +20,7 @@ __all__ = [
     "AttentionStore",
     "BrowseStore",
     "Chance",
+    "Channel",
     "Clock",
     "DemoDesk",
     "Fetcher",
@@ -29,7 +30,6 @@ __all__ = [
     "Service",
     "Session",
     "SignalStore",
-    "Sink",
     "SnapshotStore",
     "Store",
     "StoreCare",

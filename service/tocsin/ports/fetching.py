@@ -44,7 +44,7 @@ class Renderer(Protocol):
         """
 
 
-class Sink(Protocol):
+class Channel(Protocol):
     """One downstream system that takes alerts.
 
     at_once  how many alerts it takes at once, at least 1

@@ -216,7 +216,7 @@ class StoreCare(Protocol):
 
         At most `limit` at once. Sessions that are over go, too, and what has a time of its own: answers to be given
         once more after a day, activity after eight, jobs after thirty.
-        An alert that waits for a sink is kept, unless that sink is configured no more, or disabled.
+        An alert that waits for a channel is kept, unless that channel is configured no more, or disabled.
         """
 
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tocsin.model import (
         AlertDraft,
         AlertRow,
+        ChannelState,
+        ChannelTest,
         Claim,
         DeliveryResult,
         DueDelivery,
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
         KnownCopy,
         QuestionRow,
         RuleRow,
-        SinkState,
-        SinkTest,
     )
     from tocsin.ports.keeping import OnStep
 
@@ -84,54 +84,54 @@ class AttentionStore(Protocol):
 class AlertStore(Protocol):
     """The outbox."""
 
-    async def set_sinks(self, names: Sequence[str]) -> None:
+    async def set_channels(self, names: Sequence[str]) -> None:
         """From now on alerts get a delivery row for each of these."""
 
     async def write_alert(self, alert: AlertDraft) -> None:
-        """Write an alert of its own (an outage, a sink's test is not stored)."""
+        """Write an alert of its own (an outage, a channel's test is not stored)."""
 
     async def open_outage(self) -> Instant | None:
         """When the outage that has not ended was told of; None if there is none."""
 
     async def due_deliveries(
-        self, sink: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+        self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
     ) -> list[DueDelivery]:
-        """What this sink is to be given now: at most the oldest of each page, those due for longest first.
+        """What this channel is to be given now: at most the oldest of each page, those due for longest first.
 
         under_way  positions to leave out; the younger alerts of their pages are left out, too
         """
 
-    async def next_delivery_at(self, sink: str) -> Instant | None:
-        """When this sink has something due; None if nothing waits."""
+    async def next_delivery_at(self, channel: str) -> Instant | None:
+        """When this channel has something due; None if nothing waits."""
 
     async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
         """Write what became of tries; where an alert is accepted or dead, the next one of its page is due."""
 
-    async def resume_deliveries(self, sink: str, now: Instant) -> None:
-        """After the clock was set back: what waits for this sink waits no longer than it was to wait before."""
+    async def resume_deliveries(self, channel: str, now: Instant) -> None:
+        """After the clock was set back: what waits for this channel waits no longer than it was to wait before."""
 
-    async def sink_state(self, sink: str) -> SinkState:
-        """How this sink stands."""
+    async def channel_state(self, channel: str) -> ChannelState:
+        """How this channel stands."""
 
-    async def save_sink_state(self, state: SinkState) -> None:
+    async def save_channel_state(self, state: ChannelState) -> None:
         """Remember a back-off or a disabling over restarts."""
 
-    async def ask_for_sink_test(self, sink: str, now: Instant) -> int:
-        """Ask a running engine for a test of this sink; returns its number."""
+    async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
+        """Ask a running engine for a test of this channel; returns its number."""
 
-    async def take_sink_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
-        """Begin tests that were asked for: the number and the sink of each."""
+    async def take_channel_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
+        """Begin tests that were asked for: the number and the channel of each."""
 
-    async def end_sink_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
+    async def end_channel_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
         """Say how a test ended.
 
-        fault  whose it was, as in SinkTest, and what happened; None where the sink accepted it
+        fault  whose it was, as in ChannelTest, and what happened; None where the channel accepted it
         """
 
-    async def sink_test(self, number: int) -> SinkTest | None:
+    async def channel_test(self, number: int) -> ChannelTest | None:
         """Say how far a test is; None if it is gone."""
 
-    async def withdraw_sink_test(self, number: int) -> bool:
+    async def withdraw_channel_test(self, number: int) -> bool:
         """Take back a test that no engine has begun; False if one has."""
 
     async def alerts(
@@ -142,17 +142,17 @@ class AlertStore(Protocol):
     async def alert(self, alert_id: str) -> AlertRow | None:
         """One alert."""
 
-    async def replay(self, alert_id: str, *, sink: str | None, now: Instant) -> int:
+    async def replay(self, alert_id: str, *, channel: str | None, now: Instant) -> int:
         """Make the deliveries of an alert due again, accepted ones too; returns how many.
 
-        sink  only to this one, also where it is newer than the alert
+        channel  only to this one, also where it is newer than the alert
         """
 
-    async def count_dead(self, sink: str | None) -> int:
-        """How many dead letters there are, of this sink or of all."""
+    async def count_dead(self, channel: str | None) -> int:
+        """How many dead letters there are, of this channel or of all."""
 
-    async def replay_dead(self, *, sink: str | None, now: Instant, on_step: OnStep = unheard) -> int:
-        """Make dead letters due again, of this sink or of all; returns how many.
+    async def replay_dead(self, *, channel: str | None, now: Instant, on_step: OnStep = unheard) -> int:
+        """Make dead letters due again, of this channel or of all; returns how many.
 
         Of many it is done a step at a time, as in `WatchList`; the same call once more goes on.
         """

@@ -13,7 +13,7 @@ Sent_contra = TypeVar("Sent_contra", contravariant=True)
 Received_co = TypeVar("Received_co", covariant=True)
 
 
-class Channel(Protocol, Generic[Sent_contra, Received_co]):
+class MessagePipe(Protocol, Generic[Sent_contra, Received_co]):
     """One end of a bounded stream of messages."""
 
     async def send(self, messages: Sequence[Sent_contra]) -> None:
@@ -23,7 +23,7 @@ class Channel(Protocol, Generic[Sent_contra, Received_co]):
         """Wait for the next messages, at least one; none: the other end is gone."""
 
 
-class FetcherProcess(Channel[ToFetcher, FromFetcher], Protocol):
+class FetcherProcess(MessagePipe[ToFetcher, FromFetcher], Protocol):
     """A fetcher process, as its parent sees it."""
 
     pid: int

@@ -35,8 +35,8 @@ class Service(Protocol):
         NotAllowed where robots.txt or a pause stands against it.
         """
 
-    async def try_sink(self, name: str) -> None:
-        """Give a sink a test event; raises DeliveryError, UsageError where there is none of this name."""
+    async def try_channel(self, name: str) -> None:
+        """Give a channel a test event; raises DeliveryError, UsageError where there is none of this name."""
 
     def metrics(self) -> bytes:
         """What Prometheus reads, in its text format."""

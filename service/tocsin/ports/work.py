@@ -213,7 +213,7 @@ class RenderStore(Protocol):
         """Store that a host asked to be left alone until then; a hold never shortens another."""
 
     async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
-        """Write rendering, alerts with one delivery row per sink, state and pruning in one transaction (T72).
+        """Write rendering, alerts with one delivery row per channel, state and pruning in one transaction (T72).
 
         Returns when the page's host is due next.
         """

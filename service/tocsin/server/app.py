@@ -20,10 +20,10 @@ from tocsin.server.access.rights import wanted_of
 from tocsin.server.api import router as api
 from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
-from tocsin.server.pages.rendering import warm
-from tocsin.server.pages.routes import router as pages
 from tocsin.server.parts import Parts
 from tocsin.server.streams import routers as streams
+from tocsin.server.web.rendering import warm
+from tocsin.server.web.routes import router as pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

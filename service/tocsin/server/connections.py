@@ -48,7 +48,7 @@ def files_limit() -> int | None:
 def bounds(files: int | None) -> tuple[int, int]:
     """Give the most connections, and the most of unknown clients: an eighth of the files that may be opened.
 
-    The rest is for pages, sinks and the store: clients must not be able to take it.
+    The rest is for pages, channels and the store: clients must not be able to take it.
     """
     by_files = MOST_CONNECTIONS if files is None else max(files // 8, FEWEST_CONNECTIONS)
     if by_files >= MOST_CONNECTIONS:

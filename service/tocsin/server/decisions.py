@@ -78,43 +78,43 @@ async def release_storm(parts: Parts, act: Act, storm_id: int) -> Job:
     return await act.jobs.start("storm.release", act.caller.who, work, total=withheld)
 
 
-async def redeliver(parts: Parts, act: Act, alert_id: str, *, sink: str | None) -> int:
+async def redeliver(parts: Parts, act: Act, alert_id: str, *, channel: str | None) -> int:
     """Make the deliveries of an alert due again, accepted ones too; returns how many."""
-    _demand_sink(parts, sink)
+    _demand_channel(parts, channel)
     if await parts.store.alert(alert_id) is None:
         raise missing("alert", alert_id, "GET /api/v1/alerts")
-    deliveries = await parts.store.replay(alert_id, sink=sink, now=parts.clock.now())
-    await audit(parts, act.caller, "alert.redeliver", alert=alert_id, sink=sink, deliveries=deliveries)
+    deliveries = await parts.store.replay(alert_id, channel=channel, now=parts.clock.now())
+    await audit(parts, act.caller, "alert.redeliver", alert=alert_id, channel=channel, deliveries=deliveries)
     return deliveries
 
 
-async def redeliver_dead(parts: Parts, act: Act, *, sink: str | None) -> Job:
-    """Make dead letters due again, of this sink or of all."""
-    _demand_sink(parts, sink)
-    total = await parts.store.count_dead(sink)
+async def redeliver_dead(parts: Parts, act: Act, *, channel: str | None) -> Job:
+    """Make dead letters due again, of this channel or of all."""
+    _demand_channel(parts, channel)
+    total = await parts.store.count_dead(channel)
 
     async def work(progress: Progress) -> JsonObject:
         now = parts.clock.now()
-        deliveries = await parts.store.replay_dead(sink=sink, now=now, on_step=progress.advance)
-        await audit(parts, act.caller, "alerts.redeliver-dead", sink=sink, deliveries=deliveries)
+        deliveries = await parts.store.replay_dead(channel=channel, now=now, on_step=progress.advance)
+        await audit(parts, act.caller, "alerts.redeliver-dead", channel=channel, deliveries=deliveries)
         return {"deliveries": deliveries}
 
     return await act.jobs.start("alerts.redeliver-dead", act.caller.who, work, total=total)
 
 
-async def try_sink(parts: Parts, caller: Caller, name: str) -> None:
-    """Give a sink a test event; one that was disabled and takes it is enabled again.
+async def try_channel(parts: Parts, caller: Caller, name: str) -> None:
+    """Give a channel a test event; one that was disabled and takes it is enabled again.
 
-    Raises Problem where there is no such sink, DeliveryError and UsageError where it does not take it.
+    Raises Problem where there is no such channel, DeliveryError and UsageError where it does not take it.
     """
-    if name not in parts.service.settings().sinks:
-        raise missing("sink", name, "GET /api/v1/sinks")
+    if name not in parts.service.settings().channels:
+        raise missing("channel", name, "GET /api/v1/channels")
     try:
-        await parts.service.try_sink(name)
+        await parts.service.try_channel(name)
     except (DeliveryError, UsageError):
-        await audit(parts, caller, "sink.test", sink=name, accepted=False)
+        await audit(parts, caller, "channel.test", channel=name, accepted=False)
         raise
-    await audit(parts, caller, "sink.test", sink=name, accepted=True)
+    await audit(parts, caller, "channel.test", channel=name, accepted=True)
 
 
 async def cancel_job(parts: Parts, act: Act, job_id: str) -> JobRow:
@@ -198,8 +198,8 @@ async def _page_of_copy(parts: Parts, question_id: int, copy_url: str | None) ->
     raise UsageError("one copy cannot stand for many pages; name in url the page that it is a copy of")
 
 
-def _demand_sink(parts: Parts, sink: str | None) -> None:
-    sinks = parts.service.settings().sinks
-    if sink is not None and sink not in sinks:
-        known = ", ".join(sorted(sinks)) or "none is configured"
-        raise UsageError(f"sink {sink[:80]}: there is no such sink ({known})")
+def _demand_channel(parts: Parts, channel: str | None) -> None:
+    channels = parts.service.settings().channels
+    if channel is not None and channel not in channels:
+        known = ", ".join(sorted(channels)) or "none is configured"
+        raise UsageError(f"channel {channel[:80]}: there is no such channel ({known})")

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from tocsin.errors import StoreError
-from tocsin.model import unread_sinks
+from tocsin.model import unread_channels
 from tocsin.server.parts import Given
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ async def readyz(parts: Given) -> JSONResponse:
     if live.shortage is not None:
         # It checks less, or nothing, but by itself it goes on; what it is short of, and the mend, is in the log.
         found["machine"] = "short of files, memory or ports"
-    sinks = parts.service.settings().sinks
-    if unread := len(unread_sinks(parts.service.settings())):
-        # Pages are checked all the same, and their alerts wait; which sinks, and why, is in the log.
-        found["sinks"] = f"{unread} of {len(sinks)} without a secret that can be read"
+    channels = parts.service.settings().channels
+    if unread := len(unread_channels(parts.service.settings())):
+        # Pages are checked all the same, and their alerts wait; which channels, and why, is in the log.
+        found["channels"] = f"{unread} of {len(channels)} without a secret that can be read"
     is_ready = store == "ok" and is_held and live.has_lease and ready > 0
     return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)
 

@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
     (StaleClaim, 409, "conflict", "look at it as it is now, and ask again"),
     (Shortage, 503, "shortage", "try again in a moment; the log says what the machine is short of, and the mend"),
     (StoreError, 503, "store", "try again in a moment; /readyz says what is missing"),
-    (DeliveryError, 502, "delivery", "see that the sink is set as its receiver wants it, and try it again"),
+    (DeliveryError, 502, "delivery", "see that the channel is set as its receiver wants it, and try it again"),
 )
 _MENDS = {
     404: "look the address up: pages at /, the API at /api/openapi.json",
@@ -126,7 +126,7 @@ async def answer(request: Request, exc: Exception) -> Response:
         problem.headers["Allow"] = ", ".join(_methods_of(request))
     request_id = str(request.scope.get("state", {}).get("request_id", ""))
     if wants_html(request):
-        from tocsin.server.pages.errors import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
+        from tocsin.server.web.errors import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
 
         return error_page(request, problem, request_id)
     return problem_response(problem, request_id)

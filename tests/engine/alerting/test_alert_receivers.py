@@ -13,7 +13,7 @@ import pytest
 from tests.alert_examples import examples, show
 from tests.receivers import EVENT
 from tocsin import events
-from tocsin.adapters.sinks.signing import read_secrets, sign
+from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.engine.alerting.backoff import LAST_STEP, STEPS
 
 if TYPE_CHECKING:

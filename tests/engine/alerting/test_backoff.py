@@ -10,13 +10,13 @@ from tests.fakes import START
 from tocsin.engine.alerting.backoff import (
     after_failure,
     after_success,
+    channel_after_failure,
+    channel_after_success,
     next_step,
     pause_left,
-    sink_after_failure,
-    sink_after_success,
 )
 from tocsin.errors import DeliveryError
-from tocsin.model import DeliveryResult, DueDelivery, SinkState
+from tocsin.model import ChannelState, DeliveryResult, DueDelivery
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -33,7 +33,7 @@ def delivery(*, tries: int = 0, tried: int = 0, paused: int = 0, meant: int | No
     last_try_at = START - paused if tries else None
     return DueDelivery(
         alert_id="A1",
-        sink="ops",
+        channel="ops",
         page_id=7,
         position=1,
         tries=tries,
@@ -56,19 +56,19 @@ def test_the_steps_grow_from_a_second_to_a_day() -> None:
     assert steps == [1, 5, 30, 120, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600, 24 * 3600]
 
 
-def failed(given: DueDelivery, error: DeliveryError, *, sink_again_at: int | None = None) -> DeliveryResult:
-    return after_failure(given, error, START, give_up=GIVE_UP, sink_again_at=sink_again_at)
+def failed(given: DueDelivery, error: DeliveryError, *, channel_again_at: int | None = None) -> DeliveryResult:
+    return after_failure(given, error, START, give_up=GIVE_UP, channel_again_at=channel_again_at)
 
 
-def test_an_alert_that_a_sink_refuses_is_tried_again_after_its_own_step() -> None:
+def test_an_alert_that_a_channel_refuses_is_tried_again_after_its_own_step() -> None:
     result = failed(delivery(tries=2, tried=SECOND, paused=5 * SECOND), refused())
 
     assert (result.state, result.next_at, result.error) == ("waiting", START + 30 * SECOND, "answered 404")
     assert result.tried_us == 6 * SECOND
 
 
-def test_an_alert_waits_for_its_sink_where_the_fault_is_the_sinks() -> None:
-    result = failed(delivery(), refused("sink"), sink_again_at=START + HOUR)
+def test_an_alert_waits_for_its_channel_where_the_fault_is_the_channels() -> None:
+    result = failed(delivery(), refused("channel"), channel_again_at=START + HOUR)
 
     assert (result.state, result.next_at) == ("waiting", START + HOUR)
 
@@ -115,22 +115,22 @@ def test_an_alert_is_kept_while_its_receiver_is_gone() -> None:
         (timedelta(milliseconds=10), 1),
     ],
 )
-def test_a_sink_is_left_alone_as_long_as_it_asks_but_never_longer_than_a_day(asked: timedelta, seconds: int) -> None:
-    state = sink_after_failure(SinkState("ops"), refused("sink", asked), START)
+def test_a_channel_is_left_alone_as_long_as_it_asks_but_never_longer_than_a_day(asked: timedelta, seconds: int) -> None:
+    state = channel_after_failure(ChannelState("ops"), refused("channel", asked), START)
 
     assert (state.failures, state.next_at) == (1, START + seconds * SECOND)
 
 
-def test_a_sink_whose_receiver_is_gone_is_disabled_and_says_why() -> None:
-    state = sink_after_failure(SinkState("ops", failures=2), refused("gone"), START)
+def test_a_channel_whose_receiver_is_gone_is_disabled_and_says_why() -> None:
+    state = channel_after_failure(ChannelState("ops", failures=2), refused("gone"), START)
 
     assert (state.disabled, state.error) == (True, "answered 404")
 
 
-def test_a_sink_that_accepts_again_is_as_if_it_had_never_failed() -> None:
-    broken = sink_after_failure(SinkState("ops", waiting=3), refused("gone"), START)
+def test_a_channel_that_accepts_again_is_as_if_it_had_never_failed() -> None:
+    broken = channel_after_failure(ChannelState("ops", waiting=3), refused("gone"), START)
 
-    assert sink_after_success(broken) == SinkState("ops", waiting=3)
+    assert channel_after_success(broken) == ChannelState("ops", waiting=3)
 
 
 @pytest.mark.parametrize(
@@ -138,13 +138,13 @@ def test_a_sink_that_accepts_again_is_as_if_it_had_never_failed() -> None:
     [(timedelta(seconds=10), 20), (timedelta(hours=1), 0), (timedelta(seconds=-10), 30), (timedelta(days=-9), 30)],
 )
 def test_the_pause_that_is_left_never_contains_what_the_clock_has_to_catch_up(later: timedelta, left: int) -> None:
-    state = sink_after_failure(SinkState("ops", failures=2), refused("sink"), START)
+    state = channel_after_failure(ChannelState("ops", failures=2), refused("channel"), START)
 
     assert pause_left(state, START + later // timedelta(microseconds=1)) == timedelta(seconds=left)
 
 
 def test_a_pause_from_an_older_version_is_a_day_at_most() -> None:
-    state = SinkState("ops", failures=1, next_at=START + 1000 * HOUR)
+    state = ChannelState("ops", failures=1, next_at=START + 1000 * HOUR)
 
     assert pause_left(state, START) == timedelta(days=1)
 
@@ -152,7 +152,7 @@ def test_a_pause_from_an_older_version_is_a_day_at_most() -> None:
 def test_an_accepted_alert_is_done() -> None:
     result = after_success(delivery(), START)
 
-    assert (result.alert_id, result.sink, result.state, result.next_at) == ("A1", "ops", "accepted", None)
+    assert (result.alert_id, result.channel, result.state, result.next_at) == ("A1", "ops", "accepted", None)
 
 
 @given(

@@ -1,4 +1,4 @@
-"""From the outbox to the sinks, over a real store."""
+"""From the outbox to the channels, over a real store."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fakes import ManualClock, RecordingTelemetry, settle
-from tests.receivers import RecordingSink
+from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.delivery import BATCH, BLAMED_AT, IN_FLIGHT, MOST_IN_FLIGHT, SLOW_S, Delivery, SinkLoop
+from tocsin.engine.alerting.delivery import BATCH, BLAMED_AT, IN_FLIGHT, MOST_IN_FLIGHT, SLOW_S, ChannelLoop, Delivery
 from tocsin.errors import DeliveryError, StoreError
-from tocsin.model import AlertDraft, SinkState
+from tocsin.model import AlertDraft, ChannelState
 from tocsin.settings import DeliverySettings
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
-BROKEN = DeliveryError("ops", "sink", "answered 503")
-LATER = DeliveryError("ops", "sink", "answered 429", retry_after=timedelta(hours=24))
+BROKEN = DeliveryError("ops", "channel", "answered 503")
+LATER = DeliveryError("ops", "channel", "answered 429", retry_after=timedelta(hours=24))
 REFUSED = DeliveryError("ops", "alert", "answered 404")
 GONE = DeliveryError("ops", "gone", "answered 410")
 
@@ -35,7 +35,7 @@ GONE = DeliveryError("ops", "gone", "answered 410")
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
-    await opened.set_sinks(["ops"])
+    await opened.set_channels(["ops"])
     try:
         yield opened
     finally:
@@ -43,16 +43,16 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 
 
 class Outbox:
-    """A sink, its loop, and alerts for it; an alert is named by its page's letter and a number."""
+    """A channel, its loop, and alerts for it; an alert is named by its page's letter and a number."""
 
     def __init__(self, store: SqliteStore) -> None:
         self.store = store
         self.clock = ManualClock()
-        self.sink, self.telemetry = RecordingSink(), RecordingTelemetry()
+        self.channel, self.telemetry = RecordingChannel(), RecordingTelemetry()
         self.loop = self.restarted()
 
-    def restarted(self) -> SinkLoop:
-        return SinkLoop(self.sink, self.store, DeliverySettings().give_up, self.clock, self.telemetry)
+    def restarted(self) -> ChannelLoop:
+        return ChannelLoop(self.channel, self.store, DeliverySettings().give_up, self.clock, self.telemetry)
 
     async def write(self, *names: str) -> None:
         for name in names:
@@ -67,10 +67,10 @@ class Outbox:
             )
 
     async def deliver(self) -> list[str]:
-        """Let the sink be given all that is due; returns what it was tried with."""
-        self.sink.tried.clear()
+        """Let the channel be given all that is due; returns what it was tried with."""
+        self.channel.tried.clear()
         await self.loop.drain()
-        return list(self.sink.tried)
+        return list(self.channel.tried)
 
     async def pass_time(self, microseconds: int) -> None:
         await self.clock.advance(microseconds / SECOND)
@@ -107,19 +107,19 @@ async def test_the_alerts_of_a_page_are_delivered_in_order(outbox: Outbox) -> No
 
 async def test_an_alert_that_is_refused_holds_back_its_own_page_alone(outbox: Outbox) -> None:
     await outbox.write("a1", "a2", "b1", "b2")
-    outbox.sink.faults["a1"] = REFUSED
+    outbox.channel.faults["a1"] = REFUSED
 
     tried = await outbox.deliver()
 
     assert sorted(tried) == ["a1", "b1", "b2"]
-    assert (await outbox.store.sink_state("ops")).failures == 0
+    assert (await outbox.store.channel_state("ops")).failures == 0
 
 
 async def test_an_alert_that_was_refused_is_tried_again_after_its_step(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["a1"] = REFUSED
+    outbox.channel.faults["a1"] = REFUSED
     await outbox.deliver()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
 
     too_soon = await outbox.deliver()
     await outbox.pass_time(1 * SECOND)
@@ -129,7 +129,7 @@ async def test_an_alert_that_was_refused_is_tried_again_after_its_step(outbox: O
 
 async def test_a_dead_alert_lets_the_next_one_of_its_page_go(outbox: Outbox) -> None:
     await outbox.write("a1", "a2")
-    outbox.sink.faults["a1"] = REFUSED
+    outbox.channel.faults["a1"] = REFUSED
 
     tried = await die(outbox)
 
@@ -140,11 +140,11 @@ async def test_a_dead_alert_lets_the_next_one_of_its_page_go(outbox: Outbox) -> 
 
 async def test_a_dead_alert_can_be_replayed(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["a1"] = REFUSED
+    outbox.channel.faults["a1"] = REFUSED
     await die(outbox)
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
 
-    await outbox.store.replay("a1", sink=None, now=outbox.clock.now())
+    await outbox.store.replay("a1", channel=None, now=outbox.clock.now())
 
     assert await outbox.deliver() == ["a1"]
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["accepted"]
@@ -162,7 +162,7 @@ async def die(outbox: Outbox) -> list[str]:
 
 async def test_an_alert_is_given_up_after_five_days_of_tries(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["a1"] = BROKEN
+    outbox.channel.faults["a1"] = BROKEN
     began = outbox.clock.now()
 
     await die(outbox)
@@ -173,7 +173,7 @@ async def test_an_alert_is_given_up_after_five_days_of_tries(outbox: Outbox) -> 
 
 async def test_a_clock_that_is_a_week_ahead_for_a_moment_gives_up_no_alert(outbox: Outbox) -> None:
     await outbox.write("a1", "b1", "c1")
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     await outbox.deliver()
 
     outbox.set_clock(7 * 24 * HOUR)
@@ -182,18 +182,18 @@ async def test_a_clock_that_is_a_week_ahead_for_a_moment_gives_up_no_alert(outbo
         await outbox.pass_time(SECOND)
     outbox.set_clock(-7 * 24 * HOUR)
     outbox.loop.clock_went_back()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
     await outbox.deliver()
     await outbox.pass_time(HOUR)
     await outbox.deliver()
 
-    assert sorted(event["id"] for event in outbox.sink.given) == ["a1", "b1", "c1"]
+    assert sorted(event["id"] for event in outbox.channel.given) == ["a1", "b1", "c1"]
     assert "alert.dead" not in outbox.telemetry.names()
 
 
 async def test_the_time_in_which_the_service_was_stopped_gives_up_no_alert(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["a1"] = BROKEN
+    outbox.channel.faults["a1"] = BROKEN
     await outbox.deliver()
 
     await outbox.pass_time(30 * 24 * HOUR)
@@ -209,7 +209,7 @@ async def test_nothing_waits_until_a_clock_that_was_set_back_has_caught_up(
     is_restarted: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     await outbox.write("a1", "b1", "c1", "c2", "d1")
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     await outbox.deliver()
 
     outbox.set_clock(-HOUR // 2)
@@ -217,33 +217,33 @@ async def test_nothing_waits_until_a_clock_that_was_set_back_has_caught_up(
         outbox.loop = outbox.restarted()
     else:
         outbox.loop.clock_went_back()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
     await outbox.deliver()
     await outbox.pass_time(2 * SECOND)
     await outbox.deliver()
 
-    assert sorted(event["id"] for event in outbox.sink.given) == ["a1", "b1", "c1", "c2", "d1"]
+    assert sorted(event["id"] for event in outbox.channel.given) == ["a1", "b1", "c1", "c2", "d1"]
 
 
 async def test_an_alert_that_is_never_accepted_holds_back_its_own_page_alone(outbox: Outbox) -> None:
     pages = "bcdefghijklm"
-    outbox.sink.faults["a*"] = BROKEN
+    outbox.channel.faults["a*"] = BROKEN
     for number in range(6):
         await outbox.write(*(f"{page}{number}" for page in "a" + pages))
         await outbox.deliver()
         await outbox.pass_time(SECOND)
 
-    given = [event["id"] for event in outbox.sink.given]
+    given = [event["id"] for event in outbox.channel.given]
 
     assert all([name for name in given if name[0] == page] == [f"{page}{n}" for n in range(6)] for page in pages)
-    assert outbox.sink.tried.count("a0") <= 1
-    assert (await outbox.store.sink_state("ops")).failures == 0
-    assert "sink.failed" not in outbox.telemetry.names()
+    assert outbox.channel.tried.count("a0") <= 1
+    assert (await outbox.store.channel_state("ops")).failures == 0
+    assert "channel.failed" not in outbox.telemetry.names()
 
 
 async def test_a_retry_after_for_one_alert_holds_back_its_own_page_alone(outbox: Outbox) -> None:
     await outbox.write("a1", "b1", "b2")
-    outbox.sink.faults["a1"] = LATER
+    outbox.channel.faults["a1"] = LATER
 
     assert sorted(await outbox.deliver()) == ["a1", "b1", "b2"]
 
@@ -252,32 +252,32 @@ async def test_a_retry_after_for_one_alert_holds_back_its_own_page_alone(outbox:
     assert await outbox.deliver() == ["c1"]
 
 
-async def test_an_alert_that_fails_again_and_again_does_not_blame_its_sink(outbox: Outbox) -> None:
+async def test_an_alert_that_fails_again_and_again_does_not_blame_its_channel(outbox: Outbox) -> None:
     await outbox.write("a1", "a2")
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
 
     for _ in range(2 * BLAMED_AT):
         await outbox.deliver()
         await outbox.pass_time(HOUR)
 
-    assert (await outbox.store.sink_state("ops")).failures == 0
+    assert (await outbox.store.channel_state("ops")).failures == 0
     assert [(state, error) for _, state, _, error in await outbox.standing("a1")] == [("waiting", "answered 503")]
 
 
-async def test_a_sink_that_accepts_most_alerts_is_not_left_alone(outbox: Outbox) -> None:
+async def test_a_channel_that_accepts_most_alerts_is_not_left_alone(outbox: Outbox) -> None:
     names = [f"{chr(200 + number)}1" for number in range(50)]
     await outbox.write(*names)
-    outbox.sink.faults |= dict.fromkeys(names[::5], BROKEN)
+    outbox.channel.faults |= dict.fromkeys(names[::5], BROKEN)
 
     assert sorted(await outbox.deliver()) == sorted(names)
 
-    assert (await outbox.store.sink_state("ops")).failures == 0
-    assert len(outbox.sink.given) == 40
+    assert (await outbox.store.channel_state("ops")).failures == 0
+    assert len(outbox.channel.given) == 40
 
 
-async def test_a_sink_that_fails_is_left_alone_until_its_step_is_over(outbox: Outbox) -> None:
+async def test_a_channel_that_fails_is_left_alone_until_its_step_is_over(outbox: Outbox) -> None:
     await outbox.write(*(f"{letter}1" for letter in "abcdefghijklmnopqrstuvwxyz"))
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     tried = await outbox.deliver()
 
     waiting = await outbox.deliver()
@@ -285,18 +285,18 @@ async def test_a_sink_that_fails_is_left_alone_until_its_step_is_over(outbox: Ou
     after_a_step = await outbox.deliver()
 
     assert waiting == []
-    # It is the sink's fault only if different alerts fail, so those that were not tried yet come first.
+    # It is the channel's fault only if different alerts fail, so those that were not tried yet come first.
     assert len(after_a_step) == BLAMED_AT
     assert not set(after_a_step) & set(tried)
-    state = await outbox.store.sink_state("ops")
+    state = await outbox.store.channel_state("ops")
     assert (state.failures, state.next_at) == (2, outbox.clock.now() + 5 * SECOND)
 
 
-async def test_a_sink_that_is_back_is_not_flooded(outbox: Outbox) -> None:
+async def test_a_channel_that_is_back_is_not_flooded(outbox: Outbox) -> None:
     await outbox.write(*(f"{letter}1" for letter in "abcdefghijklmnopqrstuvwxyz"))
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     await outbox.deliver()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
     await outbox.pass_time(HOUR)
     under_way = 0
     most: list[int] = []
@@ -308,34 +308,34 @@ async def test_a_sink_that_is_back_is_not_flooded(outbox: Outbox) -> None:
         await settle()
         under_way -= 1
 
-    outbox.sink.before = count
+    outbox.channel.before = count
 
     assert len(await outbox.deliver()) == 26
     assert (most[0], max(most)) == (1, IN_FLIGHT)
     assert all(number <= 1 + place for place, number in enumerate(most))
 
 
-async def test_nothing_is_lost_while_a_sink_is_down_for_days(outbox: Outbox) -> None:
+async def test_nothing_is_lost_while_a_channel_is_down_for_days(outbox: Outbox) -> None:
     names = [f"{letter}{number}" for letter in "abc" for number in range(3)]
     await outbox.write(*names)
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     for _ in range(12):
         await outbox.deliver()
         await outbox.pass_time(8 * HOUR)
-    assert (await outbox.store.sink_state("ops")).failures > 3
-    outbox.sink.faults.clear()
+    assert (await outbox.store.channel_state("ops")).failures > 3
+    outbox.channel.faults.clear()
     await outbox.pass_time(24 * HOUR)
 
     await outbox.deliver()
 
-    given = [event["id"] for event in outbox.sink.given]
+    given = [event["id"] for event in outbox.channel.given]
     assert sorted(given) == names
     assert all([name for name in given if name[0] == page] == [f"{page}{n}" for n in range(3)] for page in "abc")
 
 
 async def test_a_receiver_that_is_down_is_asked_with_one_window_of_alerts(outbox: Outbox) -> None:
     await outbox.write(*(f"{chr(200 + number)}1" for number in range(3 * IN_FLIGHT)))
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
 
     assert len(await outbox.deliver()) < IN_FLIGHT + BLAMED_AT
 
@@ -351,14 +351,14 @@ async def test_no_more_alerts_are_in_flight_than_the_bound(outbox: Outbox) -> No
         await asyncio.sleep(0)
         under_way -= 1
 
-    outbox.sink.before = count
+    outbox.channel.before = count
 
     assert len(await outbox.deliver()) == BATCH
     assert most == IN_FLIGHT
 
 
-async def test_a_sink_that_takes_one_alert_at_once_is_given_no_more(outbox: Outbox) -> None:
-    outbox.sink.at_once = 1
+async def test_a_channel_that_takes_one_alert_at_once_is_given_no_more(outbox: Outbox) -> None:
+    outbox.channel.at_once = 1
     await outbox.write(*(f"{letter}1" for letter in "abcdefghij"))
     under_way = 0
 
@@ -369,7 +369,7 @@ async def test_a_sink_that_takes_one_alert_at_once_is_given_no_more(outbox: Outb
         await asyncio.sleep(0)
         under_way -= 1
 
-    outbox.sink.before = count
+    outbox.channel.before = count
 
     assert await outbox.deliver() == [f"{letter}1" for letter in "abcdefghij"]
 
@@ -379,7 +379,7 @@ class SlowPages:
 
     def __init__(self, outbox: Outbox) -> None:
         self.released = asyncio.Event()
-        outbox.sink.before = self._wait
+        outbox.channel.before = self._wait
 
     async def _wait(self, event: JsonObject) -> None:
         if event["id"].isupper():
@@ -407,11 +407,11 @@ async def test_slow_answers_hold_back_no_other_page(outbox: Outbox) -> None:
     pages = SlowPages(outbox)
 
     async def is_told() -> bool:
-        return len(outbox.sink.given) == len(quick)
+        return len(outbox.channel.given) == len(quick)
 
     async with serving(outbox):
         await until(outbox, is_told)
-        given, tried = [event["id"] for event in outbox.sink.given], list(outbox.sink.tried)
+        given, tried = [event["id"] for event in outbox.channel.given], list(outbox.channel.tried)
         pages.released.set()
 
     assert sorted(given) == sorted(quick)
@@ -427,11 +427,11 @@ async def test_no_more_slow_answers_are_awaited_than_the_bound(outbox: Outbox) -
         await outbox.clock.advance(100 * SLOW_S)
 
         async def is_full() -> bool:
-            return len(outbox.sink.tried) >= MOST_IN_FLIGHT
+            return len(outbox.channel.tried) >= MOST_IN_FLIGHT
 
         await until(outbox, is_full)
         await outbox.clock.advance(100 * SLOW_S)
-        tried = len(outbox.sink.tried)
+        tried = len(outbox.channel.tried)
         pages.released.set()
 
     assert tried == MOST_IN_FLIGHT
@@ -442,14 +442,14 @@ async def test_an_answer_is_recorded_while_a_slow_one_is_awaited(outbox: Outbox)
     pages = SlowPages(outbox)
 
     async def is_recorded() -> bool:
-        return (await outbox.store.sink_state("ops")).accepted == 9
+        return (await outbox.store.channel_state("ops")).accepted == 9
 
     async with serving(outbox):
         await until(outbox, is_recorded)
         assert not pages.released.is_set()
         pages.released.set()
 
-    assert (await outbox.store.sink_state("ops")).waiting == 0
+    assert (await outbox.store.channel_state("ops")).waiting == 0
 
 
 async def test_what_was_answered_is_recorded_where_a_slow_answer_is_given_up(outbox: Outbox) -> None:
@@ -457,7 +457,7 @@ async def test_what_was_answered_is_recorded_where_a_slow_answer_is_given_up(out
     SlowPages(outbox)
 
     async def is_answered() -> bool:
-        return bool(outbox.sink.given)
+        return bool(outbox.channel.given)
 
     async with asyncio.TaskGroup() as group:
         delivery = group.create_task(outbox.loop.run(), name="delivery")
@@ -468,25 +468,25 @@ async def test_what_was_answered_is_recorded_where_a_slow_answer_is_given_up(out
     assert [state for _, state, _, _ in await outbox.standing("A1")] == ["waiting"]
 
 
-async def test_a_sink_whose_receiver_is_gone_is_disabled_and_keeps_its_alerts(outbox: Outbox) -> None:
+async def test_a_channel_whose_receiver_is_gone_is_disabled_and_keeps_its_alerts(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["*"] = GONE
+    outbox.channel.faults["*"] = GONE
     await outbox.deliver()
     await outbox.pass_time(500 * HOUR)
 
     assert await outbox.deliver() == []
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["waiting"]
-    disabled = [happening for happening in outbox.telemetry.happenings if happening.name == "sink.disabled"]
-    assert "tocsin sink test ops" in disabled[0].values["mend"]
+    disabled = [happening for happening in outbox.telemetry.happenings if happening.name == "channel.disabled"]
+    assert "tocsin channel test ops" in disabled[0].values["mend"]
 
 
-async def test_a_sink_that_was_enabled_again_is_given_what_waited(outbox: Outbox) -> None:
+async def test_a_channel_that_was_enabled_again_is_given_what_waited(outbox: Outbox) -> None:
     await outbox.write("a1")
-    outbox.sink.faults["*"] = GONE
+    outbox.channel.faults["*"] = GONE
     await outbox.deliver()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
 
-    await outbox.store.save_sink_state(SinkState("ops"))
+    await outbox.store.save_channel_state(ChannelState("ops"))
     await outbox.pass_time(5 * SECOND)
 
     assert await outbox.deliver() == ["a1"]
@@ -494,11 +494,11 @@ async def test_a_sink_that_was_enabled_again_is_given_what_waited(outbox: Outbox
 
 async def test_a_back_off_outlives_a_restart(outbox: Outbox) -> None:
     await outbox.write("a1", "b1", "c1")
-    outbox.sink.faults["*"] = BROKEN
+    outbox.channel.faults["*"] = BROKEN
     await outbox.deliver()
 
     outbox.loop = outbox.restarted()
-    outbox.sink.faults.clear()
+    outbox.channel.faults.clear()
     waiting = await outbox.deliver()
     await outbox.pass_time(HOUR)
 
@@ -528,23 +528,23 @@ async def test_an_alert_that_was_accepted_and_never_recorded_is_given_again_with
     outbox.loop = outbox.restarted()
 
     assert await outbox.deliver() == ["a1"]
-    assert [event["id"] for event in outbox.sink.given] == ["a1", "a1"]
+    assert [event["id"] for event in outbox.channel.given] == ["a1", "a1"]
 
 
 async def full(_results: Sequence[DeliveryResult]) -> None:
     raise StoreError("the disk is full")
 
 
-async def test_one_broken_sink_delays_no_other(store: SqliteStore) -> None:
-    await store.set_sinks(["ops", "log"])
-    outbox, other = Outbox(store), RecordingSink("log")
+async def test_one_broken_channel_delays_no_other(store: SqliteStore) -> None:
+    await store.set_channels(["ops", "log"])
+    outbox, other = Outbox(store), RecordingChannel("log")
     await outbox.write("a1", "a2")
 
     async def hang(_event: JsonObject) -> None:
         await asyncio.Event().wait()
 
-    outbox.sink.before = hang
-    delivery = Delivery([outbox.sink, other], store, DeliverySettings(), outbox.clock, outbox.telemetry)
+    outbox.channel.before = hang
+    delivery = Delivery([outbox.channel, other], store, DeliverySettings(), outbox.clock, outbox.telemetry)
     given: dict[str, None] = {}
     for deadline_s in (0.5, 5.0, 50.0):
         await delivery.drain(deadline_s=deadline_s)
@@ -565,8 +565,8 @@ async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(stor
     async def note(_event: JsonObject) -> None:
         given.set()
 
-    outbox.sink.before = note
-    delivery = Delivery([outbox.sink], store, DeliverySettings(), outbox.clock, outbox.telemetry)
+    outbox.channel.before = note
+    delivery = Delivery([outbox.channel], store, DeliverySettings(), outbox.clock, outbox.telemetry)
     async with asyncio.TaskGroup() as group:
         group.create_task(delivery.run(), name="delivery")
         await outbox.write("a1")
@@ -577,16 +577,21 @@ async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(stor
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["accepted"]
 
 
-async def test_a_sink_that_is_replaced_ends_its_deliveries_before_the_next_one_begins(store: SqliteStore) -> None:
+async def test_a_channel_that_is_replaced_ends_its_deliveries_before_the_next_one_begins(store: SqliteStore) -> None:
     outbox = Outbox(store)
-    pages, other = SlowPages(outbox), RecordingSink()
+    pages, other = SlowPages(outbox), RecordingChannel()
     await outbox.write("A1", "b1")
     delivery = Delivery(
-        [outbox.sink], store, DeliverySettings(), outbox.clock, outbox.telemetry, test_event=lambda name: {"id": name}
+        [outbox.channel],
+        store,
+        DeliverySettings(),
+        outbox.clock,
+        outbox.telemetry,
+        test_event=lambda name: {"id": name},
     )
 
     async def is_given() -> bool:
-        return [event["id"] for event in outbox.sink.given] == ["b1"]
+        return [event["id"] for event in outbox.channel.given] == ["b1"]
 
     async def is_taken_over() -> bool:
         return bool(other.given)
@@ -602,16 +607,21 @@ async def test_a_sink_that_is_replaced_ends_its_deliveries_before_the_next_one_b
         await until(outbox, is_taken_over)
         delivery.finish()
 
-    assert (during, outbox.sink.closed, other.closed) == ([], True, False)
-    assert [event["id"] for event in outbox.sink.given] == ["b1", "A1"]
+    assert (during, outbox.channel.closed, other.closed) == ([], True, False)
+    assert [event["id"] for event in outbox.channel.given] == ["b1", "A1"]
     assert [event["id"] for event in other.given] == ["c1"]
 
 
-async def test_a_sink_that_is_gone_is_given_nothing_more_and_a_new_one_is(store: SqliteStore) -> None:
-    await store.set_sinks(["ops", "new"])
-    outbox, new = Outbox(store), RecordingSink("new")
+async def test_a_channel_that_is_gone_is_given_nothing_more_and_a_new_one_is(store: SqliteStore) -> None:
+    await store.set_channels(["ops", "new"])
+    outbox, new = Outbox(store), RecordingChannel("new")
     delivery = Delivery(
-        [outbox.sink], store, DeliverySettings(), outbox.clock, outbox.telemetry, test_event=lambda name: {"id": name}
+        [outbox.channel],
+        store,
+        DeliverySettings(),
+        outbox.clock,
+        outbox.telemetry,
+        test_event=lambda name: {"id": name},
     )
 
     async def is_taken_over() -> bool:
@@ -625,4 +635,4 @@ async def test_a_sink_that_is_gone_is_given_nothing_more_and_a_new_one_is(store:
         await until(outbox, is_taken_over)
         delivery.finish()
 
-    assert ([event["id"] for event in new.given], outbox.sink.given, outbox.sink.closed) == (["a1"], [], True)
+    assert ([event["id"] for event in new.given], outbox.channel.given, outbox.channel.closed) == (["a1"], [], True)

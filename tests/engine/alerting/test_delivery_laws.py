@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes import ManualClock, RecordingTelemetry
-from tests.receivers import RecordingSink
+from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.delivery import SinkLoop
+from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.errors import DeliveryError
 from tocsin.model import AlertDraft
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 DAY_S = 86_400
 ALERTS = [f"{page}{number}" for number in range(3) for page in "abc"]
-ANSWERS = st.sampled_from(["accept", "accept", "sink", "alert"])
+ANSWERS = st.sampled_from(["accept", "accept", "channel", "alert"])
 
 
-class MoodySink(RecordingSink):
+class MoodyChannel(RecordingChannel):
     """Answers as the list says, one after the other, and accepts when it is used up."""
 
     def __init__(self, answers: list[str]) -> None:
@@ -41,23 +41,23 @@ class MoodySink(RecordingSink):
 
 
 async def deliver_all(answers: list[str], restarts: list[bool]) -> tuple[list[str], dict[str, str]]:
-    """Deliver until nothing waits; returns what the sink accepted, in order, and how each alert stands."""
-    sink, clock = MoodySink(answers), ManualClock()
+    """Deliver until nothing waits; returns what the channel accepted, in order, and how each alert stands."""
+    channel, clock = MoodyChannel(answers), ManualClock()
     with TemporaryDirectory() as folder:
         async with await open_store(f"sqlite:{folder}/tocsin.db", engine=True) as store:
-            await store.set_sinks([sink.name])
+            await store.set_channels([channel.name])
             for name in ALERTS:
                 event: JsonObject = {"id": name, "data": {}}
                 await store.write_alert(AlertDraft(name, "t", ord(name[0]), clock.now(), event))
-            loop = SinkLoop(sink, store, timedelta(days=5), clock, RecordingTelemetry())
+            loop = ChannelLoop(channel, store, timedelta(days=5), clock, RecordingTelemetry())
             plan = iter(restarts)
-            while await store.next_delivery_at(sink.name) is not None:
+            while await store.next_delivery_at(channel.name) is not None:
                 if next(plan, False):
-                    loop = SinkLoop(sink, store, timedelta(days=5), clock, RecordingTelemetry())
+                    loop = ChannelLoop(channel, store, timedelta(days=5), clock, RecordingTelemetry())
                 await loop.drain()
                 await clock.advance(DAY_S // 4)
             rows = await store.alerts(limit=100)
-    return [event["id"] for event in sink.given], {row.id: row.deliveries[0][1] for row in rows}
+    return [event["id"] for event in channel.given], {row.id: row.deliveries[0][1] for row in rows}
 
 
 @settings(max_examples=25)

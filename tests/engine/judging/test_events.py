@@ -105,7 +105,7 @@ def test_alerts_of_pages_belong_to_their_order_and_others_to_none(alerts: Alerts
     assert {kind for kind, page_id in pages.items() if page_id is None} == {
         "tocsin.outage.began.v1",
         "tocsin.outage.ended.v1",
-        "tocsin.sink.test.v1",
+        "tocsin.channel.test.v1",
     }
 
 

@@ -12,12 +12,12 @@ from tests.contract.desk import GATHER
 from tests.fakes import ManualClock
 from tests.server.api.talk import Api
 from tests.server.diary import URL, desk_on, page
-from tests.server.lived import SINKS, live
+from tests.server.lived import CHANNELS, live
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
 from tocsin.server import making
-from tocsin.settings import Settings, SinkSettings
+from tocsin.settings import ChannelSettings, Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,10 +58,10 @@ async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
     """The same on a copy of the store in which much has happened."""
     folder = shutil.copytree(lived.folder, tmp_path / "busy")
     secret = {"log": "", "ops": "whsec_c2VjcmV0LW9mLXRoZS1zaW5r"}
-    sinks = {name: SinkSettings("file", path="alerts.jsonl", secret=secret[name]) for name in SINKS}
+    channels = {name: ChannelSettings("file", path="alerts.jsonl", secret=secret[name]) for name in CHANNELS}
     async with (
         await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
-        served(store, ManualClock(lived.until), Settings(sinks=sinks)) as rig,
+        served(store, ManualClock(lived.until), Settings(channels=channels)) as rig,
         rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked,
     ):
         yield Api(asked, rig)

@@ -174,7 +174,7 @@ _WITHOUT_LIMIT = {
     "/activity",
 }
 
-NAMES = {"groups": ("main", "news", "lost & found/1"), "sinks": ("log", "ops")}
+NAMES = {"groups": ("main", "news", "lost & found/1"), "channels": ("log", "ops")}
 
 
 def _settings(chance: random.Random) -> dict[str, Any]:
@@ -231,8 +231,8 @@ _BODIES: dict[tuple[str, str], Callable[[Known, random.Random], Any]] = {
             {"kind": "copy", "copy_url": "https://copies.example/2025"},
         )
     ),
-    ("POST", "/alerts/{alert_id}/redeliver"): lambda _known, chance: {"sink": chance.choice(("ops", None))},
-    ("POST", "/alerts/redeliver-dead"): lambda _known, chance: {"sink": chance.choice(("ops", None))},
+    ("POST", "/alerts/{alert_id}/redeliver"): lambda _known, chance: {"channel": chance.choice(("ops", None))},
+    ("POST", "/alerts/redeliver-dead"): lambda _known, chance: {"channel": chance.choice(("ops", None))},
     ("POST", "/alerts/seen"): lambda known, _chance: {"ids": known._values["alert_id"][:3]},
     ("POST", "/alerts/all-seen"): lambda _known, chance: chance.choice(
         ({"up_to": 5}, {"up_to": 9, "outcome": "minor"})

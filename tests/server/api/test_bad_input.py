@@ -136,7 +136,7 @@ async def test_bytes_that_are_no_such_text_are_refused(api: Api, body: bytes) ->
         "/jobs/01KAKQ4ZC8N2V3J5R7T9WXYZ0O",
         "/groups/..%2f..%2fetc%2fpasswd",
         "/groups/%00",
-        "/sinks/..%2ftokens",
+        "/channels/..%2ftokens",
         "/checks/1'%20or%201=1",
     ],
 )

@@ -1,4 +1,4 @@
-"""What people decide over HTTP: answers to questions (T60), rules, alerts and dead letters, storms, sinks."""
+"""What people decide over HTTP: answers to questions (T60), rules, alerts and dead letters, storms, channels."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ async def test_alerts_are_listed_with_their_deliveries(busy: Api) -> None:
     dead = (await busy.get("/alerts?dead=true"))["items"]
 
     assert len(dead) == 2
-    assert {delivery["sink"]: delivery["state"] for delivery in dead[0]["deliveries"]} == {
+    assert {delivery["channel"]: delivery["state"] for delivery in dead[0]["deliveries"]} == {
         "log": "waiting",
         "ops": "dead",
     }
@@ -123,17 +123,17 @@ async def test_alerts_are_listed_with_their_deliveries(busy: Api) -> None:
 async def test_an_alert_is_delivered_again(busy: Api) -> None:
     dead = (await busy.get("/alerts?dead=true"))["items"]
 
-    told = await busy.do("POST", f"/alerts/{dead[0]['id']}/redeliver", {"sink": "ops"})
+    told = await busy.do("POST", f"/alerts/{dead[0]['id']}/redeliver", {"channel": "ops"})
 
     assert told == {"deliveries": 1}
     assert len((await busy.get("/alerts?dead=true"))["items"]) == 1
     assert (await busy.refused("POST", f"/alerts/{GONE}/redeliver", {}))["status"] == 404
-    problem = await busy.refused("POST", f"/alerts/{dead[0]['id']}/redeliver", {"sink": "nobody"})
+    problem = await busy.refused("POST", f"/alerts/{dead[0]['id']}/redeliver", {"channel": "nobody"})
     assert (problem["status"], "log, ops" in problem["detail"]) == (422, True)
 
 
 async def test_all_dead_letters_are_delivered_again(busy: Api) -> None:
-    job = await busy.do("POST", "/alerts/redeliver-dead", {"sink": "ops"})
+    job = await busy.do("POST", "/alerts/redeliver-dead", {"channel": "ops"})
 
     assert (job["state"], job["result"]) == ("done", {"deliveries": 2})
     assert (await busy.get("/alerts?dead=true"))["items"] == []
@@ -186,13 +186,13 @@ async def test_storms_are_paged(busy: Api) -> None:
     assert (await busy.refused("GET", "/storms?cursor=x"))["status"] == 422
 
 
-async def test_sinks_are_listed_without_their_secrets_and_tried(busy: Api) -> None:
-    answer = await busy.call("GET", "/sinks")
-    states = {sink["name"]: (sink["type"], sink["dead"]) for sink in answer.json()["items"]}
+async def test_channels_are_listed_without_their_secrets_and_tried(busy: Api) -> None:
+    answer = await busy.call("GET", "/channels")
+    states = {channel["name"]: (channel["type"], channel["dead"]) for channel in answer.json()["items"]}
 
-    tried = await busy.call("POST", "/sinks/ops/test")
+    tried = await busy.call("POST", "/channels/ops/test")
 
     assert states == {"log": ("file", 0), "ops": ("file", 2)}
     assert "whsec_" not in answer.text
     assert (tried.status_code, busy.rig.service.tried) == (204, ["ops"])
-    assert (await busy.refused("POST", "/sinks/nobody/test"))["status"] == 404
+    assert (await busy.refused("POST", "/channels/nobody/test"))["status"] == 404

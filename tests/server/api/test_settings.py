@@ -95,7 +95,7 @@ async def test_every_setting_is_listed_with_where_it_comes_from_and_no_secret(bu
     found = {setting["key"]: (setting["value"], setting["origin"]) for setting in answer.json()["items"]}
     assert found["pages.every"] == ("6h", "all pages")
     assert found["fetch.max_body"] == ("10MiB", "default")
-    assert found["sinks.ops.secret"][0] == "***"
+    assert found["channels.ops.secret"][0] == "***"
     assert "whsec_" not in answer.text
 
 

@@ -24,7 +24,7 @@ _MESSAGES_A_FRAME = 256
 
 
 class MessageStream(Generic[Sent, Received]):
-    """Implements `ports.Channel` over one end of a socket pair.
+    """Implements `ports.MessagePipe` over one end of a socket pair.
 
     What is unknown to msgpack crosses as its text: only the log has such values.
     """

@@ -30,7 +30,7 @@ def command() -> None:
 
 @command.command("list", epilog="Example: tocsin alerts list --url https://example.org/news")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="The latest so many.")
-@click.option("--dead", is_flag=True, help="Only those that a sink never accepted.")
+@click.option("--dead", is_flag=True, help="Only those that a channel never accepted.")
 @click.option("--url", metavar="URL", help="Only those of this page.")
 @output.json_option
 @click.pass_context
@@ -52,36 +52,40 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
 @output.json_option
 @click.pass_context
 def show(ctx: click.Context, alert_id: str) -> None:
-    """Show an alert whole: its event as the sinks are given it, and its deliveries."""
+    """Show an alert whole: its event as the channels are given it, and its deliveries."""
     alert = with_store(ctx, lambda store: _one(store, alert_id))
 
     def human() -> None:
         for line in json.dumps(alert.event, ensure_ascii=False, indent=2).splitlines():
             output.say(line, whole=True)
         if alert.deliveries:
-            output.table(("sink", "stands", "tries", "error"), alert.deliveries)
+            output.table(("channel", "stands", "tries", "error"), alert.deliveries)
 
     output.emit({**to_record(alert), "event": alert.event}, human)
 
 
-@command.command("replay", epilog="Example: tocsin alerts replay --dead --sink ops")
+@command.command("replay", epilog="Example: tocsin alerts replay --dead --channel ops")
 @click.argument("alert_id", required=False, metavar="[ID]")
-@click.option("--sink", metavar="NAME", help="Only to this sink.")
+@click.option("--channel", metavar="NAME", help="Only to this channel.")
 @click.option("--dead", is_flag=True, help="All dead letters.")
 @careful
 @output.json_option
 @click.pass_context
-def replay(ctx: click.Context, alert_id: str | None, sink: str | None, *, dead: bool, dry_run: bool, yes: bool) -> None:
+def replay(
+    ctx: click.Context, alert_id: str | None, channel: str | None, *, dead: bool, dry_run: bool, yes: bool
+) -> None:
     """Deliver an alert again, or all dead letters; receivers get the same id once more."""
     if (alert_id is None) != dead:
         raise UsageError("name the alert, or give --dead for all dead letters")
-    known = configuration(ctx).settings.sinks
-    if sink is not None and sink not in known:
-        raise UsageError(f"sink {sink}: there is no such sink; there are: {', '.join(sorted(known)) or 'none'}")
-    deliveries = with_store(ctx, lambda store: _count(store, alert_id, sink))
+    known = configuration(ctx).settings.channels
+    if channel is not None and channel not in known:
+        raise UsageError(
+            f"channel {channel}: there is no such channel; there are: {', '.join(sorted(known)) or 'none'}"
+        )
+    deliveries = with_store(ctx, lambda store: _count(store, alert_id, channel))
     if deliveries and not dry_run:
         confirm(f"deliver {count(deliveries, 'alert')} again", yes=yes)
-        deliveries = with_store(ctx, lambda store: _replay(store, alert_id, sink, deliveries))
+        deliveries = with_store(ctx, lambda store: _replay(store, alert_id, channel, deliveries))
     told = "would be delivered again." if dry_run else "due again; a running service delivers."
     record = {"deliveries": deliveries, "dry_run": dry_run}
     output.emit(record, lambda: output.say(f"{count(deliveries, 'alert')} {told}"))
@@ -100,8 +104,8 @@ def to_record(alert: AlertRow) -> dict[str, Any]:
         "time": json_time(alert.created_at),
         "outcome": alert.event.get("data", {}).get("outcome"),
         "deliveries": [
-            {"sink": sink, "state": state, "tries": tries, "error": error}
-            for sink, state, tries, error in alert.deliveries
+            {"channel": channel, "state": state, "tries": tries, "error": error}
+            for channel, state, tries, error in alert.deliveries
         ],
     }
 
@@ -125,26 +129,26 @@ async def _one(store: Store, alert_id: str) -> AlertRow:
     return alert
 
 
-async def _count(store: Store, alert_id: str | None, sink: str | None) -> int:
+async def _count(store: Store, alert_id: str | None, channel: str | None) -> int:
     """Count the deliveries that a replay would make due."""
     if alert_id is not None:
         alert = await _one(store, alert_id)
-        found = sum(sink in (None, name) for name, _, _, _ in alert.deliveries)
-        # A sink that was configured after the alert was written is given it all the same.
-        return max(found, int(sink is not None))
-    return await store.count_dead(sink)
+        found = sum(channel in (None, name) for name, _, _, _ in alert.deliveries)
+        # A channel that was configured after the alert was written is given it all the same.
+        return max(found, int(channel is not None))
+    return await store.count_dead(channel)
 
 
-async def _replay(store: Store, alert_id: str | None, sink: str | None, deliveries: int) -> int:
+async def _replay(store: Store, alert_id: str | None, channel: str | None, deliveries: int) -> int:
     if alert_id is not None:
-        return await store.replay(alert_id, sink=sink, now=now())
+        return await store.replay(alert_id, channel=channel, now=now())
     with steps("Replaying", "due again", total=deliveries, what="alert") as on_step:
-        return await store.replay_dead(sink=sink, now=now(), on_step=on_step)
+        return await store.replay_dead(channel=channel, now=now(), on_step=on_step)
 
 
 def _row(alert: AlertRow) -> tuple[object, ...]:
     what = alert.type.removeprefix("tocsin.").removeprefix("page.").removesuffix(".v1")
     data = alert.event.get("data", {})
     outcome = ", ".join(filter(None, (data.get("outcome"), data.get("basis"))))
-    stands = ", ".join(f"{sink}: {state}" for sink, state, _, _ in alert.deliveries) or "no sink"
+    stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in alert.deliveries) or "no channel"
     return (alert.id, show_time(alert.created_at), f"{what}: {outcome}" if outcome else what, alert.url, stands)

@@ -1,4 +1,4 @@
-"""What `tocsin doctor` looks at: configuration, contact, store, sinks, clock, questions, files, its own address."""
+"""What `tocsin doctor` looks at: configuration, contact, store, channels, clock, questions, files, its own address."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.dealing import fetchers_of
 from tocsin.app.executing import open_files_as_allowed
 from tocsin.cli.asking import count
+from tocsin.cli.channel.refusals import find_refusals
+from tocsin.cli.doctor.channels import examine_channel
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
 from tocsin.cli.doctor.finding import Finding
 from tocsin.cli.doctor.own_address import examine_http
 from tocsin.cli.doctor.page_settings import find_refused
 from tocsin.cli.doctor.permissions import examine_files
 from tocsin.cli.doctor.room import examine_authorities, examine_backup, examine_clock, examine_room
-from tocsin.cli.doctor.sinks import examine_sink
 from tocsin.cli.session import is_store_there, store_path
-from tocsin.cli.sink.refusals import find_refusals
 from tocsin.cli.times import show_time
 from tocsin.configuration.pages import without_unread
 from tocsin.errors import StoreError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tocsin.configuration import Loaded
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Store
-    from tocsin.settings import SinkSettings
+    from tocsin.settings import ChannelSettings
 
 _MINUTE: Final = 60_000_000
 READ_BYTES: Final = 64 * 1024 * 1024
@@ -61,10 +61,10 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     found.findings += examine_files(loaded, store_path(loaded.settings))
     found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
-    for name, sink in loaded.settings.sinks.items():
-        found.findings += await examine_sink(name, sink, loaded.settings.network)
-    if not loaded.settings.sinks:
-        listed = Finding("No sink is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
+    for name, channel in loaded.settings.channels.items():
+        found.findings += await examine_channel(name, channel, loaded.settings.network)
+    if not loaded.settings.channels:
+        listed = Finding("No channel is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
         found.findings.append(listed)
     return found
 
@@ -117,7 +117,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
-            found.findings += await _of_sink_states(store, loaded.settings.sinks)
+            found.findings += await _of_channel_states(store, loaded.settings.channels)
             found.findings += [*examine_room(path, url), *examine_backup(url, now)]
             return await store.has_tokens(), await store.is_held()
         finally:
@@ -176,22 +176,22 @@ async def _of_pauses(store: Store, mode: str) -> list[Finding]:
     return []
 
 
-async def _of_sink_states(store: Store, sinks: Mapping[str, SinkSettings]) -> list[Finding]:
+async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings]) -> list[Finding]:
     findings = []
-    states = {name: await store.sink_state(name) for name in sinks}
+    states = {name: await store.channel_state(name) for name in channels}
     refusals = await find_refusals(store, states)
     for name, state in states.items():
-        again = f"Once it takes alerts again: tocsin sink test {name}"
+        again = f"Once it takes alerts again: tocsin channel test {name}"
         if state.disabled:
-            findings.append(Finding(f"Sink {name} is disabled: {state.error}", again))
+            findings.append(Finding(f"Channel {name} is disabled: {state.error}", again))
         elif state.failures:
-            what = f"Sink {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
-            next_try = f"It is tried again at {show_time(state.next_at)}; mend it, then: tocsin sink test {name}"
+            what = f"Channel {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
+            next_try = f"It is tried again at {show_time(state.next_at)}; mend it, then: tocsin channel test {name}"
             findings.append(Finding(f"{what}: {state.error}", next_try))
         elif name in refusals:
-            mend = f"Mend the receiver or [sinks.{name}], then: tocsin sink test {name}"
-            findings.append(Finding(f"Sink {name}: {refusals[name].told}", mend))
+            mend = f"Mend the receiver or [channels.{name}], then: tocsin channel test {name}"
+            findings.append(Finding(f"Channel {name}: {refusals[name].told}", mend))
         if state.dead:
-            mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --sink {name}"
-            findings.append(Finding(f"Sink {name} has {count(state.dead, 'dead letter')}.", mend))
+            mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --channel {name}"
+            findings.append(Finding(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))
     return findings

@@ -69,7 +69,7 @@ def examine_backup(url: str, now: Instant) -> Iterator[Finding]:
 def examine_authorities() -> Iterator[Finding]:
     """Say whether there is any authority to vouch for the certificates of pages."""
     if not has_authorities(ssl.create_default_context()):
-        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no page and no sink with https can be trusted."
+        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no page and no channel with https can be trusted."
         yield Finding(what, f"{AUTHORITIES_MEND[:1].upper()}{AUTHORITIES_MEND[1:]}.")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.model import DeliveryResult, SinkState
+from tocsin.model import ChannelState, DeliveryResult
 
 if TYPE_CHECKING:
     from tocsin.errors import DeliveryError
@@ -37,25 +37,25 @@ def next_step(failures: int) -> timedelta:
 
 
 def after_success(delivery: DueDelivery, now: Instant) -> DeliveryResult:
-    """Say that a sink accepted an alert."""
+    """Say that a channel accepted an alert."""
     tried_us = _tried(delivery, now)
-    return DeliveryResult(delivery.alert_id, delivery.sink, "accepted", now, None, None, tried_us, delivery.position)
+    return DeliveryResult(delivery.alert_id, delivery.channel, "accepted", now, None, None, tried_us, delivery.position)
 
 
 def after_failure(
-    delivery: DueDelivery, error: DeliveryError, now: Instant, *, give_up: timedelta, sink_again_at: Instant | None
+    delivery: DueDelivery, error: DeliveryError, now: Instant, *, give_up: timedelta, channel_again_at: Instant | None
 ) -> DeliveryResult:
     """Say when an alert is tried again, or that it is dead.
 
-    give_up        how long an alert is tried; only the pauses that tries ended count
-    sink_again_at  when the whole sink is tried again, where the fault is the sink's; None where it is the alert's
+    give_up           how long an alert is tried; only the pauses that tries ended count
+    channel_again_at  when the channel is tried again, where the fault is the channel's; None where it is the alert's
     """
     if error.blames == "ours":
-        # The sink was not asked: this pause does not count towards giving the alert up.
+        # The channel was not asked: this pause does not count towards giving the alert up.
         again_at = now + _SHORTAGE_PAUSE // _MICROSECOND
         return DeliveryResult(
             delivery.alert_id,
-            delivery.sink,
+            delivery.channel,
             "waiting",
             now,
             next_at=again_at,
@@ -64,21 +64,21 @@ def after_failure(
         )
     tried_us, give_up_us = _tried(delivery, now), give_up // _MICROSECOND
     if tried_us >= give_up_us and error.blames != "gone":
-        return DeliveryResult(delivery.alert_id, delivery.sink, "dead", now, error=error.detail, tried_us=tried_us)
-    if sink_again_at is not None:
-        next_at = sink_again_at
+        return DeliveryResult(delivery.alert_id, delivery.channel, "dead", now, error=error.detail, tried_us=tried_us)
+    if channel_again_at is not None:
+        next_at = channel_again_at
     elif error.blames == "gone":
         next_at = now
     else:
         # The last try is made when the time is up, not at the step after it.
         next_at = now + min(_pause(delivery.tries + 1, error), max(give_up_us - tried_us, _asked(error)))
     return DeliveryResult(
-        delivery.alert_id, delivery.sink, "waiting", now, next_at=next_at, error=error.detail, tried_us=tried_us
+        delivery.alert_id, delivery.channel, "waiting", now, next_at=next_at, error=error.detail, tried_us=tried_us
     )
 
 
-def sink_after_failure(state: SinkState, error: DeliveryError, now: Instant) -> SinkState:
-    """Back the sink off, or disable it where its receiver says that it is gone."""
+def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instant) -> ChannelState:
+    """Back the channel off, or disable it where its receiver says that it is gone."""
     failed = msgspec.structs.replace(state, error=error.detail, failed_at=now)
     if error.blames == "gone":
         return msgspec.structs.replace(failed, disabled=True, next_at=None)
@@ -86,15 +86,15 @@ def sink_after_failure(state: SinkState, error: DeliveryError, now: Instant) -> 
     return msgspec.structs.replace(failed, failures=failures, next_at=now + _pause(failures, error))
 
 
-def sink_after_success(state: SinkState) -> SinkState:
-    """Forget the failures of a sink that accepts again."""
+def channel_after_success(state: ChannelState) -> ChannelState:
+    """Forget the failures of a channel that accepts again."""
     return msgspec.structs.replace(state, failures=0, next_at=None, disabled=False, error=None, failed_at=None)
 
 
-def pause_left(state: SinkState, now: Instant) -> timedelta:
-    """Say how long a sink that was read from the store is still left alone.
+def pause_left(state: ChannelState, now: Instant) -> timedelta:
+    """Say how long a channel that was read from the store is still left alone.
 
-    Where the clock was set back since the sink failed, it is the whole pause, and never what the clock has to catch up.
+    Where the clock was set back since the channel failed, it is the whole pause, not what the clock has to catch up.
     """
     if state.next_at is None:
         return timedelta(0)

@@ -1,4 +1,4 @@
-"""From the outbox to the sinks: at least once, in order for each page; what is not accepted delays no other page."""
+"""From the outbox to the channels: at least once, in order for each page; what is not accepted delays no other page."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from tocsin.engine.alerting.backoff import (
     after_failure,
     after_success,
+    channel_after_failure,
+    channel_after_success,
     pause_left,
-    sink_after_failure,
-    sink_after_success,
 )
 from tocsin.errors import DeliveryError, SettingsError, StoreError
 from tocsin.events import Happening
@@ -22,37 +22,37 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import timedelta
 
-    from tocsin.model import DeliveryResult, DueDelivery, JsonObject, SinkState
-    from tocsin.ports import AlertStore, Clock, Sink, Telemetry
+    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject
+    from tocsin.ports import AlertStore, Channel, Clock, Telemetry
     from tocsin.settings import DeliverySettings
 
 IN_FLIGHT: Final = 8
-"""How many alerts, of different pages, a sink is given at once while it answers promptly."""
+"""How many alerts, of different pages, a channel is given at once while it answers promptly."""
 MOST_IN_FLIGHT: Final = 16
 """The same with those whose answer takes longer than SLOW_S: they give their places to others."""
 SLOW_S: Final = 1.0
 BLAMED_AT: Final = 3
-"""Alerts of this many pages fail, and none is accepted between: then the sink is at fault."""
+"""Alerts of this many pages fail, and none is accepted between: then the channel is at fault."""
 BATCH: Final = 64
 """How many deliveries are read, and recorded in one transaction, at most."""
 RECORD_S: Final = 0.25
 """After this time an answer is recorded, while others are still awaited."""
 POLL_S: Final = 1.0
 LAST_RECORD_S: Final = 2.0
-"""How long the last answers have to be recorded when the sink is given up."""
+"""How long the last answers have to be recorded when the channel is given up."""
 _LOOK_AGAIN_S: Final = 5.0
 _TESTS: Final = 8
 
 
 class Delivery:
-    """Delivers to all sinks, each in a loop of its own.
+    """Delivers to all channels, each in a loop of its own.
 
-    test_event  makes the event that tests a sink
+    test_event  makes the event that tests a channel
     """
 
     def __init__(
         self,
-        sinks: Sequence[Sink],
+        channels: Sequence[Channel],
         store: AlertStore,
         settings: DeliverySettings,
         clock: Clock,
@@ -63,7 +63,7 @@ class Delivery:
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
         self._test_event = test_event
-        self._loops = {sink.name: self._loop_of(sink) for sink in sinks}
+        self._loops = {channel.name: self._loop_of(channel) for channel in channels}
         # Names of which a loop runs: the next one of a name begins when that has ended, lest both deliver the same.
         self._running: set[str] = set()
         self._group: asyncio.TaskGroup | None = None
@@ -79,24 +79,24 @@ class Delivery:
         for loop in self._loops.values():
             loop.clock_went_back()
 
-    def configure(self, opened: Sequence[Sink], gone: Collection[str]) -> None:
-        """Deliver to these sinks from now on, in place of those of the same names, and to those that are gone no more.
+    def configure(self, opened: Sequence[Channel], gone: Collection[str]) -> None:
+        """Deliver to these channels from now on, in place of those of the same names, not to those gone.
 
-        Deliveries under way end first; then the sinks that were replaced are closed.
+        Deliveries under way end first; then the channels that were replaced are closed.
         """
-        for name in {*gone, *(sink.name for sink in opened)} & self._loops.keys():
+        for name in {*gone, *(channel.name for channel in opened)} & self._loops.keys():
             self._loops.pop(name).finish()
-        for sink in opened:
-            self._loops[sink.name] = self._loop_of(sink)
-            if sink.name not in self._running and self._group is not None:
-                self._begin(sink.name, self._group)
+        for channel in opened:
+            self._loops[channel.name] = self._loop_of(channel)
+            if channel.name not in self._running and self._group is not None:
+                self._begin(channel.name, self._group)
 
-    async def try_sink(self, name: str) -> None:
-        """Give a sink a test event; one that takes it is enabled again. Raises DeliveryError, SettingsError."""
+    async def try_channel(self, name: str) -> None:
+        """Give a channel a test event; one that takes it is enabled again. Raises DeliveryError, SettingsError."""
         loop = self._loops.get(name)
         if loop is None or self._test_event is None:
             raise SettingsError(
-                f"sinks.{name}: the running service has no such sink; mend the configuration, then send it SIGHUP"
+                f"channels.{name}: the running service has no such channel; mend the configuration, then send it SIGHUP"
             )
         await loop.try_out(self._test_event(name))
 
@@ -107,7 +107,7 @@ class Delivery:
             for name in self._loops:
                 self._begin(name, group)
             if self._test_event is not None:
-                self._testing = group.create_task(self._take_tests(group), name="sink-tests")
+                self._testing = group.create_task(self._take_tests(group), name="channel-tests")
 
     def finish(self) -> None:
         """Let `run` end; what is under way is answered and recorded first."""
@@ -118,7 +118,7 @@ class Delivery:
             loop.finish()
 
     async def drain(self, deadline_s: float) -> None:
-        """Deliver what is due; what the sinks do not take, or not in this time, stays in the outbox."""
+        """Deliver what is due; what the channels do not take, or not in this time, stays in the outbox."""
         try:
             async with asyncio.timeout(deadline_s), asyncio.TaskGroup() as group:
                 for loop in self._loops.values():
@@ -126,8 +126,8 @@ class Delivery:
         except TimeoutError:
             self._telemetry.emit(Happening("delivery.unfinished", "warning", {"deadline_s": deadline_s}))
 
-    def _loop_of(self, sink: Sink) -> SinkLoop:
-        return SinkLoop(sink, self._store, self._give_up, self._clock, self._telemetry)
+    def _loop_of(self, channel: Channel) -> ChannelLoop:
+        return ChannelLoop(channel, self._store, self._give_up, self._clock, self._telemetry)
 
     def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
         self._running.add(name)
@@ -143,40 +143,42 @@ class Delivery:
         self._running.discard(name)
 
     async def _take_tests(self, group: asyncio.TaskGroup) -> None:
-        """Try the sinks that the command line asks for."""
+        """Try the channels that the command line asks for."""
         while True:
             try:
-                for number, name in await self._store.take_sink_tests(self._clock.now(), limit=_TESTS):
-                    group.create_task(self._test(number, name), name=f"sink-test-{number}")
+                for number, name in await self._store.take_channel_tests(self._clock.now(), limit=_TESTS):
+                    group.create_task(self._test(number, name), name=f"channel-test-{number}")
             except StoreError as exc:
-                self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
+                self._telemetry.emit(Happening("channel.tests_unread", "error", {"error": str(exc)}))
             await self._clock.sleep(POLL_S)
 
     async def _test(self, number: int, name: str) -> None:
         fault: tuple[str, str] | None = None
         try:
-            await self.try_sink(name)
+            await self.try_channel(name)
         except DeliveryError as exc:
             fault = exc.blames, exc.detail
         except SettingsError as exc:
             fault = "settings", str(exc)
         try:
-            await self._store.end_sink_test(number, self._clock.now(), fault)
+            await self._store.end_channel_test(number, self._clock.now(), fault)
         except StoreError as exc:
-            self._telemetry.emit(Happening("sink.tests_unread", "error", {"error": str(exc)}))
+            self._telemetry.emit(Happening("channel.tests_unread", "error", {"error": str(exc)}))
 
 
-class SinkLoop:
-    """Delivers to one sink: at most one alert of each page at once.
+class ChannelLoop:
+    """Delivers to one channel: at most one alert of each page at once.
 
     An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
-    BLAMED_AT different pages fail, with none accepted between, the whole sink is left alone for a while; it is then
+    BLAMED_AT different pages fail, with none accepted between, the whole channel is left alone for a while; it is then
     given one alert at a time, and one more for each that it accepts, so that a receiver that is back is not flooded.
     """
 
-    def __init__(self, sink: Sink, store: AlertStore, give_up: timedelta, clock: Clock, telemetry: Telemetry) -> None:
-        self.name = sink.name
-        self._sink, self._store, self._give_up = sink, store, give_up
+    def __init__(
+        self, channel: Channel, store: AlertStore, give_up: timedelta, clock: Clock, telemetry: Telemetry
+    ) -> None:
+        self.name = channel.name
+        self._channel, self._store, self._give_up = channel, store, give_up
         self._clock, self._telemetry = clock, telemetry
         # By position in the outbox: read and not yet begun, begun when, answered and not yet recorded.
         self._ready: deque[DueDelivery] = deque()
@@ -185,9 +187,9 @@ class SinkLoop:
         self._answered_s = 0.0
         self._failing: set[int | str] = set()
         self._limit = IN_FLIGHT
-        # Grows each time the sink is blamed: an answer to what was begun before says nothing new.
+        # Grows each time the channel is blamed: an answer to what was begun before says nothing new.
         self._round = 0
-        self._state: SinkState | None = None
+        self._state: ChannelState | None = None
         self._is_unsaved = False
         self._read_s = self._again_s = 0.0
         self._is_resumed = False
@@ -209,18 +211,18 @@ class SinkLoop:
         self._changed.set()
 
     async def close(self) -> None:
-        """Close the sink, which another one replaces."""
-        await self._sink.close()
+        """Close the channel, which another one replaces."""
+        await self._channel.close()
 
     async def try_out(self, event: JsonObject) -> None:
-        """Give the sink a test event; one that takes it is enabled, and left alone no longer. Raises DeliveryError."""
-        await self._sink.deliver(event)
-        state = self._state or await self._store.sink_state(self.name)
+        """Give the channel a test event; success enables the channel and ends its pause. Raises DeliveryError."""
+        await self._channel.deliver(event)
+        state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1
             self._failing.clear()
-            self._state = sink_after_success(state)
-            await self._store.save_sink_state(self._state)
+            self._state = channel_after_success(state)
+            await self._store.save_channel_state(self._state)
             self._tell(state, self._state)
         self.wake()
 
@@ -235,7 +237,7 @@ class SinkLoop:
                 await self._changed.wait()
 
     async def drain(self) -> None:
-        """Deliver what is due until nothing is, or the sink fails."""
+        """Deliver what is due until nothing is, or the channel fails."""
         async with self._deliveries() as group:
             while True:
                 self._changed.clear()
@@ -280,13 +282,13 @@ class SinkLoop:
         return True
 
     async def _look_at_state(self) -> None:
-        """Read how the sink is: known since the start, but a test may have enabled it or ended its back-off."""
+        """Read how the channel is: known since the start, but a test may have enabled it or ended its back-off."""
         now_s = self._clock.monotonic()
         known = self._state
         is_well = known is not None and not (known.disabled or known.failures)
         if is_well or self._is_unsaved or (known is not None and now_s - self._read_s < _LOOK_AGAIN_S):
             return
-        read = await self._store.sink_state(self.name)
+        read = await self._store.channel_state(self.name)
         self._read_s = now_s
         if known is None or (read.failures, read.next_at, read.disabled) != (
             known.failures,
@@ -308,11 +310,11 @@ class SinkLoop:
         return delivery
 
     async def _give(self, delivery: DueDelivery, begun_in: int) -> None:
-        """Give the sink an alert, and further ones while they are at hand and the loop need not record."""
+        """Give the channel an alert, and further ones while they are at hand and the loop need not record."""
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._sink.deliver(delivery.event)
+                await self._channel.deliver(delivery.event)
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -336,7 +338,7 @@ class SinkLoop:
         self._limit = min(self._limit + 1, IN_FLIGHT)
         # One that was begun before its receiver said that it is gone does not say that it is back.
         if state.failures and not state.disabled:
-            self._become(sink_after_success(state))
+            self._become(channel_after_success(state))
         return after_success(delivery, self._clock.now())
 
     def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
@@ -344,41 +346,41 @@ class SinkLoop:
         now, state = self._clock.now(), self._known_state
         if fault.blames == "gone" and not state.disabled:
             self._blame(fault)
-        elif fault.blames == "sink" and is_news:
+        elif fault.blames == "channel" and is_news:
             self._failing.add(delivery.page_id if delivery.page_id is not None else delivery.alert_id)
             if len(self._failing) >= BLAMED_AT:
                 self._blame(fault)
-        is_sinks = fault.blames == "sink" and self._is_left_alone()
-        sink_again_at = self._known_state.next_at if is_sinks else None
-        result = after_failure(delivery, fault, now, give_up=self._give_up, sink_again_at=sink_again_at)
+        is_channels = fault.blames == "channel" and self._is_left_alone()
+        channel_again_at = self._known_state.next_at if is_channels else None
+        result = after_failure(delivery, fault, now, give_up=self._give_up, channel_again_at=channel_again_at)
         # A shortage of this machine is told once, for all that it puts off (`engine.shortage`).
-        if result.state == "dead" or not (is_sinks or fault.blames in {"gone", "ours"}):
+        if result.state == "dead" or not (is_channels or fault.blames in {"gone", "ours"}):
             self._tell_of(result)
         return result
 
     def _blame(self, fault: DeliveryError) -> None:
-        """Leave the whole sink alone for a while, or for good."""
+        """Leave the whole channel alone for a while, or for good."""
         self._round += 1
         self._limit = 1
         self._failing.clear()
         self._ready.clear()
-        self._become(sink_after_failure(self._known_state, fault, self._clock.now()))
+        self._become(channel_after_failure(self._known_state, fault, self._clock.now()))
 
-    def _become(self, state: SinkState) -> None:
+    def _become(self, state: ChannelState) -> None:
         before, self._state, self._is_unsaved = self._known_state, state, True
         self._again_s = self._clock.monotonic() + pause_left(state, self._clock.now()).total_seconds()
         self._tell(before, state)
 
     @property
-    def _known_state(self) -> SinkState:
-        assert self._state is not None  # noqa: S101 - nothing is given to a sink before its state was read
+    def _known_state(self) -> ChannelState:
+        assert self._state is not None  # noqa: S101 - nothing is given to a channel before its state was read
         return self._state
 
     def _room(self) -> int:
-        """How many more alerts the sink may be given now."""
+        """How many more alerts the channel may be given now."""
         if self._finishing or self._is_left_alone():
             return 0
-        limit, begun = min(self._limit, self._sink.at_once), len(self._under_way)
+        limit, begun = min(self._limit, self._channel.at_once), len(self._under_way)
         if begun < limit or limit < IN_FLIGHT:
             return limit - begun
         now_s = self._clock.monotonic()
@@ -411,7 +413,7 @@ class SinkLoop:
         return self._clock.monotonic() - self._answered_s >= RECORD_S
 
     async def _record(self) -> None:
-        """Write what became of tries, and how the sink is now."""
+        """Write what became of tries, and how the channel is now."""
         if self._answered:
             results = dict(self._answered)
             await self._store.record_deliveries(list(results.values()))
@@ -419,7 +421,7 @@ class SinkLoop:
                 del self._answered[position]
             self._answered_s = self._clock.monotonic()
         if self._is_unsaved and (state := self._state) is not None:
-            await self._store.save_sink_state(state)
+            await self._store.save_channel_state(state)
             self._is_unsaved = self._state is not state
             self._read_s = self._clock.monotonic()
 
@@ -430,27 +432,29 @@ class SinkLoop:
 
     def _tell_unrecorded(self, error: Exception) -> None:
         # Nothing is lost: what was accepted is recorded later; else it is given again, under the same id.
-        values = {"sink": self.name, "error": str(error) or type(error).__name__}
+        values = {"channel": self.name, "error": str(error) or type(error).__name__}
         self._telemetry.emit(Happening("delivery.unrecorded", "error", values))
 
-    def _tell(self, before: SinkState, after: SinkState) -> None:
+    def _tell(self, before: ChannelState, after: ChannelState) -> None:
         if after.disabled:
-            mend = f"its receiver says that it is gone; mend it, then run: tocsin sink test {self.name}"
-            values: JsonObject = {"sink": self.name, "error": after.error, "mend": mend}
-            self._telemetry.emit(Happening("sink.disabled", "error", values))
+            mend = f"its receiver says that it is gone; mend it, then run: tocsin channel test {self.name}"
+            values: JsonObject = {"channel": self.name, "error": after.error, "mend": mend}
+            self._telemetry.emit(Happening("channel.disabled", "error", values))
         elif after.failures:
             values = {
-                "sink": self.name,
+                "channel": self.name,
                 "failures": after.failures,
                 "error": after.error,
                 "next_at": _time(after.next_at),
             }
-            self._telemetry.emit(Happening("sink.failed", "warning", values))
+            self._telemetry.emit(Happening("channel.failed", "warning", values))
         elif before.failures or before.disabled:
-            self._telemetry.emit(Happening("sink.recovered", "info", {"sink": self.name, "failures": before.failures}))
+            self._telemetry.emit(
+                Happening("channel.recovered", "info", {"channel": self.name, "failures": before.failures})
+            )
 
     def _tell_of(self, result: DeliveryResult) -> None:
-        values: JsonObject = {"sink": self.name, "alert": result.alert_id, "error": result.error}
+        values: JsonObject = {"channel": self.name, "alert": result.alert_id, "error": result.error}
         if result.state == "dead":
             values["mend"] = f"once it is taken again: tocsin alerts replay {result.alert_id}"
             self._telemetry.emit(Happening("alert.dead", "error", values))

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tocsin.model import PageTask, Rendered, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import Answer, FromFetcher, Question, ToFetcher
-    from tocsin.ports.processes import Channel
+    from tocsin.ports.processes import MessagePipe
 
 
 class EndOfWork(Exception):
@@ -64,7 +64,7 @@ class FetcherWork:
 
     def __init__(
         self,
-        channel: Channel[FromFetcher, ToFetcher],
+        pipe: MessagePipe[FromFetcher, ToFetcher],
         desk: FetcherDesk,
         *,
         visitor: Visitor,
@@ -79,7 +79,7 @@ class FetcherWork:
         loop_time: LoopTime,
     ) -> None:
         self._in_flight, self._loop_time = in_flight, loop_time
-        self._channel, self._desk, self._visitor, self._renderer = channel, desk, visitor, renderer
+        self._pipe, self._desk, self._visitor, self._renderer = pipe, desk, visitor, renderer
         self._receiver, self._fetcher, self._policies, self._gates = receiver, fetcher, policies, gates
         self._clock, self._mark = clock, mark
         self._queues = HostQueues(self._visit, gates, in_flight)
@@ -101,7 +101,7 @@ class FetcherWork:
         self._desk.put(Ready())
         for message in messages:
             self._take(message, group)
-        while messages := await self._channel.receive():
+        while messages := await self._pipe.receive():
             for message in messages:
                 self._take(message, group)
         # What is left in the group is given up with it.
@@ -187,7 +187,7 @@ class FetcherWork:
 
     async def _send(self) -> None:
         while True:
-            await self._channel.send(await self._desk.gathered())
+            await self._pipe.send(await self._desk.gathered())
 
     async def _beat(self) -> None:
         while True:

@@ -276,10 +276,10 @@ class Alerts:
         data = {"began": to_rfc3339(began_at), "ended": to_rfc3339(ended_at)}
         return self._finish(events.OUTAGE_ENDED, "outage", None, ended_at, data)
 
-    def test_event(self, sink: str, at: Instant) -> AlertDraft:
-        """Try a sink; this event is never stored."""
-        data = {"sink": sink, "message": "This is a test: alerts of this instance reach you."}
-        return self._finish(events.TEST, f"sink:{sink}", None, at, data)
+    def test_event(self, channel: str, at: Instant) -> AlertDraft:
+        """Try a channel; this event is never stored."""
+        data = {"channel": channel, "message": "This is a test: alerts of this instance reach you."}
+        return self._finish(events.TEST, f"channel:{channel}", None, at, data)
 
     def _links(self, page: PageTask) -> JsonObject:
         return {"page": page_link(self._public_url, page.page_id)}

@@ -14,11 +14,11 @@ from tocsin.model.records.pages import Copy, copies_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model.alerts import AlertRow, QuestionRow, RuleRow, SinkState
+    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow
     from tocsin.model.common import Attempt
     from tocsin.model.copies import KnownCopy
     from tocsin.model.storms import StormRow, StormVerdict
-    from tocsin.settings import SinkSettings
+    from tocsin.settings import ChannelSettings
 
 
 class DeliveryStatus(Record, frozen=True):
@@ -80,12 +80,12 @@ class ConfiguredChannel(Record, frozen=True):
     error: Annotated[str | None, Meta(description="why it failed last, or refuses alerts")]
 
 
-def channel_of(state: SinkState, settings: SinkSettings) -> ConfiguredChannel:
+def channel_of(state: ChannelState, settings: ChannelSettings) -> ConfiguredChannel:
     """Show a channel of the configuration; secrets are masked."""
     return ConfiguredChannel(
         name=state.name,
         type=settings.type,
-        url=mask(("sinks", state.name, "url"), settings.url),
+        url=mask(("channels", state.name, "url"), settings.url),
         path=settings.path,
         accepted=state.accepted,
         waiting=state.waiting,

@@ -20,10 +20,10 @@ from tocsin.server.access.guard import (
 )
 from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import Reading
-from tocsin.server.pages.rendering import plain_page
-from tocsin.server.pages.words import local_path
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
+from tocsin.server.web.rendering import plain_page
+from tocsin.server.web.words import local_path
 
 _UNAUTHORIZED: Final = 401
 _MEND: Final = (

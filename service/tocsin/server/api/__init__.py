@@ -33,7 +33,7 @@ for one in (
     questions.router,
     alerts.router,
     alerts.storms,
-    alerts.sinks,
+    alerts.channels,
     imports.table_routes,
     groups.service_routes,
     service.router,

@@ -1,4 +1,4 @@
-"""Alerts, their deliveries and dead letters, storms, and the sinks that are given them."""
+"""Alerts, their deliveries and dead letters, storms, and the channels that are given them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tocsin.server.api.schemas.alerts import (
     Alert,
     Alerts,
     AllSeen,
+    Channel,
+    Channels,
     Delivery,
     Marked,
     Redelivered,
     Redelivery,
     Seen,
-    Sink,
-    Sinks,
     Storm,
     StormPage,
 )
@@ -37,7 +37,7 @@ from tocsin.server.decisions import (
     redeliver,
     redeliver_dead,
     release_storm,
-    try_sink,
+    try_channel,
 )
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 router = make_router("alerts")
 storms = make_router("storms")
-sinks = make_router("sinks")
+channels = make_router("channels")
 
 _LATER: Final[dict[int | str, dict[str, Any]]] = {
     202: {"model": Job, "description": "It takes longer; Location says where its progress is."}
@@ -63,7 +63,7 @@ class AlertList(PartOf):
     kind: Annotated[str | None, Field(pattern=r"^[a-z-]{1,40}$", examples=["changed", "unreachable"])] = None
     group: Annotated[str | None, Field(min_length=1, max_length=63)] = None
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
-    dead: Annotated[bool, Field(description="a sink did not take it in time")] = False
+    dead: Annotated[bool, Field(description="a channel did not take it in time")] = False
 
 
 @router.get("/alerts", summary="List alerts", operation_id="list_alerts")
@@ -83,7 +83,7 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
 
 @router.get("/alerts/{alert_id}", summary="Show an alert", operation_id="show_alert", responses=problems(404))
 async def show_alert(_: Reading, parts: Given, alert_id: UlidInPath) -> Alert:
-    """Show an alert whole: its event as the sinks are given it, and its deliveries."""
+    """Show an alert whole: its event as the channels are given it, and its deliveries."""
     row = await parts.store.alert(alert_id)
     if row is None:
         raise missing("alert", alert_id, "GET /api/v1/alerts")
@@ -100,8 +100,8 @@ async def show_alert(_: Reading, parts: Given, alert_id: UlidInPath) -> Alert:
 async def redeliver_one(
     caller: Writing, parts: Given, jobs: Work, alert_id: UlidInPath, wanted: Redelivery
 ) -> Redelivered:
-    """Deliver an alert again, to sinks that accepted it, too: they get the same id once more."""
-    return Redelivered(deliveries=await redeliver(parts, Act(jobs, caller), alert_id, sink=wanted.sink))
+    """Deliver an alert again, to channels that accepted it, too: they get the same id once more."""
+    return Redelivered(deliveries=await redeliver(parts, Act(jobs, caller), alert_id, channel=wanted.channel))
 
 
 @router.post("/alerts/seen", summary="Mark alerts as seen", operation_id="mark_seen", dependencies=Once)
@@ -135,8 +135,8 @@ async def all_seen(caller: Writing, parts: Given, jobs: Work, response: Response
     dependencies=Once,
 )
 async def redeliver_all(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: Redelivery) -> Job:
-    """Deliver all dead letters again, of one sink or of all."""
-    return await told(await redeliver_dead(parts, Act(jobs, caller), sink=wanted.sink), response)
+    """Deliver all dead letters again, of one channel or of all."""
+    return await told(await redeliver_dead(parts, Act(jobs, caller), channel=wanted.channel), response)
 
 
 def alert_of(row: AlertRow) -> Alert:
@@ -152,7 +152,8 @@ def alert_of(row: AlertRow) -> Alert:
         outcome=data.get("outcome"),
         seen_at=time_or_none(row.seen_at),
         deliveries=[
-            Delivery(sink=sink, state=state, tries=tries, error=error) for sink, state, tries, error in row.deliveries
+            Delivery(channel=channel, state=state, tries=tries, error=error)
+            for channel, state, tries, error in row.deliveries
         ],
         event=row.event,
     )
@@ -248,20 +249,20 @@ def _after(cursor: str | None) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-# Sinks ------------------------------------------------------------------------------------------------------------
+# Channels ------------------------------------------------------------------------------------------------------------
 
 
-@sinks.get("/sinks", summary="List sinks", operation_id="list_sinks")
-async def list_sinks(_: Reading, parts: Given) -> Sinks:
-    """List the sinks of the configuration, and how each stands; secrets are masked."""
+@channels.get("/channels", summary="List channels", operation_id="list_channels")
+async def list_channels(_: Reading, parts: Given) -> Channels:
+    """List the channels of the configuration, and how each stands; secrets are masked."""
     items = []
-    for name, settings in sorted(parts.service.settings().sinks.items()):
-        state = as_configured(await parts.store.sink_state(name), settings)
+    for name, settings in sorted(parts.service.settings().channels.items()):
+        state = as_configured(await parts.store.channel_state(name), settings)
         items.append(
-            Sink(
+            Channel(
                 name=name,
                 type=settings.type,
-                url=mask(("sinks", name, "url"), settings.url),
+                url=mask(("channels", name, "url"), settings.url),
                 path=settings.path,
                 failures=state.failures,
                 next_try_at=time_or_none(state.next_at),
@@ -272,19 +273,19 @@ async def list_sinks(_: Reading, parts: Given) -> Sinks:
                 accepted=state.accepted,
             )
         )
-    return Sinks(items=items)
+    return Channels(items=items)
 
 
-@sinks.post(
-    "/sinks/{name}/test",
+@channels.post(
+    "/channels/{name}/test",
     status_code=204,
-    summary="Try a sink",
-    operation_id="test_sink",
+    summary="Try a channel",
+    operation_id="test_channel",
     responses=problems(404, 502),
     dependencies=Once,
 )
-async def test_sink(
+async def test_channel(
     caller: Writing, parts: Given, name: Annotated[str, Path(min_length=1, max_length=63, examples=["ops"])]
 ) -> None:
-    """Give a sink a test event; one that was disabled and takes it is enabled again."""
-    await try_sink(parts, caller, name)
+    """Give a channel a test event; one that was disabled and takes it is enabled again."""
+    await try_channel(parts, caller, name)

@@ -24,7 +24,7 @@ TAGS: Final = (
     ("questions", "Pages that could not be received, and what to do about them (T60)."),
     ("alerts", "What was told, to whom, and dead letters."),
     ("storms", "Changes that many pages of a host had in common, told once."),
-    ("sinks", "Where alerts go."),
+    ("channels", "Where alerts go."),
     ("table", "The specification's plain-text table of states, streamed out and in."),
     ("service", "Settings in force, what the service does now, and what it did."),
     ("access", "Tokens, and who changed what; for administrators."),

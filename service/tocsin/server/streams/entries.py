@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from tocsin.events import page_link, question_link
-from tocsin.server.pages.telling import BASES, tell
 from tocsin.server.streams.atom import Entry, Link, escape
+from tocsin.server.web.telling import BASES, tell
 from tocsin.spec.infrastructure.uri import write_iri
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow
-    from tocsin.server.pages.telling import Differing, Told
+    from tocsin.server.web.telling import Differing, Told
 
 _LONGEST: Final = 2000
 _MOST_LINES: Final = 50

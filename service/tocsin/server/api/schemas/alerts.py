@@ -1,4 +1,4 @@
-"""Alerts, storms and sinks."""
+"""Alerts, storms and channels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pydantic import ConfigDict, Field
 from tocsin.server.api.schemas.common import GroupName, Id, Json, Model, Part, Time
 
 Ulid = Annotated[str, Field(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}$", examples=["01KAKQ4ZC8N2V3J5R7T9WXYZ00"])]
-SinkName = Annotated[str, Field(min_length=1, max_length=63, examples=["ops"])]
+ChannelName = Annotated[str, Field(min_length=1, max_length=63, examples=["ops"])]
 
 
 class Delivery(Model):
-    """How an alert stands with one sink."""
+    """How an alert stands with one channel."""
 
-    sink: str
+    channel: str
     state: Annotated[str, Field(description="waiting, accepted or dead")]
     tries: int
     error: str | None
@@ -33,7 +33,7 @@ class Alert(Model):
     outcome: str | None
     seen_at: Time | None
     deliveries: list[Delivery]
-    event: Annotated[Json, Field(description="the CloudEvent, as sinks are given it")]
+    event: Annotated[Json, Field(description="the CloudEvent, as channels are given it")]
 
 
 class Alerts(Part[Alert]):
@@ -43,9 +43,11 @@ class Alerts(Part[Alert]):
 class Redelivery(Model):
     """To whom an alert goes again."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"sink": "ops"}, {}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"channel": "ops"}, {}]})
 
-    sink: Annotated[SinkName | None, Field(description="only to this one, also where it is newer; else to all")] = None
+    channel: Annotated[
+        ChannelName | None, Field(description="only to this one, also where it is newer; else to all")
+    ] = None
 
 
 class Redelivered(Model):
@@ -107,7 +109,7 @@ class StormPage(Model):
     withheld: bool
 
 
-class Sink(Model):
+class Channel(Model):
     """Where alerts go."""
 
     name: str
@@ -123,7 +125,7 @@ class Sink(Model):
     accepted: int
 
 
-class Sinks(Model):
-    """All sinks of the configuration, by name."""
+class Channels(Model):
+    """All channels of the configuration, by name."""
 
-    items: list[Sink]
+    items: list[Channel]

@@ -28,7 +28,7 @@ where m.page_group is not null and m.page_group = :group and m.position < :befor
 select a.position, m.seen_at from alerts a indexed by alerts_by_page join alert_marks m on m.position = a.position
 where a.page_id = :page and a.position < :before order by a.position desc limit :limit;
 
--- An alert that several sinks did not take is there once.
+-- An alert that several channels did not take is there once.
 -- name: of_dead
 select d.position, m.seen_at from deliveries d indexed by deliveries_dead join alert_marks m on m.position = d.position
 where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit;

@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sql.codec import read_deliveries, read_object, to_js
 from tocsin.adapters.stores.sql.packing import row_digest_of_bytes
 from tocsin.adapters.stores.sql.role import Role, ids
 from tocsin.events import OUTAGE_BEGAN
-from tocsin.model import AlertRow, DeliveryResult, DueDelivery, SinkState, SinkTest
+from tocsin.model import AlertRow, ChannelState, ChannelTest, DeliveryResult, DueDelivery
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it w
 class AlertRole(Role):
     """Implements ports.AlertStore."""
 
-    async def set_sinks(self, names: Sequence[str]) -> None:
+    async def set_channels(self, names: Sequence[str]) -> None:
         """From now on alerts get a delivery row for each of these."""
-        await self._write(lambda db: db.execute(SQL["set_sinks"], {"names": to_json(list(dict.fromkeys(names)))}))
+        await self._write(lambda db: db.execute(SQL["set_channels"], {"names": to_json(list(dict.fromkeys(names)))}))
 
     async def write_alert(self, alert: AlertDraft) -> None:
         """Write an alert of its own."""
@@ -43,23 +43,23 @@ class AlertRole(Role):
         return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None
 
     async def due_deliveries(
-        self, sink: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+        self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
     ) -> list[DueDelivery]:
-        """What this sink is to be given now: at most the oldest of each page, those due for longest first."""
-        place = {"sink": sink, "now": now, "limit": limit, "under_way": ids(under_way)}
+        """What this channel is to be given now: at most the oldest of each page, those due for longest first."""
+        place = {"channel": channel, "now": now, "limit": limit, "under_way": ids(under_way)}
         rows, falsified = await self._read(partial(_due, place=place))
         if falsified:
             # Neither sent, nor in the way of the page's next ones.
-            dead = [DeliveryResult(alert, sink, "dead", now, now, _FALSIFIED) for alert in falsified]
+            dead = [DeliveryResult(alert, channel, "dead", now, now, _FALSIFIED) for alert in falsified]
             await self.record_deliveries(dead)
         return [
             DueDelivery(id_, name, page, position, tries, first, created, read_object(event), last, next_at, tried)
             for id_, name, page, position, tries, first, last, next_at, tried, *_, created, event in rows
         ]
 
-    async def next_delivery_at(self, sink: str) -> Instant | None:
-        """When this sink has something due; None if nothing waits."""
-        row = await self._read(lambda db: db.execute(SQL["next_delivery_at"], {"sink": sink}).fetchone())
+    async def next_delivery_at(self, channel: str) -> Instant | None:
+        """When this channel has something due; None if nothing waits."""
+        row = await self._read(lambda db: db.execute(SQL["next_delivery_at"], {"channel": channel}).fetchone())
         at: Instant | None = row[0] if row else None
         return at
 
@@ -69,7 +69,7 @@ class AlertRole(Role):
             {
                 "alert": result.alert_id,
                 "position": result.position,
-                "sink": result.sink,
+                "channel": result.channel,
                 "state": result.state,
                 "at": result.at,
                 "next_at": result.next_at,
@@ -80,22 +80,22 @@ class AlertRole(Role):
         ]
         await self._write(lambda db: db.executemany(SQL["record"], rows))
 
-    async def resume_deliveries(self, sink: str, now: Instant) -> None:
-        """After the clock was set back: what waits for this sink waits no longer than it was to wait before."""
-        await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"sink": sink, "now": now}))
+    async def resume_deliveries(self, channel: str, now: Instant) -> None:
+        """After the clock was set back: what waits for this channel waits no longer than it was to wait before."""
+        await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now}))
 
-    async def sink_state(self, sink: str) -> SinkState:
-        """How this sink stands."""
+    async def channel_state(self, channel: str) -> ChannelState:
+        """How this channel stands."""
 
-        def read(db: Session) -> SinkState:
-            row = db.execute(SQL["sink"], {"name": sink}).fetchone()
+        def read(db: Session) -> ChannelState:
+            row = db.execute(SQL["channel"], {"name": channel}).fetchone()
             failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
-            counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": sink}).fetchall())
-            return SinkState(sink, failures, next_at, bool(disabled), error, **counts, failed_at=failed_at)
+            counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": channel}).fetchall())
+            return ChannelState(channel, failures, next_at, bool(disabled), error, **counts, failed_at=failed_at)
 
         return await self._read(read)
 
-    async def save_sink_state(self, state: SinkState) -> None:
+    async def save_channel_state(self, state: ChannelState) -> None:
         """Remember a back-off or a disabling over restarts."""
         row = {
             "name": state.name,
@@ -105,48 +105,48 @@ class AlertRole(Role):
             "error": state.error,
             "failed_at": state.failed_at,
         }
-        await self._write(lambda db: db.execute(SQL["save_sink"], row))
+        await self._write(lambda db: db.execute(SQL["save_channel"], row))
 
-    async def ask_for_sink_test(self, sink: str, now: Instant) -> int:
-        """Ask a running engine for a test of this sink; returns its number."""
+    async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
+        """Ask a running engine for a test of this channel; returns its number."""
 
         def write(db: Session) -> int:
-            db.execute(SQL["forget_sink_tests"], {"now": now})
-            number: int = db.execute(SQL["ask_for_sink_test"], {"sink": sink, "now": now}).fetchone()[0]
+            db.execute(SQL["forget_channel_tests"], {"now": now})
+            number: int = db.execute(SQL["ask_for_channel_test"], {"channel": channel, "now": now}).fetchone()[0]
             return number
 
         return await self._write(write)
 
-    async def take_sink_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
-        """Begin tests that were asked for: the number and the sink of each."""
-        found = await self._read(lambda db: db.execute(SQL["open_sink_tests"], {"limit": limit}).fetchall())
+    async def take_channel_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
+        """Begin tests that were asked for: the number and the channel of each."""
+        found = await self._read(lambda db: db.execute(SQL["open_channel_tests"], {"limit": limit}).fetchall())
         if not found:
             return []
 
         def write(db: Session) -> list[tuple[int, str]]:
             begun = (
-                (number, sink)
-                for number, sink in found
-                if db.execute(SQL["begin_sink_test"], {"id": number, "now": now}).rowcount
+                (number, channel)
+                for number, channel in found
+                if db.execute(SQL["begin_channel_test"], {"id": number, "now": now}).rowcount
             )
             return list(begun)
 
         return await self._write(write)
 
-    async def end_sink_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
+    async def end_channel_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
         """Say how a test ended."""
         blames, error = fault or (None, None)
         place = {"id": number, "now": now, "blames": blames, "error": error}
-        await self._write(lambda db: db.execute(SQL["end_sink_test"], place))
+        await self._write(lambda db: db.execute(SQL["end_channel_test"], place))
 
-    async def sink_test(self, number: int) -> SinkTest | None:
+    async def channel_test(self, number: int) -> ChannelTest | None:
         """Say how far a test is; None if it is gone."""
-        row = await self._read(lambda db: db.execute(SQL["sink_test"], {"id": number}).fetchone())
-        return None if row is None else SinkTest(*row)
+        row = await self._read(lambda db: db.execute(SQL["channel_test"], {"id": number}).fetchone())
+        return None if row is None else ChannelTest(*row)
 
-    async def withdraw_sink_test(self, number: int) -> bool:
+    async def withdraw_channel_test(self, number: int) -> bool:
         """Take back a test that no engine has begun; False if one has."""
-        return bool(await self._write(lambda db: db.execute(SQL["withdraw_sink_test"], {"id": number}).rowcount))
+        return bool(await self._write(lambda db: db.execute(SQL["withdraw_channel_test"], {"id": number}).rowcount))
 
     async def alerts(
         self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None
@@ -163,36 +163,38 @@ class AlertRole(Role):
         """Alerts published after this position."""
         return await self._rows(SQL["after"], {"position": position, "limit": limit})
 
-    async def replay(self, alert_id: str, *, sink: str | None, now: Instant) -> int:
+    async def replay(self, alert_id: str, *, channel: str | None, now: Instant) -> int:
         """Make the deliveries of an alert due again, accepted ones too; returns how many."""
-        place = {"id": alert_id, "sink": sink, "now": now}
+        place = {"id": alert_id, "channel": channel, "now": now}
 
         def write(db: Session) -> int:
-            if sink is not None:
+            if channel is not None:
                 db.execute(SQL["deliver_too"], place)
             return db.execute(SQL["replay_alert"], place).rowcount
 
         return await self._edit(write)
 
-    async def count_dead(self, sink: str | None) -> int:
-        """How many dead letters there are, of this sink or of all."""
+    async def count_dead(self, channel: str | None) -> int:
+        """How many dead letters there are, of this channel or of all."""
 
         def read(db: Session) -> int:
-            return sum(db.execute(SQL["count_dead"], {"sink": name}).fetchone()[0] for name in _sinks(db, sink))
+            return sum(
+                db.execute(SQL["count_dead"], {"channel": name}).fetchone()[0] for name in _channels(db, channel)
+            )
 
         return await self._read(read)
 
-    async def replay_dead(self, *, sink: str | None, now: Instant, on_step: OnStep = unheard) -> int:
-        """Make dead letters due again, of this sink or of all; returns how many."""
+    async def replay_dead(self, *, channel: str | None, now: Instant, on_step: OnStep = unheard) -> int:
+        """Make dead letters due again, of this channel or of all; returns how many."""
         replayed = 0
-        for name in await self._read(lambda db: _sinks(db, sink)):
+        for name in await self._read(lambda db: _channels(db, channel)):
             replayed += await self._replay_dead_of(name, now, on_step)
         return replayed
 
-    async def _replay_dead_of(self, sink: str, now: Instant, on_step: OnStep) -> int:
-        pace, place, replayed = self._paces["replay"], {"sink": sink, "after": 0}, 0
+    async def _replay_dead_of(self, channel: str, now: Instant, on_step: OnStep) -> int:
+        pace, place, replayed = self._paces["replay"], {"channel": channel, "after": 0}, 0
         while dead := await self._next_dead(place | {"limit": pace.rows}):
-            step = {"sink": sink, "now": now, "positions": ids(dead)}
+            step = {"channel": channel, "now": now, "positions": ids(dead)}
             replayed += await self._step(pace, partial(_replay_these, place=step), on_step)
             place["after"] = dead[-1]
         return replayed
@@ -224,8 +226,8 @@ def _due(db: Session, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], lis
     return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 
 
-def _sinks(db: Session, sink: str | None) -> list[str]:
-    return [row[0] for row in db.execute(SQL["sinks_with_deliveries"])] if sink is None else [sink]
+def _channels(db: Session, channel: str | None) -> list[str]:
+    return [row[0] for row in db.execute(SQL["channels_with_deliveries"])] if channel is None else [channel]
 
 
 def _replay_these(db: Session, place: dict[str, Any]) -> int:

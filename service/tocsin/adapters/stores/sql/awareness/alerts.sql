@@ -1,8 +1,8 @@
--- The outbox: alerts in the order of their publishing, and a delivery of each to each sink.
+-- The outbox: alerts in the order of their publishing, and a delivery of each to each channel.
 
 -- Positions are given in the transaction that publishes, so none is seen before a smaller one.
 -- name: reserve
-update store set position = position + :count returning position, sinks;
+update store set position = position + :count returning position, channels;
 
 -- name: insert_alert
 insert into alerts (id, position, page_id, type, created_at, event, digest)
@@ -10,58 +10,58 @@ values (?, ?, ?, ?, ?, ?, ?);
 
 -- One that may be tried at once: nothing older of its page waits. Alerts of no page wait for no other.
 -- name: insert_delivery
-insert into deliveries (sink, position, alert_id, page_id, next_at, is_first)
-values (:sink, :position, :alert, :page, :at, not exists (
+insert into deliveries (channel, position, alert_id, page_id, next_at, is_first)
+values (:channel, :position, :alert, :page, :at, not exists (
   select 1 from deliveries e indexed by deliveries_of_page
-  where e.sink = :sink and e.page_id = :page and e.state = 'waiting'
+  where e.channel = :channel and e.page_id = :page and e.state = 'waiting'
 ));
 
--- name: set_sinks
-update store set sinks = :names where sinks <> :names;
+-- name: set_channels
+update store set channels = :names where channels <> :names;
 
 -- Of each page the oldest alone, those that are due for longest first. What is under way is left out. After the delivery
 -- come its alert's digest and what it was made of beside the id, as bytes: a fault can leave what is no text.
 -- name: due_deliveries
-select d.alert_id, d.sink, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
+select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
   a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 from deliveries d indexed by deliveries_ready join alerts a on a.id = d.alert_id
-where d.sink = :sink and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
+where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in (select value from json_each(:under_way))
 order by d.next_at, d.position limit :limit;
 
 -- name: next_delivery_at
 select next_at from deliveries indexed by deliveries_ready
-where sink = :sink and state = 'waiting' and is_first = 1
+where channel = :channel and state = 'waiting' and is_first = 1
 order by next_at limit 1;
 
 -- name: record
 update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce(first_try_at, :at), last_try_at = :at,
   next_at = coalesce(:next_at, next_at), tried_us = :tried_us, error = :error
-where sink = :sink and position = coalesce(:position, (select position from alerts where id = :alert));
+where channel = :channel and position = coalesce(:position, (select position from alerts where id = :alert));
 
 -- The clock was set back after these were tried, or written: they wait as long as they were to wait then.
 -- name: resume_deliveries
 update deliveries indexed by deliveries_ready set
   next_at = :now + iif(tries > 0, max(next_at - last_try_at, 0), 0),
   last_try_at = min(last_try_at, :now)
-where sink = :sink and state = 'waiting' and is_first = 1 and next_at > :now
+where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :now
   and iif(tries > 0, last_try_at, next_at) > :now;
 
--- name: sink
-select failures, next_at, disabled, error, failed_at from sinks where name = :name;
+-- name: channel
+select failures, next_at, disabled, error, failed_at from channels where name = :name;
 
 -- name: count_deliveries
-select state, count(*) from deliveries indexed by deliveries_by_state where sink = :name group by state;
+select state, count(*) from deliveries indexed by deliveries_by_state where channel = :name group by state;
 
--- name: save_sink
-insert into sinks (name, failures, next_at, disabled, error, failed_at)
+-- name: save_channel
+insert into channels (name, failures, next_at, disabled, error, failed_at)
 values (:name, :failures, :next_at, :disabled, :error, :failed_at)
 on conflict (name) do update set failures = excluded.failures, next_at = excluded.next_at,
   disabled = excluded.disabled, error = excluded.error, failed_at = excluded.failed_at;
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, a.event ->> '$.subject'), a.created_at, a.event,
-  (select json_group_array(json_array(d.sink, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id), m.seen_at
+  (select json_group_array(json_array(d.channel, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id), m.seen_at
 from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m.position = a.position
 
 -- name: alerts
@@ -87,33 +87,33 @@ order by a.position desc limit :limit;
 
 -- name: replay_alert
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
-where alert_id = :id and (:sink is null or sink = :sink);
+where alert_id = :id and (:channel is null or channel = :channel);
 
--- All sinks that anything was to be delivered to, whether they are configured still or not: one look for each.
--- name: sinks_with_deliveries
-with recursive found (sink) as (
-  select min(sink) from deliveries
+-- All channels that anything was to be delivered to, whether they are configured still or not: one look for each.
+-- name: channels_with_deliveries
+with recursive found (channel) as (
+  select min(channel) from deliveries
   union all
-  select (select min(d.sink) from deliveries d where d.sink > found.sink) from found where found.sink is not null
+  select (select min(d.channel) from deliveries d where d.channel > found.channel) from found where found.channel is not null
 )
-select sink from found where sink is not null;
+select channel from found where channel is not null;
 
 -- name: count_dead
-select count(*) from deliveries indexed by deliveries_by_state where sink = :sink and state = 'dead';
+select count(*) from deliveries indexed by deliveries_by_state where channel = :channel and state = 'dead';
 
--- A step's dead letters of a sink.
+-- A step's dead letters of a channel.
 -- name: next_dead
 select position from deliveries indexed by deliveries_by_state
-where sink = :sink and state = 'dead' and position > :after order by position limit :limit;
+where channel = :channel and state = 'dead' and position > :after order by position limit :limit;
 
 -- name: replay_these
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
-where sink = :sink and position in (select value from json_each(:positions)) and state = 'dead';
+where channel = :channel and position in (select value from json_each(:positions)) and state = 'dead';
 
--- An alert written before the sink was configured has no delivery yet. Its replay, which follows, finds its place.
+-- An alert written before the channel was configured has no delivery yet. Its replay, which follows, finds its place.
 -- name: deliver_too
-insert or ignore into deliveries (sink, position, alert_id, page_id, next_at, is_first, state)
-select :sink, position, id, iif(type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1'), 0, page_id), :now,
+insert or ignore into deliveries (channel, position, alert_id, page_id, next_at, is_first, state)
+select :channel, position, id, iif(type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1'), 0, page_id), :now,
   page_id is null, 'dead'
 from alerts where id = :id;
 
@@ -126,26 +126,26 @@ where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by posi
 -- name: insert_mark
 insert into alert_marks (position, kind, outcome, page_group) values (:position, :kind, :outcome, :group);
 
--- Tests of sinks, asked for beside a running service. What was asked for a day ago was answered long ago.
--- name: forget_sink_tests
-delete from sink_tests where id in (
-  select id from (select * from sink_tests order by id limit 100) where asked_at < :now - 86400000000
+-- Tests of channels, asked for beside a running service. What was asked for a day ago was answered long ago.
+-- name: forget_channel_tests
+delete from channel_tests where id in (
+  select id from (select * from channel_tests order by id limit 100) where asked_at < :now - 86400000000
 );
 
--- name: ask_for_sink_test
-insert into sink_tests (sink, asked_at) values (:sink, :now) returning id;
+-- name: ask_for_channel_test
+insert into channel_tests (channel, asked_at) values (:channel, :now) returning id;
 
--- name: open_sink_tests
-select id, sink from sink_tests indexed by sink_tests_open where begun_at is null order by id limit :limit;
+-- name: open_channel_tests
+select id, channel from channel_tests indexed by channel_tests_open where begun_at is null order by id limit :limit;
 
--- name: begin_sink_test
-update sink_tests set begun_at = :now where id = :id and begun_at is null;
+-- name: begin_channel_test
+update channel_tests set begun_at = :now where id = :id and begun_at is null;
 
--- name: end_sink_test
-update sink_tests set ended_at = :now, blames = :blames, error = :error where id = :id;
+-- name: end_channel_test
+update channel_tests set ended_at = :now, blames = :blames, error = :error where id = :id;
 
--- name: sink_test
-select begun_at, ended_at, blames, error from sink_tests where id = :id;
+-- name: channel_test
+select begun_at, ended_at, blames, error from channel_tests where id = :id;
 
--- name: withdraw_sink_test
-delete from sink_tests where id = :id and begun_at is null;
+-- name: withdraw_channel_test
+delete from channel_tests where id = :id and begun_at is null;

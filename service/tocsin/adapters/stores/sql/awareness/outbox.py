@@ -19,7 +19,7 @@ SQL = queries("alerts")
 
 
 def publish(db: Session, drafts: Sequence[AlertDraft]) -> None:
-    """Write alerts in this order, each with a delivery to every sink that is set."""
+    """Write alerts in this order, each with a delivery to every channel that is set."""
     if not drafts:
         return
     last, names = db.execute(SQL["reserve"], {"count": len(drafts)}).fetchone()
@@ -43,9 +43,9 @@ def publish(db: Session, drafts: Sequence[AlertDraft]) -> None:
     db.executemany(
         SQL["insert_delivery"],
         [
-            {"sink": sink, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
+            {"channel": channel, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
             for position, draft in placed
-            for sink in read_names(names)
+            for channel in read_names(names)
         ],
     )
 

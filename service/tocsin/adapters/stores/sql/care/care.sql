@@ -88,23 +88,23 @@ where not exists (select 1 from alerts b where b.position = a.position - 1)
   and a.position > (select min(position) from alerts);
 
 -- name: deliveries_of_alerts
-select d.alert_id, d.sink from deliveries d left join alerts a on a.id = d.alert_id
+select d.alert_id, d.channel from deliveries d left join alerts a on a.id = d.alert_id
 where a.id is null or a.position <> d.position or a.page_id is not nullif(d.page_id, 0);
 
 -- What waits since before a younger one was accepted should have gone first; a replay waits since it was asked for.
 -- name: deliveries_in_order
-select d.alert_id, d.sink from deliveries d
+select d.alert_id, d.channel from deliveries d
 where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists (
   select 1 from deliveries e indexed by deliveries_of_page
-  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
+  where e.channel = d.channel and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
     and e.next_at < d.last_try_at
 );
 
 -- name: deliveries_first
-select d.alert_id, d.sink from deliveries d
+select d.alert_id, d.channel from deliveries d
 where d.state = 'waiting' and d.is_first <> not exists (
   select 1 from deliveries e indexed by deliveries_of_page
-  where e.sink = d.sink and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
+  where e.channel = d.channel and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
 );
 
 -- name: questions_of_pages
@@ -254,9 +254,9 @@ delete from renderings where id in (
 -- name: oldest_alerts
 select id, position, created_at from alerts order by position limit :limit
 
--- A sink that is gone from the configuration, or has said that it wants no more, holds nothing back.
--- name: listening_sinks
-select value from store, json_each(store.sinks) where value not in (select name from sinks where disabled)
+-- A channel that is gone from the configuration, or has said that it wants no more, holds nothing back.
+-- name: listening_channels
+select value from store, json_each(store.channels) where value not in (select name from channels where disabled)
 
 -- Up to the first that is wanted still: positions have no gaps.
 -- name: forget_alerts
@@ -264,7 +264,7 @@ delete from alerts where id in (
   select id from ({oldest_alerts}) where position < coalesce((
     select min(position) from ({oldest_alerts}) a
     where created_at >= :before
-      or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting' and d.sink in ({listening_sinks}))
+      or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting' and d.channel in ({listening_channels}))
   ), position + 1)
 );
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.role import Role
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.model import SinkFigures, StoreFigures
+from tocsin.model import ChannelFigures, StoreFigures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ class FigureRole(Role):
 
 def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Instant, after: int | None) -> StoreFigures:
     taken, free = size()
-    position, text_bytes, sinks = db.execute(SQL["standing"]).fetchone()
+    position, text_bytes, channels = db.execute(SQL["standing"]).fetchone()
     waiting, waiting_since = db.execute(SQL["renders"]).fetchone()
     asked, asked_since = db.execute(SQL["questions"]).fetchone()
     alerts = Counter(db.execute(SQL["alerts"], {"after": after}).fetchall()) if after is not None else {}
@@ -40,7 +40,7 @@ def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Insta
         pages=db.execute(SQL["pages"]).fetchone()[0],
         position=position,
         alerts=dict(alerts),
-        sinks={name: _sink(db, name) for name in json.loads(sinks)},
+        channels={name: _channel(db, name) for name in json.loads(channels)},
         renders_waiting=waiting,
         renders_oldest_at=waiting_since,
         questions_open=asked,
@@ -51,9 +51,9 @@ def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Insta
     )
 
 
-def _sink(db: Session, name: str) -> SinkFigures:
-    waiting, first = db.execute(SQL["deliveries"], {"sink": name, "state": "waiting"}).fetchone()
-    dead, _ = db.execute(SQL["deliveries"], {"sink": name, "state": "dead"}).fetchone()
+def _channel(db: Session, name: str) -> ChannelFigures:
+    waiting, first = db.execute(SQL["deliveries"], {"channel": name, "state": "waiting"}).fetchone()
+    dead, _ = db.execute(SQL["deliveries"], {"channel": name, "state": "dead"}).fetchone()
     oldest = db.execute(SQL["published_at"], {"position": first}).fetchone() if waiting else None
-    disabled, failures = db.execute(SQL["sink"], {"sink": name}).fetchone() or (0, 0)
-    return SinkFigures(waiting, oldest[0] if oldest else None, dead, bool(disabled), bool(failures))
+    disabled, failures = db.execute(SQL["channel"], {"channel": name}).fetchone() or (0, 0)
+    return ChannelFigures(waiting, oldest[0] if oldest else None, dead, bool(disabled), bool(failures))

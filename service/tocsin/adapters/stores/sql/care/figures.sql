@@ -4,19 +4,19 @@
 select coalesce(sum(pages), 0) from groups;
 
 -- name: standing
-select position, text_bytes, sinks from store;
+select position, text_bytes, channels from store;
 
 -- name: alerts
 select kind, coalesce(outcome, '') from alert_marks where position > :after order by position;
 
 -- name: deliveries
-select count(*), min(position) from deliveries indexed by deliveries_by_state where sink = :sink and state = :state;
+select count(*), min(position) from deliveries indexed by deliveries_by_state where channel = :channel and state = :state;
 
 -- name: published_at
 select created_at from alerts where position = :position;
 
--- name: sink
-select disabled, failures from sinks where name = :sink;
+-- name: channel
+select disabled, failures from channels where name = :channel;
 
 -- Of the pages that may be rendered: who paused one does not wait for it.
 -- name: renders

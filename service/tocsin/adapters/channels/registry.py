@@ -1,0 +1,43 @@
+"""The types of channels, by the name that the configuration gives them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias
+
+from tocsin.adapters.channels.file import open_file_channel
+from tocsin.adapters.channels.stdout import open_stdout_channel
+from tocsin.adapters.channels.webhook import open_webhook_channel
+from tocsin.errors import SettingsError
+from tocsin.settings import why_unread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.ports import Channel
+    from tocsin.settings import ChannelSettings
+
+    Opener: TypeAlias = Callable[[str, ChannelSettings, ChannelContext], Channel]
+
+CHANNELS: dict[str, Opener] = {
+    "webhook": open_webhook_channel,
+    "file": open_file_channel,
+    "stdout": open_stdout_channel,
+}
+
+
+def open_channel(name: str, settings: ChannelSettings, context: ChannelContext) -> Channel:
+    """Build the channel that the configuration describes under `[channels.NAME]`; nothing is contacted yet.
+
+    Raises SettingsError for a type that is unknown, a key that its type needs and that is missing or wrong, and a
+    secret whose file cannot be read.
+    """
+    if why := why_unread(settings.url, settings.secret):
+        raise SettingsError(why)
+    opener = CHANNELS.get(settings.type)
+    if opener is None:
+        nearest = get_close_matches(settings.type, CHANNELS, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"use one of: {', '.join(CHANNELS)}"
+        raise SettingsError(f"channels.{name}.type: there is no channel of type {settings.type!r}; {hint}")
+    return opener(name, settings, context)

@@ -1,0 +1,71 @@
+"""Alerts as lines of JSON on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tocsin.errors import DeliveryError
+
+if TYPE_CHECKING:
+    from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.model import JsonObject
+    from tocsin.settings import ChannelSettings
+
+STDOUT = 1
+# A pipe that is ready takes this much without waiting (PIPE_BUF of Linux and of POSIX' larger systems).
+_PIECE = 4096
+
+
+def open_stdout_channel(name: str, settings: ChannelSettings, _context: ChannelContext) -> StdoutChannel:
+    """Build the channel; it needs no settings but its timeout."""
+    return StdoutChannel(name, settings.timeout.total_seconds())
+
+
+class StdoutChannel:
+    """Writes each event as one line.
+
+    timeout_s  how long a reader may keep us waiting
+    file       the file descriptor, standard output unless told otherwise
+
+    A line that a slow reader let us write only in part is ended before the next one; its event comes again.
+    """
+
+    def __init__(self, name: str, timeout_s: float, file: int = STDOUT) -> None:
+        self.name = name
+        self.at_once = 1
+        self._timeout_s, self._file = timeout_s, file
+        self._rest = b""
+        self._turn = asyncio.Lock()
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Write the event; raises DeliveryError (of the channel) if nobody reads."""
+        line = msgspec.json.encode(event) + b"\n"
+        async with self._turn:
+            try:
+                await asyncio.to_thread(self._write, line)
+            except OSError as exc:
+                raise DeliveryError(self.name, "channel", f"standard output: {exc.strerror or exc}") from exc
+
+    async def close(self) -> None:
+        """Standard output is not ours to close."""
+
+    def _write(self, line: bytes) -> None:
+        """Write what is left of the line before, and the line."""
+        deadline = time.monotonic() + self._timeout_s
+        left = memoryview(self._rest + line)
+        while left:
+            _, ready, _ = select.select([], [self._file], [], max(deadline - time.monotonic(), 0.0))
+            if not ready:
+                written = len(self._rest) + len(line) - len(left)
+                # A line of which nothing was written need not be ended: it comes again as a whole.
+                is_begun = written > len(self._rest)
+                self._rest = bytes(left) if is_begun else self._rest[written:]
+                raise OSError(None, f"nobody read for {self._timeout_s:g} s")
+            left = left[os.write(self._file, left[:_PIECE]) :]
+        self._rest = b""

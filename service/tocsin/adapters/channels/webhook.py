@@ -1,0 +1,170 @@
+"""Alerts as signed HTTP requests: Standard Webhooks around CloudEvents in structured mode."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from tocsin.adapters.channels.signing import read_secrets, sign
+from tocsin.engine.visiting.retry import parse_retry_after
+from tocsin.errors import DeliveryError, SettingsError, shortage_of
+
+if TYPE_CHECKING:
+    from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.model import JsonObject
+    from tocsin.settings import ChannelSettings
+
+CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
+MAX_ANSWER_BYTES = 64 * 2**10
+_AT_ONCE = 64
+# The channel's own timeout is the only one: the library's would end a longer one after five minutes.
+_OURS_ALONE = aiohttp.ClientTimeout(total=None, sock_connect=None)
+_ACCEPTED = range(200, 300)
+_SERVER_ERRORS = range(500, 600)
+_GONE = 410
+_OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# The receiver is overloaded or not ready: what it says is meant for every alert, not for this one.
+_CHANNELS_FAULT = frozenset({408, 425, 429})
+
+
+def open_webhook_channel(name: str, settings: ChannelSettings, context: ChannelContext) -> WebhookChannel:
+    """Build a webhook; raises SettingsError for a URL or secret that it cannot work with."""
+    url = _read_url(name, settings.url)
+    if not settings.secret:
+        raise SettingsError(
+            f"channels.{name}.secret: a webhook signs what it sends; set secret or secret_file to what "
+            f"`tocsin channel secret {name}` prints, and give it to the receiver"
+        )
+    try:
+        keys = read_secrets(settings.secret)
+    except ValueError as exc:
+        raise SettingsError(f"channels.{name}.secret: {str(exc).replace('NAME', name)}") from exc
+    for header, value in settings.headers.items():
+        _check_header(name, header, value, url)
+    return WebhookChannel(name, url, keys, settings, context)
+
+
+class WebhookChannel:
+    """Posts each event to one URL.
+
+    Accepted by any 2xx. Redirects are not followed; of the answer's body no more than 64 KiB is read, and ignored.
+    Source  Standard Webhooks; CloudEvents 1.0, HTTP protocol binding and webhook specification.
+    """
+
+    def __init__(
+        self, name: str, url: URL, keys: tuple[bytes, ...], settings: ChannelSettings, context: ChannelContext
+    ) -> None:
+        self.name = name
+        self.at_once = _AT_ONCE
+        self._url, self._keys, self._clock = url, keys, context.clock
+        self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
+        self._open_session = context.session
+        self._session: aiohttp.ClientSession | None = None
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give the receiver the event, within the channel's timeout.
+
+        Raises DeliveryError: "channel" for 408, 425, 429, 5xx and what happens to the connection, "gone" for 410,
+        "alert" for every other answer that is not 2xx, "ours" where this machine has no file, port or memory for it.
+        """
+        body = msgspec.json.encode(event)
+        headers = (
+            self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event["id"], self._clock.now(), body)
+        )
+        if self._session is None:
+            self._session = self._open_session()
+        try:
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._session.post(
+                    self._url, data=body, headers=headers, allow_redirects=False, timeout=_OURS_ALONE
+                ) as response,
+            ):
+                await _skim(response)
+        except TimeoutError as exc:
+            raise DeliveryError(self.name, "channel", f"no answer within {self._timeout_s:g} s") from exc
+        except aiohttp.ClientConnectorError as exc:
+            if (shortage := shortage_of(exc.os_error, ports=True)) is not None:
+                raise DeliveryError(self.name, "ours", str(shortage)) from exc
+            raise DeliveryError(self.name, "channel", f"no connection: {exc.os_error}") from exc
+        except aiohttp.ClientResponseError as exc:
+            raise DeliveryError(self.name, "channel", "not an answer of HTTP") from exc
+        except (aiohttp.ClientError, OSError, MemoryError) as exc:
+            if (shortage := shortage_of(exc)) is not None:
+                raise DeliveryError(self.name, "ours", str(shortage)) from exc
+            raise DeliveryError(self.name, "channel", _name_of(exc)) from exc
+        self._judge(response)
+
+    async def close(self) -> None:
+        """Close connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _judge(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        if status in _ACCEPTED:
+            return
+        said = f"answered {status}"
+        if status == _GONE:
+            raise DeliveryError(self.name, "gone", said)
+        if status in _CHANNELS_FAULT or status in _SERVER_ERRORS:
+            wait = parse_retry_after(response.headers.get("Retry-After"), self._clock.now())
+            raise DeliveryError(self.name, "channel", said, retry_after=wait)
+        if location := response.headers.get("Location"):
+            said += f" (to {_origin_of(location)}); redirects are not followed, set channels.{self.name}.url anew"
+        raise DeliveryError(self.name, "alert", said)
+
+
+def _name_of(exc: aiohttp.ClientError | OSError | MemoryError) -> str:
+    """Name an error without the words that it brings: the URL may be among them, and with it a secret."""
+    said = exc.strerror if isinstance(exc, OSError) else None
+    return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
+
+
+def _origin_of(location: str) -> str:
+    """Say where a redirect goes to, as far as it may be shown: receivers repeat the secret of the URL in it."""
+    try:
+        return f"{URL(location).origin()}/***"
+    except ValueError:  # a path alone, or no URL at all
+        return "/***"
+
+
+async def _skim(response: aiohttp.ClientResponse) -> None:
+    """Read the answer's body, so that the connection can be used again; a long one costs the connection instead."""
+    left = MAX_ANSWER_BYTES
+    async for chunk in response.content.iter_any():
+        left -= len(chunk)
+        if left < 0:
+            return
+
+
+def _check_header(name: str, header: str, value: str, url: URL) -> None:
+    if header.lower() in _OURS:
+        raise SettingsError(f"channels.{name}.headers: {header} is set by the webhook itself; leave it out")
+    if header.lower() == "authorization" and (url.user or url.password):
+        raise SettingsError(
+            f"channels.{name}.headers: {header} stands against the credentials in url; leave one of them out"
+        )
+    if not _TOKEN.fullmatch(header) or not value.replace("\t", " ").isprintable():
+        raise SettingsError(
+            f"channels.{name}.headers: {header!r} is no header, or its value holds control characters; mend it"
+        )
+
+
+def _read_url(name: str, text: str) -> URL:
+    if not text:
+        raise SettingsError(f"channels.{name}.url: a webhook needs the URL that it posts to")
+    try:
+        url = URL(text)
+    except ValueError as exc:
+        raise SettingsError(f"channels.{name}.url: this is not a URL; mend it") from exc
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise SettingsError(f"channels.{name}.url: this is not an absolute http or https URL; mend it")
+    return url

@@ -1,1 +1,0 @@
-"""Downstream systems that take alerts; a file each, registered by type in `registry.SINKS`."""

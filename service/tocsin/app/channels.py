@@ -1,0 +1,135 @@
+"""The channels of a configuration, open; what another configuration changes of them is opened anew."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Final, Self
+
+from tocsin.adapters.http.tls import accepted_of
+from tocsin.adapters.system import SystemChance, SystemClock
+from tocsin.app.agent import user_agent
+from tocsin.engine.judging.events import Alerts
+from tocsin.errors import DeliveryError, SettingsError
+from tocsin.model import ChannelState, unread_channels
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.model import ChannelTest
+    from tocsin.ports import Channel, Store
+    from tocsin.settings import ChannelSettings, Settings
+
+TAKEN_S: Final = 5.0
+"""When a running service should have begun a test that it was asked for."""
+_FOLLOW_S: Final = 0.1
+
+
+class OpenChannels:
+    """The channels of a configuration.
+
+    Channels whose secret cannot be read are left out (`unread_channels` names them).
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._sections: dict[str, ChannelSettings] = {}
+        self._stack = AsyncExitStack()
+        self._context: ChannelContext | None = None
+        self.opened: list[Channel] = []
+
+    async def __aenter__(self) -> Self:
+        """Open them; raises SettingsError."""
+        try:
+            self.opened, _ = await self.change(self._settings)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close all."""
+        await self._stack.aclose()
+
+    async def change(self, settings: Settings) -> tuple[list[Channel], set[str]]:
+        """Open what another configuration has anew or otherwise, and name what it has no more.
+
+        Nothing is contacted, and what was open stays so. Network and certificates stay those of the start.
+        Raises SettingsError; then nothing has changed.
+        """
+        unread = unread_channels(settings)
+        wanted = {name: section for name, section in settings.channels.items() if name not in unread}
+        changed = {name: section for name, section in wanted.items() if self._sections.get(name) != section}
+        opened = [await self.open(name, section) for name, section in changed.items()]
+        for channel in opened:
+            self._stack.push_async_callback(channel.close)
+        gone = self._sections.keys() - wanted.keys()
+        self._sections = wanted
+        return opened, gone
+
+    async def open(self, name: str, section: ChannelSettings) -> Channel:
+        """Open one channel; raises SettingsError."""
+        from tocsin.adapters.channels.registry import open_channel  # noqa: PLC0415 - without channels no aiohttp is needed
+
+        if self._context is None:
+            self._context = await self._make_context()
+        return open_channel(name, section, self._context)
+
+    async def _make_context(self) -> ChannelContext:
+        from tocsin.adapters.channels.context import ChannelContext  # noqa: PLC0415 - as above
+        from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions  # noqa: PLC0415 - as above
+
+        settings = self._settings
+        agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
+        sessions = GuardedSessions(settings.network, user_agent=agent, accepted=accepted)
+        await self._stack.enter_async_context(sessions)
+        return ChannelContext(session=sessions.open, clock=SystemClock())
+
+
+async def test_channel(settings: Settings, name: str, store: Store) -> bool:
+    """Send a channel a test alert; a channel that was disabled and takes it is enabled again.
+
+    A running service sends it, where there is one: what counts is its network, its secret and its state.
+    Returns whether it did. Raises DeliveryError, SettingsError.
+    """
+    if await store.is_held() and (found := await _ask_service(store, name)) is not None:
+        if found.blames == "settings":
+            raise SettingsError(found.error or name)
+        if found.blames is not None:
+            raise DeliveryError(name, found.blames, found.error or "")
+        return True
+    if name not in settings.channels:
+        known = ", ".join(sorted(settings.channels)) or "none is configured"
+        raise SettingsError(
+            f"channels.{name}: there is no such channel ({known}); add [channels.{name}] to the configuration"
+        )
+    only = OpenChannels(settings)
+    async with AsyncExitStack() as stack:
+        channel = await only.open(name, settings.channels[name])
+        stack.push_async_exit(only)
+        stack.push_async_callback(channel.close)
+        alert = Alerts(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
+        await channel.deliver(alert.event)
+        await store.save_channel_state(ChannelState(name))
+    return False
+
+
+async def _ask_service(store: Store, name: str) -> ChannelTest | None:
+    """Let the engine that holds the store try a channel; None if it does not: a one-shot check, or it is gone."""
+    clock = SystemClock()
+    number = await store.ask_for_channel_test(name, clock.now())
+    until_s = clock.monotonic() + TAKEN_S
+    while (found := await store.channel_test(number)) is not None:
+        if found.ended_at is not None:
+            return found
+        is_late = found.begun_at is None and clock.monotonic() > until_s
+        if is_late and await store.withdraw_channel_test(number):
+            return None
+        if not await store.is_held():
+            await store.withdraw_channel_test(number)
+            return None
+        await asyncio.sleep(_FOLLOW_S)
+    return None

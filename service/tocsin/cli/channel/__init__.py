@@ -1,0 +1,1 @@
+"""`tocsin channel`: who is told, and what they refused."""

@@ -1,1 +1,0 @@
-"""`tocsin sink`: who is told, and what they refused."""

@@ -1,0 +1,129 @@
+"""Two states of a page side by side, field by field; and two of its texts, line by line. Pure."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from tocsin.server.web.words import Room, weight
+from tocsin.spec.differences.compare import compare_texts, whole_lines
+from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
+from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.model import FieldValues, StateEntry
+
+_LONGEST: Final = 20_000
+"""Letters of a value that are compared word by word; what follows is not shown."""
+_LONGEST_SHOWN: Final = 600
+_MOST_RUNS: Final = 60
+_ROOM_FOR_VALUES: Final = 12_000
+MOST_ROWS: Final = 300
+_LONGEST_LINE: Final = 1200
+_MOST_SHOWN: Final = 26_000
+"""Bytes of a difference that are shown on a page, once they are escaped."""
+
+
+Piece: TypeAlias = tuple[str, bool]
+"""Some of a value, and whether the other state does not have it."""
+
+
+class FieldRow(Struct, frozen=True):
+    """A field in both states; None where a state does not have it."""
+
+    name: str
+    older: tuple[Piece, ...] | None
+    newer: tuple[Piece, ...] | None
+    is_changed: bool
+
+
+def field_rows(older: FieldValues | None, newer: FieldValues) -> list[FieldRow]:
+    """Compare field by field, lists of dates word by word; fields that neither has are left out.
+
+    Values are cut where all together would make a page long to load.
+    """
+    before, room = older or (None,) * len(FIELDS), Room(_ROOM_FOR_VALUES)
+    return [
+        FieldRow(name, _pieces(previous, latest, room), _pieces(latest, previous, room), previous != latest)
+        for name, previous, latest in zip(FIELDS, before, newer, strict=True)
+        if previous is not None or latest is not None
+    ]
+
+
+def _pieces(value: str | None, other: str | None, room: Room) -> tuple[Piece, ...] | None:
+    if value is None:
+        return None
+    known = set((other or "")[:_LONGEST].split())
+    words = value[:_LONGEST].split()
+    if value == other or not known.intersection(words):
+        return ((room.fit(value, _LONGEST_SHOWN) or "…", value != other),)
+    runs = [(" ".join(run), is_new) for is_new, run in groupby(words, lambda word: word not in known)]
+    shown = [(room.fit(text, _LONGEST_SHOWN), is_new) for text, is_new in runs[:_MOST_RUNS]]
+    kept = [piece for piece in shown if piece[0]]
+    return (*kept, ("…", False)) if len(kept) < len(runs) else tuple(kept)
+
+
+def choose(states: Sequence[StateEntry], older: int | None, newer: int | None) -> tuple[StateEntry | None, StateEntry]:
+    """Choose two of these states, newest first, by their ids; by default the last two.
+
+    However they are named, the one stored first is the older one.
+    """
+    by_id = {state.id: place for place, state in enumerate(states)}
+    new = by_id.get(newer, 0) if newer is not None else 0
+    old = by_id.get(older, new + 1) if older is not None else new + 1
+    new, old = min(new, old), max(new, old)
+    # Of one that was named twice, what came before it is shown.
+    old = min(new + 1, len(states)) if old == new else old
+    return (states[old] if old < len(states) else None), states[new]
+
+
+class Texts(Struct, frozen=True):
+    """A difference of two texts as a page shows it: rows, and gaps with their number of equal lines.
+
+    is_cut  there is more than is shown
+    """
+
+    rows: tuple[Row | int, ...]
+    removed: int
+    added: int
+    within: int
+    is_cut: bool = False
+
+    @property
+    def is_none(self) -> bool:
+        """Whether they are equal."""
+        return not (self.removed or self.added or self.within)
+
+
+def compare_kept(older: str, newer: str) -> Texts:
+    """Compare two texts by their words, and keep what a page can show of it."""
+    rows = to_rows(compare_texts(whole_lines(older), whole_lines(newer), by="words"))
+    kinds = [row.kind for row in rows]
+    shown: list[Row | int] = []
+    size, is_cut = 0, False
+    for item in folded(rows):
+        if len(shown) >= MOST_ROWS or size > _MOST_SHOWN:
+            is_cut = True
+            break
+        if isinstance(item, Gap):
+            shown.append(len(item.rows))
+            continue
+        row = _cut(item)
+        size += sum(weight(text) + 12 for _, text in row.pieces) + 60
+        shown.append(row)
+    return Texts(tuple(shown), kinds.count("removed"), kinds.count("added"), kinds.count(None), is_cut)
+
+
+def _cut(row: Row) -> Row:
+    """Cut a row that nobody would read to its end."""
+    pieces, left = [], _LONGEST_LINE
+    for kind, text in row.pieces:
+        pieces.append((kind, text if len(text) <= left else f"{text[:left]}…"))
+        left -= len(text)
+        if left <= 0:
+            break
+    return Row(row.kind, tuple(pieces))

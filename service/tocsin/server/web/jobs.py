@@ -1,0 +1,80 @@
+"""How far a job is, for whoever started something long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.actions import Act
+from tocsin.server.decisions import cancel_job, missing
+from tocsin.server.jobs import PATIENCE_S, Job, Work
+from tocsin.server.parts import Given
+from tocsin.server.web.notices import Undo, go_on
+from tocsin.server.web.rendering import page
+from tocsin.server.web.words import count, local_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import JobRow
+
+router = APIRouter(include_in_schema=False)
+
+TITLES: Final[Mapping[str, str]] = {
+    "pages.pause": "Pausing pages",
+    "pages.resume": "Resuming pages",
+    "pages.check": "Asking for checks",
+    "pages.remove": "Deleting pages",
+    "pages.edit": "Editing pages",
+    "pages.import": "Importing pages",
+    "settings.set": "Changing settings",
+}
+_DONE: Final[Mapping[str, str]] = {
+    "pages.pause": "Paused {}.",
+    "pages.resume": "Resumed {}.",
+    "pages.check": "Asked for a check of {}; what they find is shown as it comes.",
+    "pages.remove": "Deleted {}.",
+    "pages.edit": "Changed {}.",
+}
+
+
+async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:
+    """Go back where a job is short; else on to the page that says how far it is. Raises what it failed with."""
+    row = await job.wait(PATIENCE_S)
+    if row.state == "running":
+        return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+    if row.kind in _DONE:
+        return go_on(request, back, said(row), undo=undo)
+    return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+
+
+def said(row: JobRow) -> str:
+    """Say what a job that ended has done."""
+    result = row.result or {}
+    pages = count(int(result.get("pages", row.done)), "page")
+    if row.kind == "pages.edit" and (group := result.get("group")):
+        return f"Moved {pages} to group {group}."
+    return _DONE.get(row.kind, "{} done.").format(pages)
+
+
+@router.get("/jobs/{job_id}")
+async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> Response:
+    """Show how far a job is, and what came of it."""
+    row = await jobs.find(job_id)
+    if row is None:
+        raise missing("job", job_id, "/activity/jobs; they are kept for some time after their end")
+    return await page(request, "job.html", job=row, title=TITLES.get(row.kind, row.kind), said=said(row))
+
+
+@router.post("/jobs/{job_id}/cancel")
+async def cancel(
+    request: Request, caller: Writing, parts: Given, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
+) -> Response:
+    """End a job where it is."""
+    row = await cancel_job(parts, Act(jobs, caller), job_id)
+    kind = "warn" if row.state == "cancelled" else "good"
+    text = "Cancelled; what was done until then stays done." if kind == "warn" else "It had ended already."
+    return go_on(request, local_path(back, f"/jobs/{row.id}"), text, kind=kind)

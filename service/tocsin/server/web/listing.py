@@ -1,0 +1,193 @@
+"""The list of pages as it is asked for and shown: what stands in its address, and a line for each page. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import Query
+from msgspec import Struct
+from msgspec.structs import replace
+from pydantic import BaseModel, ConfigDict
+
+from tocsin.model import CheckOutcome, PageQuery, View
+from tocsin.server.web.words import Room, failure, short, short_url
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import Instant, JsonObject, PageRow, Tally
+
+TITLES: Final[Mapping[View, str]] = {
+    View.ALL: "All",
+    View.CHANGED: "Changed",
+    View.PROBLEMS: "Problems",
+    View.ASKED: "Asked about",
+    View.NEW: "Not checked yet",
+    View.DECLARING: "Declaring",
+    View.PAUSED: "Paused",
+    View.OFF: "Off",
+}
+_MOST_OF_A_VALUE: Final = 30
+_MOST_OF_A_PROBLEM: Final = 110
+_MOST_OF_A_LINE: Final = 240
+"""Bytes of what a page, or the user, says, in one line of the list: 50 lines of the worst kind are below 50 KB."""
+_CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
+_FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
+
+
+class Asked(BaseModel):
+    """What the address of a list may say.
+
+    by  what `q` is: words of the URL and of the user's text, or a host
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    view: View = View.ALL
+    group: str = ""
+    q: str = ""
+    by: str = "words"
+    after: str = ""
+
+    @property
+    def query(self) -> PageQuery:
+        """Which pages are meant."""
+        said = self.q.strip()
+        is_host = self.by == "host"
+        return PageQuery(
+            view=self.view,
+            group=self.group or None,
+            host=said.lower().rstrip(".") or None if is_host else None,
+            words=said or None if not is_host else None,
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all pages are meant."""
+        return self.query == PageQuery()
+
+    def path(self, **changes: str) -> str:
+        """The address of this list with something else in it; its beginning, unless `after` is given."""
+        said = {"view": str(self.view), "group": self.group, "q": self.q.strip(), "by": self.by, "after": ""} | changes
+        usual = {"view": "all", "by": "words" if not said["q"] else ""}
+        kept = {name: value for name, value in said.items() if value and value != usual.get(name)}
+        if "q" not in kept:
+            kept.pop("by", None)
+        return f"/?{urlencode(kept)}" if kept else "/"
+
+    @property
+    def values(self) -> dict[str, str]:
+        """As hidden fields of a form."""
+        return {"view": str(self.view), "group": self.group, "q": self.q.strip(), "by": self.by}
+
+
+AskedFor = Annotated[Asked, Query()]
+
+
+class Line(Struct, frozen=True):
+    """A page as the list shows it.
+
+    name      its URL as it is short; `whole` is more of it, where it was cut
+    badges    how its last check ended first; then what keeps it from being checked
+    declares  (field, its value where it is a topper element) each (T53)
+    problem   what was wrong the last time; "" where nothing was
+    """
+
+    id: int
+    name: str
+    whole: str
+    text: str
+    group: str
+    badges: tuple[str, ...]
+    basis: str
+    problem: str
+    declares: tuple[tuple[str, str], ...]
+    checked_at: Instant | None
+    changed_at: Instant | None
+    next_at: Instant | None
+    why: str
+    question_id: int | None
+
+
+def to_line(page: PageRow, mode: str) -> Line:
+    """Put a page into its line.
+
+    mode  in force for it
+    """
+    report = page.last_report or {}
+    outcome = report.get("outcome")
+    badges = [str(outcome) if outcome else "not checked yet"]
+    if page.paused:
+        badges.append("paused")
+    if mode == "off":
+        badges.append("off")
+    room = Room(_MOST_OF_A_LINE)
+    name = room.fit(short_url(page.url, 64), 64)
+    problem = room.fit(problem_of(report), _MOST_OF_A_PROBLEM)
+    says = declared(page.fields, room)
+    why = room.fit(page.next_why or "", 40)
+    group = room.fit(page.group, 24)
+    text = room.fit(page.text or "", 90)
+    return Line(
+        page.id,
+        name or "…",
+        room.fit(page.url, 120) if "…" in name else "",
+        text,
+        group or "…",
+        tuple(badges),
+        str(report.get("basis") or "") if outcome in _CHANGES else "",
+        problem,
+        says,
+        page.last_checked_at,
+        page.last_changed_at,
+        None if page.paused or mode == "off" else page.next_at,
+        why,
+        page.question_id,
+    )
+
+
+def problem_of(report: JsonObject) -> str:
+    """Say what was wrong at a check; "" where nothing was."""
+    if report.get("problem"):
+        return str(report["problem"])
+    error = report.get("error")
+    if not error or report.get("outcome") not in _FAILED:
+        return ""
+    kind, message = error if isinstance(error, list | tuple) else (error.get("kind"), error.get("message"))
+    return failure(str(kind or ""), str(message or ""))
+
+
+def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:
+    """Say which fields a state has, those of topper first and with their values, as far as there is room."""
+    found = {name: value for name, value in zip(FIELDS, fields or (), strict=False) if value is not None}
+    topper = [
+        (name, room.fit(_latest_of(found[name]), _MOST_OF_A_VALUE + 2)) for name in TOPPER_FIELDS if name in found
+    ]
+    others = ", ".join(name for name in found if name not in TOPPER_FIELDS)
+    return (*topper, (room.fit(others, 140), "")) if others else tuple(topper)
+
+
+def _latest_of(value: str) -> str:
+    """The last of a field's dates, as many as fit: those that were added last stand at its end."""
+    line = short(value, 10 * _MOST_OF_A_VALUE)
+    if len(line) <= _MOST_OF_A_VALUE:
+        return line
+    shown = line[-_MOST_OF_A_VALUE:]
+    return f"… {shown.partition(' ')[2] or shown}"
+
+
+class Tab(Struct, frozen=True):
+    """A view as a tab."""
+
+    path: str
+    title: str
+    tally: Tally
+    is_this: bool
+
+
+def queries_of_tabs(asked: Asked) -> dict[View, PageQuery]:
+    """The lists that the tabs lead to: each view, of the group that is chosen."""
+    base = PageQuery(group=asked.group or None)
+    return {view: replace(base, view=view) for view in View}

@@ -1,0 +1,173 @@
+"""*Page*: all that is known of one page, how it came about, and what can be done about it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from tocsin.events import CHANGED
+from tocsin.model import DEMO_HOST, AlertRow
+from tocsin.server import actions
+from tocsin.server.access.origins import base_url
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.decisions import demand_page
+from tocsin.server.jobs import Work
+from tocsin.server.modes import read_modes
+from tocsin.server.parts import Given, Parts
+from tocsin.server.web.comparing import choose, field_rows
+from tocsin.server.web.held import ALL_WAYS, IF_ANY, WHOLE_PAGE, show_held
+from tocsin.server.web.listing import problem_of, to_line
+from tocsin.server.web.notices import Undo, go_on
+from tocsin.server.web.rendering import page
+from tocsin.server.web.telling import BASES, Told, tell
+from tocsin.server.web.timeline import draw
+from tocsin.server.web.words import short_url, zone_named
+from tocsin.spec.extract import Form as Extracted
+from tocsin.spec.microdata.changes_in_words import tell_changes
+
+if TYPE_CHECKING:
+    from tocsin.model import PageRow, StateEntry, VerdictEntry
+    from tocsin.server.web.held import Held
+
+router = APIRouter(include_in_schema=False)
+
+_STATES: Final = 20
+_DRAWN: Final = 40
+_VERDICTS: Final = 10
+_RENDERINGS: Final = 5
+_COPIES: Final = 5
+_CHANGES: Final = 4
+RECORDS: Final = tuple((form.value, form.value) for form in Extracted)
+"""What can be had of a page that is not to be indexed, too; texts are left out there."""
+OF_ANYTHING: Final = tuple((form.value, form.value) for form in Extracted if form is Extracted.ROBOTS)
+"""What can be had of what is neither HTML nor XHTML."""
+EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in WHOLE_PAGE))
+"""What the page is received for: its place below /extract/, and what it is called."""
+ALL_EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in ALL_WAYS))
+"""The same where nothing is known of the page's items."""
+
+
+async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
+    """Read what stands above everything that is shown of one page."""
+    mode, _ = (await read_modes(parts)).of(row)
+    return {"row": row, "line": to_line(row, mode), "mode": mode, "is_demo": row.host == DEMO_HOST}
+
+
+@router.get("/pages/{page_id:int}")
+async def show(
+    request: Request,
+    _caller: Reading,
+    parts: Given,
+    page_id: int,
+    older: Annotated[int | None, Query()] = None,
+    newer: Annotated[int | None, Query()] = None,
+) -> Response:
+    """Show a page: how it stands, its states as a picture, two of them compared, and what was decided."""
+    row = await demand_page(parts, page_id)
+    states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
+    verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
+    pair = choose(states, older, newer) if states else None
+    changed = await parts.store.item_changes(page_id, limit=_CHANGES)
+    renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
+    zone = zone_named(parts.service.settings().instance.time_zone)
+    held, keeps_items = await _held(parts, page_id), parts.service.settings().items.keep
+    is_known = keeps_items and await parts.store.items_before(page_id) is not None
+    return await page(
+        request,
+        "page.html",
+        **await frame_of(parts, row),
+        part="overview",
+        report=row.last_report or {},
+        problem=problem_of(row.last_report or {}),
+        timeline=draw(states, verdicts, row.last_checked_at, now=parts.clock.now(), zone=zone),
+        states=_shown(states, pair),
+        more_states=len(states) > _STATES,
+        pair=pair,
+        fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
+        verdicts=[(each, told(row, each)) for each in verdicts[:_VERDICTS]],
+        more_verdicts=len(verdicts) > _VERDICTS,
+        renderings=renderings.rows,
+        copies=(await parts.store.copies_of(row.url))[:_COPIES],
+        held=held,
+        held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
+        keeps_items=keeps_items,
+        address=base_url(request, parts.service.settings().http),
+        extracts=_extracts(row, is_known=held is not None or is_known),
+        if_any=IF_ANY,
+        bases=BASES,
+    )
+
+
+async def _held(parts: Parts, page_id: int) -> Held | None:
+    """Show what is kept of its data; that is looked at on a thread, since there may be a thousand items."""
+    kept = await parts.store.latest_items(page_id)
+    return None if kept is None or not kept.count else await asyncio.to_thread(show_held, kept)
+
+
+def _extracts(row: PageRow, *, is_known: bool) -> tuple[tuple[str, str], ...]:
+    """Say what else can be had of a page; what is known of its items is offered with them."""
+    if row.not_html:
+        return OF_ANYTHING
+    if row.noindex:
+        return RECORDS
+    return EXTRACTS if is_known else ALL_EXTRACTS
+
+
+def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateEntry] | None) -> list[StateEntry]:
+    """The states that can be chosen: the latest, and those that are chosen."""
+    chosen = {state.id for state in pair or () if state is not None}
+    return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
+
+
+def told(row: PageRow, verdict: VerdictEntry) -> Told:
+    """Put a verdict into the words of its alert."""
+    event = {"data": verdict.data}
+    return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))
+
+
+@router.post("/pages/{page_id:int}/check")
+async def check(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
+    """Ask for a check now."""
+    await demand_page(parts, page_id)
+    await actions.check_pages(parts, actions.Act(jobs, caller), [page_id])
+    return go_on(request, f"/pages/{page_id}", "A check was asked for; what it finds is shown here as it comes.")
+
+
+@router.post("/pages/{page_id:int}/pause")
+async def pause(
+    request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, paused: Annotated[bool, Form()]
+) -> Response:
+    """Pause a page, or resume it; either undoes the other."""
+    await demand_page(parts, page_id)
+    deed = actions.read_deed("pause" if paused else "resume")
+    await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
+    path = f"/pages/{page_id}"
+    verb = "Undo: resume it" if paused else "Undo: pause it"
+    undo = Undo(f"{path}/pause", verb, {"paused": "no" if paused else "yes"})
+    return go_on(request, path, "Paused: it is not checked." if paused else "Resumed: its checks go on.", undo=undo)
+
+
+@router.post("/pages/{page_id:int}/remove")
+async def remove(
+    request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, confirmed: Annotated[str, Form()] = ""
+) -> Response:
+    """Ask whether the page is to be deleted, and delete it."""
+    row = await demand_page(parts, page_id)
+    if confirmed != "yes":
+        return await page(
+            request,
+            "confirm.html",
+            title="Delete this page",
+            question=f"Delete {short_url(row.url, 200)}, with all that is stored of it?",
+            detail="Its states, verdicts, renderings and texts go with it. This cannot be undone.",
+            path=f"/pages/{page_id}/remove",
+            values={},
+            verb="Delete 1 page",
+            back=f"/pages/{page_id}",
+            danger=True,
+        )
+    await actions.remove_page(parts, actions.Act(jobs, caller), page_id, if_revision=None)
+    return go_on(request, "/", f"Deleted {short_url(row.url)}.")

@@ -1,0 +1,194 @@
+"""*Pages*: the box to paste into, and the list of all that is watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+from msgspec import Struct
+
+from tocsin.errors import UsageError
+from tocsin.lists.writing import PlainWriter, SeparatedWriter
+from tocsin.model import GroupRow, PageQuery, Slice, Tally, View
+from tocsin.server.access.rights import Reading
+from tocsin.server.downloads import Shared
+from tocsin.server.modes import read_modes
+from tocsin.server.parts import Given, Parts
+from tocsin.server.web.adding import Pasted
+from tocsin.server.web.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
+from tocsin.server.web.rendering import page
+from tocsin.server.web.together import together
+from tocsin.server.web.words import weight
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from tocsin.model import PageRow
+
+router = APIRouter(include_in_schema=False)
+
+PER_PART: Final = 50
+_STEP: Final = 500
+_ROOM_FOR_GROUPS: Final = 3000
+_MOST_EMPTY: Final = 1
+_QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
+"""Shown where they have pages, or are looked at."""
+
+
+class Box(Struct, frozen=True):
+    """The box to paste into, with what was typed.
+
+    pasted   what came of it; None: nothing was read yet
+    known    of its pages, those that are watched already
+    """
+
+    urls: str = ""
+    group: str = ""
+    every: str = ""
+    wrong: tuple[str, ...] = ()
+    pasted: Pasted | None = None
+    known: frozenset[str] = frozenset()
+
+    @property
+    def new(self) -> int:
+        """How many pages would be added."""
+        return 0 if self.pasted is None else len(self.pasted.pages) - len(self.known)
+
+
+class Chosen(Struct, frozen=True):
+    """What was chosen and typed for a bulk action that was refused, so that nothing is typed twice."""
+
+    ids: frozenset[int] = frozenset()
+    is_all: bool = False
+    to_group: str = ""
+    every: str = ""
+
+
+@router.get("/")
+async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
+    """Show the list, or, where nothing is watched yet, what to do first."""
+    return await list_page(request, parts, asked)
+
+
+async def list_page(
+    request: Request,
+    parts: Parts,
+    asked: Asked,
+    *,
+    box: Box | None = None,
+    wrong: Sequence[str] = (),
+    chosen: Chosen | None = None,
+    status: int = 200,
+) -> Response:
+    """Show a list with what was wrong, or what was typed, if anything."""
+    every = await parts.store.tally_pages(PageQuery())
+    groups = await parts.store.group_rows()
+    offered = _offered(groups)
+    common: dict[str, Any] = {
+        "asked": asked,
+        "box": box or Box(),
+        "chosen": chosen or Chosen(),
+        "every": every,
+        "groups": offered,
+        "groups_are_all": len(offered) == len(groups),
+        "group_names": [row.name for row in offered],
+        "demo_is_on": parts.service.demo.is_on,
+    }
+    if not every.number:
+        return await page(request, "first.html", status=status, wrong=wrong, **common)
+    found, refused = await _found(parts, asked)
+    refusals = [*wrong, *refused]
+    status = 422 if refusals else status
+    return await page(
+        request,
+        "pages.html",
+        status=status,
+        wrong=refusals,
+        lines=await _lines(parts, found.rows),
+        tabs=await _tabs(parts, asked, groups, every),
+        number=Tally(0) if refused else await parts.store.tally_pages(asked.query),
+        next=asked.path(after=found.next) if found.next else None,
+        **common,
+    )
+
+
+def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
+    """The groups that can be chosen from a list: the largest ones, as many as do not make the page long to load."""
+    room, kept = _ROOM_FOR_GROUPS, set()
+    for row in sorted(groups, key=lambda row: row.pages, reverse=True):
+        room -= 2 * weight(row.name) + 90
+        if room < 0:
+            break
+        kept.add(row.name)
+    return [row for row in groups if row.name in kept]
+
+
+async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]:
+    """Read a part of the list; what is not offered together is told, and shows nothing."""
+    try:
+        found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
+        for _ in range(_MOST_EMPTY):
+            # A part of what words were searched for may be empty, and the list go on.
+            if found.rows or found.next is None:
+                break
+            found = await parts.store.browse_pages(asked.query, cursor=found.next, limit=PER_PART)
+    except UsageError as exc:
+        return Slice((), None), [str(exc)]
+    return found, []
+
+
+async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
+    modes = await read_modes(parts)
+    return [to_line(row, modes.of(row)[0]) for row in rows]
+
+
+async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: Tally) -> list[Tab]:
+    tabs, queries = [], queries_of_tabs(asked)
+    known = {View.ALL: (_of_group(groups, asked.group) or Tally(0)) if asked.group else every}
+    asked_for = [view for view in queries if view not in known]
+    read = await together(parts.store.tally_pages(queries[view]) for view in asked_for)
+    tallies = {**known, **dict(zip(asked_for, read, strict=True))}
+    for view in queries:
+        tally = tallies[view]
+        is_this = view is asked.view and not asked.q
+        if tally.number or is_this or view not in _QUIET_TABS:
+            tabs.append(Tab(Asked(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
+    return tabs
+
+
+def _of_group(groups: Sequence[GroupRow], name: str) -> Tally | None:
+    return next((Tally(row.pages) for row in groups if row.name == name), None)
+
+
+@router.get("/pages/export")
+async def export(
+    _caller: Reading,
+    parts: Given,
+    shared: Shared,
+    asked: AskedFor,
+    format: Literal["csv", "list"] = "csv",  # noqa: A002 - as addresses say it
+) -> Response:
+    """Write the list to a file, all of it: as CSV whose cells no spreadsheet runs, or a URL a line."""
+    # What cannot be listed is refused before anything is sent.
+    shared.demand_place()
+    await parts.store.browse_pages(asked.query, limit=1)
+    name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")
+    return StreamingResponse(
+        shared.counted(_written(parts, asked.query, format)),
+        media_type=f"{media_type}; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"},
+    )
+
+
+async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncGenerator[str]:
+    writer = SeparatedWriter(with_secrets=False) if kind == "csv" else PlainWriter()
+    yield writer.begin()
+    cursor: str | None = None
+    while True:
+        found = await parts.store.browse_pages(query, cursor=cursor, limit=_STEP)
+        yield writer.pages(found.rows)
+        if found.next is None:
+            break
+        cursor = found.next
+    yield writer.end()

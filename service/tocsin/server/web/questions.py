@@ -1,0 +1,255 @@
+"""*Questions*: pages that could not be received, by host and cause, and the user's word on them (T60)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from msgspec import Struct
+
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.actions import Act
+from tocsin.server.decisions import answer_question, lift_rule
+from tocsin.server.jobs import PATIENCE_S, Work
+from tocsin.server.parts import Given
+from tocsin.server.problems import Problem
+from tocsin.server.web.fitting import fitting, fitting_by
+from tocsin.server.web.instructing import SCOPES, WHENS, Answer, read_answer
+from tocsin.server.web.notices import go_on
+from tocsin.server.web.rendering import page
+from tocsin.server.web.words import CAUSES, count, local_path, weight, zone_named
+
+if TYPE_CHECKING:
+    from tocsin.model import JobRow, KnownCopy, QuestionRow
+    from tocsin.server.parts import Parts
+
+router = APIRouter(include_in_schema=False)
+
+_PART: Final = 12
+_SHOWN_PAGES: Final = 50
+_SHOWN_COPIES: Final = 20
+_PART_OF_RULES: Final = 50
+_RULES: Final = "/questions?show=rules"
+_ROOM_FOR_URLS: Final = 9_000
+_ROOM_FOR_COPIES: Final = 9_000
+
+SAID: Final = {
+    "again": "try again",
+    "never": "never again",
+    "until-major": "not until a major change",
+    "drop": "off the list",
+    "copy": "take a copy",
+}
+
+
+_FIELDS: Final = {
+    "kind": "What to do",
+    "url": "For",
+    "times": "Sets of requests",
+    "when": "When",
+    "at": "Time",
+    "scope": "Remember it for",
+    "copy": "Copy",
+}
+
+
+class Group(Struct, frozen=True):
+    """A question as its page shows it.
+
+    cause  in words; `code` as it is kept
+    """
+
+    row: QuestionRow
+    cause: str
+    code: str
+    stands: str
+
+
+@router.get("/questions")
+async def questions(
+    request: Request,
+    _caller: Reading,
+    parts: Given,
+    show: str = "open",
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """List questions: those that are open, those that ended, or the rules that answers left."""
+    tally = await parts.store.tally_questions()
+    known = show if show in ("closed", "rules") else "open"
+    tabs = [
+        ("/questions", "Open", tally, known == "open"),
+        ("/questions?show=closed", "Ended", None, known == "closed"),
+        (_RULES, "Rules in force", None, known == "rules"),
+    ]
+    if known == "rules":
+        rules = await parts.store.browse_rules(cursor=cursor, limit=_PART_OF_RULES)
+        return await page(
+            request,
+            "rules.html",
+            tabs=tabs,
+            rules=rules.rows,
+            following=f"{_RULES}&cursor={rules.next}" if rules.next else None,
+            first=_RULES if cursor else None,
+            causes=CAUSES,
+            said=SAID,
+        )
+    found = await parts.store.browse_questions(closed=known == "closed", cursor=cursor, limit=_PART)
+    base = "/questions?show=closed" if known == "closed" else "/questions"
+    joint = "&" if "?" in base else "?"
+    return await page(
+        request,
+        "questions.html",
+        tabs=tabs,
+        groups=[grouped(row) for row in found.rows],
+        is_closed=known == "closed",
+        following=f"{base}{joint}cursor={found.next}" if found.next else None,
+        first=base if cursor else None,
+        said=SAID,
+    )
+
+
+@router.get("/questions/{question_id}")
+async def question(request: Request, _caller: Reading, parts: Given, question_id: int) -> Response:
+    """Show one question, with all that can be said to it."""
+    return await _show(request, parts, await _demand(parts, question_id), {}, {})
+
+
+@router.post("/questions/{question_id}/answer")
+async def answer(request: Request, caller: Writing, parts: Given, work: Work, question_id: int) -> Response:
+    """Carry out what somebody says to a question, for all its pages or one of them."""
+    row = await _demand(parts, question_id)
+    typed = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    if row.closed_at is not None:
+        return go_on(request, f"/questions/{question_id}", "This question has ended meanwhile.", kind="warn")
+    zone = zone_named(parts.service.settings().instance.time_zone)
+    copies = await parts.store.question_copies(question_id)
+    meant, wrong = read_answer(typed, row, copies, parts.clock.now(), zone)
+    if meant is not None and meant.url is not None and not await _is_of(parts, question_id, meant.url):
+        meant, wrong = None, {"url": "this page is not one of this question any more: choose another one"}
+    if meant is None:
+        return await _show(request, parts, row, typed, wrong, status=422)
+    number = 1 if meant.url else row.pages
+    if meant.instruction.kind == "drop" and not typed.get("confirmed"):
+        return await _ask_to_drop(request, row, typed, number)
+    act = Act(work, caller)
+    job = await answer_question(parts, act, question_id, meant.instruction, scope=meant.scope, url=meant.url)
+    return _told(request, await job.wait(PATIENCE_S), meant, number)
+
+
+@router.post("/questions/rules/{rule_id}/lift")
+async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule_id: int) -> Response:
+    """Forget an answer that stays; its pages are checked again."""
+    path = _RULES
+    if await parts.store.rule(rule_id) is None:
+        return go_on(request, path, f"Rule {rule_id} is not in force any more.", kind="warn")
+    job = await lift_rule(parts, Act(work, caller), rule_id)
+    row = await job.wait(PATIENCE_S)
+    if row.state == "running":
+        return go_on(request, path, f"Rule {rule_id} is being lifted.", more=_progress(row))
+    return go_on(request, path, f"Rule {rule_id} lifted; {count(row.done, 'page')} checked again.")
+
+
+def grouped(row: QuestionRow) -> Group:
+    """Put a question into words."""
+    code, _, detail = row.cause.partition(" ")
+    words = CAUSES.get(code, code)
+    if row.closed_at is not None:
+        stands = "ended"
+    elif row.instruction is not None:
+        stands = f"answered: {SAID.get(row.instruction.kind, row.instruction.kind)}"
+        if row.instruction.later:
+            stands += ", at a time that you will set"
+    else:
+        stands = "asked" if row.announced_at is not None else "being gathered"
+    return Group(row, f"{words} ({detail})" if detail else words, row.cause, stands)
+
+
+async def _show(
+    request: Request,
+    parts: Parts,
+    row: QuestionRow,
+    typed: Mapping[str, str],
+    wrong: Mapping[str, str],
+    *,
+    status: int = 200,
+) -> Response:
+    copies = await parts.store.question_copies(row.id) if row.closed_at is None else []
+    urls = fitting(await parts.store.question_pages(row.id, limit=_SHOWN_PAGES), _ROOM_FOR_URLS, times=2)
+    return await page(
+        request,
+        "question.html",
+        status=status,
+        question=grouped(row),
+        urls=urls,
+        copies=_offered(copies, typed.get("copy", "")),
+        more_copies=max(len(copies) - len(_offered(copies, "")), 0),
+        typed=typed,
+        wrong=wrong,
+        complaints=[f"{_FIELDS[field]}: {words}" for field, words in wrong.items()],
+        scopes=[(key, words) for key, words in SCOPES.items()],
+        whens=list(WHENS.items()),
+        zone_name=parts.service.settings().instance.time_zone,
+        said=SAID,
+    )
+
+
+def _offered(copies: list[KnownCopy], chosen: str) -> list[KnownCopy]:
+    shown = fitting_by(copies[:_SHOWN_COPIES], _ROOM_FOR_COPIES, _weight_of)
+    return shown + [copy for copy in copies[len(shown) :] if copy.url == chosen]
+
+
+def _weight_of(copy: KnownCopy) -> int:
+    return sum(weight(text[:200]) for text in (copy.of, copy.seen_on)) + 3 * weight(copy.url)
+
+
+async def _is_of(parts: Parts, question_id: int, url: str) -> bool:
+    found = await parts.store.page(url)
+    return found is not None and found.question_id == question_id
+
+
+async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, str], number: int) -> Response:
+    whom = typed.get("url") or (f"{count(number, 'page')} of {row.host}" if number > 1 else row.page_url or row.host)
+    return await page(
+        request,
+        "confirm.html",
+        section="questions",
+        title="Take off the list",
+        question=f"Take {whom} off the list?",
+        detail="All that is stored of it goes, too: its states, its history, its texts. This cannot be undone.",
+        path=f"/questions/{row.id}/answer",
+        values={"kind": "drop", "url": typed.get("url", "")},
+        verb=f"Take {count(number, 'page')} off the list",
+        back=local_path(f"/questions/{row.id}"),
+        danger=True,
+    )
+
+
+def _told(request: Request, job: JobRow, meant: Answer, number: int) -> Response:
+    said = SAID[meant.instruction.kind]
+    if meant.instruction.kind == "again" and meant.instruction.later:
+        said = "try again, at a time that you will set here"
+    whom = count(number, "page")
+    if job.state == "running":
+        return go_on(request, "/questions", f"{whom}: {said}. This is being done.", more=_progress(job))
+    if meant.instruction.kind in ("never", "until-major"):
+        return go_on(request, "/questions", f"{whom}: {said}.", more=(_RULES, "See and lift rules"))
+    return go_on(request, "/questions", f"{whom}: {said}.")
+
+
+def _progress(job: JobRow) -> tuple[str, str]:
+    return f"/jobs/{job.id}", "See how far it is"
+
+
+async def _demand(parts: Parts, question_id: int) -> QuestionRow:
+    row = await parts.store.question(question_id) if question_id < 2**63 else None
+    if row is None:
+        raise Problem(
+            404,
+            "no-such-question",
+            "There is no such question",
+            f"none has the number {question_id}",
+            mend="see the open ones at /questions; those that ended are forgotten after store.history",
+        )
+    return row

@@ -1,0 +1,69 @@
+"""What the API offers, read from its own description: every operation with what it takes and answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from msgspec import Struct
+
+from tocsin.server.access.rights import Reading
+from tocsin.server.web.rendering import page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import JsonObject
+
+router = APIRouter(include_in_schema=False)
+
+_METHODS: Final = ("get", "post", "put", "patch", "delete")
+
+
+class Operation(Struct, frozen=True):
+    """One thing that can be asked for.
+
+    takes    its parameters: (name, where it stands, what it means)
+    body     the kinds of body that it takes
+    answers  statuses, each with its meaning
+    """
+
+    method: str
+    path: str
+    summary: str
+    takes: tuple[tuple[str, str, str], ...]
+    body: tuple[str, ...]
+    answers: tuple[tuple[str, str], ...]
+
+
+@router.get("/api/docs")
+async def reference(request: Request, _caller: Reading) -> Response:
+    """Show the API's operations."""
+    description: JsonObject = request.app.openapi()
+    return await page(request, "reference.html", areas=areas_of(description))
+
+
+def areas_of(description: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
+    """Gather the operations of an OpenAPI description by their first tag, in its order."""
+    found: dict[str, list[Operation]] = {}
+    for path, methods in description.get("paths", {}).items():
+        for method in _METHODS:
+            if (said := methods.get(method)) is not None:
+                tag = next(iter(said.get("tags", ())), "other")
+                found.setdefault(str(tag), []).append(_operation(method, path, said))
+    return list(found.items())
+
+
+def _operation(method: str, path: str, said: Mapping[str, Any]) -> Operation:
+    return Operation(
+        method.upper(),
+        path,
+        said.get("summary", ""),
+        tuple(
+            (each.get("name", ""), each.get("in", ""), each.get("description", ""))
+            for each in said.get("parameters", ())
+        ),
+        tuple(said.get("requestBody", {}).get("content", {})),
+        tuple((status, answer.get("description", "")) for status, answer in said.get("responses", {}).items()),
+    )

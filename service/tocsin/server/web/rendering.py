@@ -1,0 +1,203 @@
+"""Templates to answers: whatever a template shows was escaped and made harmless, whoever wrote it.
+
+A template is given `request`, `caller` (None where nobody is known yet), `may_write`, `csrf`, `look`, `now`, `frame`,
+`told` (what somebody did, see `notices`) and what its page hands over. Autoescaping is on for every name, an unknown
+variable is an error, and no template is made of what somebody wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from markupsafe import Markup
+from msgspec import Struct
+
+from tocsin.model import AlertQuery, PageQuery, Scope, Tally, View
+from tocsin.server.access.caller import Caller
+from tocsin.server.access.origins import SENDER, Sender
+from tocsin.server.access.rights import CALLER
+from tocsin.server.web import words
+from tocsin.server.web.notices import find
+from tocsin.server.web.static_files import asset_path
+from tocsin.server.web.together import together
+
+if TYPE_CHECKING:
+    from fastapi import Request
+    from jinja2.runtime import Context
+
+    from tocsin.model import Instant
+    from tocsin.server.parts import Parts
+
+LOOKS: Final = ("auto", "light", "dark")
+LOOK_COOKIE: Final = "tocsin-look"
+
+
+class Frame(Struct, frozen=True):
+    """What stands around every page.
+
+    unseen, questions  counters of the navigation
+    nothing_checked    why no page is checked at all; None where some are
+    outage_since       our own connection is taken to be down
+    is_open            no token was ever made: whoever is on this machine may do everything
+    """
+
+    unseen: Tally
+    questions: Tally
+    nothing_checked: str | None = None
+    outage_since: Instant | None = None
+    is_open: bool = False
+
+
+def _finish(value: Any) -> Any:
+    """Clean what a template shows; what a filter made is clean already."""
+    return words.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@pass_context
+def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
+    return words.ago(at, context["now"], context["zone"], never)
+
+
+@pass_context
+def _due(context: Context, at: Instant | None, never: str = "not planned", past: str = "due now") -> Markup:
+    return words.due(at, context["now"], context["zone"], never, past)
+
+
+@pass_context
+def _lasting(context: Context, at: Instant) -> Markup:
+    return words.lasting(at, context["now"], context["zone"])
+
+
+@pass_context
+def _moment(context: Context, at: Instant | None, never: str = "never") -> Markup:
+    return words.moment(at, context["zone"], never)
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finish,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    made.filters.update(
+        ago=_ago,
+        due=_due,
+        lasting=_lasting,
+        moment=_moment,
+        span=words.span,
+        count=words.count,
+        size=words.size,
+        setting=words.setting,
+        short=words.short,
+        url=words.url,
+        linked=words.linked,
+        short_url=words.short_url,
+    )
+    made.tests["web"] = words.is_web
+    made.globals["asset"] = asset_path
+    made.globals["Room"] = words.Room
+    return made
+
+
+_ENVIRONMENT: Final = _environment()
+_OWN_PATH: Final = re.compile(r"""(?<=\s)(href|src|action|formaction)="(?=/(?!/))""")
+"""Texts of pages have no quotation mark of their own: each is escaped."""
+
+
+def warm() -> None:
+    """Compile every template, so that no first page waits for that."""
+    for name in _ENVIRONMENT.list_templates():
+        _ENVIRONMENT.get_template(name)
+
+
+def render(template: str, **context: Any) -> str:
+    """Fill in a template; what every template is given has its neutral value where it is left out."""
+    base: dict[str, Any] = {
+        "request": None,
+        "caller": None,
+        "csrf": "",
+        "may_write": False,
+        "look": "auto",
+        "now": 0,
+        "zone": UTC,
+        "frame": None,
+        "told": None,
+        "here": "/",
+    }
+    return _ENVIRONMENT.get_template(template).render(base | context)
+
+
+def plain_page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """Answer with a page that needs no store: the login, an error. It has no counters and no banners."""
+    return _answer(request, template, status, context)
+
+
+async def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """Answer with a page, its counters and banners around it; the caller is whom the guard let in."""
+    parts: Parts = request.app.state.parts
+    return _answer(request, template, status, {"frame": await read_frame(parts), "told": find(request)} | context)
+
+
+def _answer(request: Request, template: str, status: int, context: dict[str, Any]) -> HTMLResponse:
+    parts: Parts = request.app.state.parts
+    caller = request.scope.get(CALLER)
+    look = request.cookies.get(LOOK_COOKIE, "auto")
+    path = request.url.path
+    given = {
+        "request": request,
+        "status": status,
+        "caller": caller,
+        "csrf": caller.csrf if isinstance(caller, Caller) else "",
+        "may_write": isinstance(caller, Caller) and caller.may(Scope.WRITE),
+        "look": look if look in LOOKS else "auto",
+        "now": parts.clock.now(),
+        "zone": words.zone_named(parts.service.settings().instance.time_zone),
+        "here": words.local_path(f"{path}?{request.url.query}" if request.url.query else path),
+    }
+    headers = {"cache-control": "no-store"}
+    text = render(template, **(given | context))
+    sender = request.scope.get(SENDER)
+    if isinstance(sender, Sender) and sender.prefix:
+        # Once for all links, forms, scripts and style sheets, so that no template can forget it.
+        text = _OWN_PATH.sub(rf'\1="{sender.prefix}', text)
+    return HTMLResponse(text, status_code=status, headers=headers)
+
+
+async def read_frame(parts: Parts) -> Frame:
+    """Read what stands around every page."""
+    store = parts.store
+    unseen, questions, paused = await together(
+        [
+            store.tally_alerts(AlertQuery(unseen=True)),
+            store.tally_questions(),
+            store.tally_pages(PageQuery(view=View.PAUSED)),
+        ]
+    )
+    return Frame(
+        unseen=unseen,
+        questions=questions,
+        nothing_checked=await _why_nothing(parts, paused),
+        outage_since=parts.service.live().outage_since,
+        is_open=not await store.has_tokens(),
+    )
+
+
+async def _why_nothing(parts: Parts, paused: Tally) -> str | None:
+    """Say why no page is checked: it was switched off for all of them, or each one is paused (T50, T52)."""
+    for_all, _ = await parts.store.overrides()
+    if for_all.get("mode", parts.service.settings().pages.mode) == "off":
+        return "off"
+    if paused.number and paused.is_exact:
+        every = await parts.store.tally_pages(PageQuery())
+        return "paused" if every.number == paused.number else None
+    return None

@@ -1,0 +1,262 @@
+"""*Settings*: what holds for all pages and for groups, and every setting with where it comes from (T50 to T54)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+from msgspec import Struct
+
+from tocsin.configuration import resolve_page_origins, resolve_readable
+from tocsin.server.access.rights import Administering, Reading, Writing
+from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
+from tocsin.server.jobs import PATIENCE_S, Work
+from tocsin.server.parts import Given, Parts
+from tocsin.server.web.fitting import fitting_by
+from tocsin.server.web.in_force import SECRET_KEYS, as_typed, fields, sections
+from tocsin.server.web.notices import Undo, go_on
+from tocsin.server.web.rendering import page
+from tocsin.server.web.setting_forms import Filled, read_revision, read_settings_form
+from tocsin.server.web.words import weight
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tocsin.model import GroupRow, JsonObject
+    from tocsin.settings import PageSettings
+
+router = APIRouter(include_in_schema=False)
+
+_ROOM_FOR_GROUPS: Final = 38_000
+_PART: Final = 40
+_LONGEST_GROUP: Final = 63
+Mode = Literal["on", "auto", "off"]
+
+MODES: Final[dict[str, tuple[str, str]]] = {
+    "on": ("Check every page", "Each page is checked, and you are told of its changes."),
+    "auto": ("Only those that ask for it", "Each page is checked; you are told of those that carry topper elements."),
+    "off": ("Check nothing", "No page is asked for. All stay listed, with what is known of them."),
+}
+TABS: Final = (
+    ("/settings", "All pages"),
+    ("/settings/groups", "Groups"),
+    ("/settings/force", "In force"),
+    ("/settings/access", "Access"),
+    ("/settings/audit", "Who changed what"),
+)
+
+
+def tabs_at(path: str) -> list[tuple[str, str, None, bool]]:
+    """The tabs of all pages about settings."""
+    return [(each, title, None, each == path) for each, title in TABS]
+
+
+class Level(Struct, frozen=True):
+    """What is set at one level, and what holds without that.
+
+    own        as it is stored
+    inherited  as settings hold it; `origins` says where each comes from
+    """
+
+    own: JsonObject
+    inherited: PageSettings
+    origins: dict[str, str]
+    revision: int
+
+
+@router.get("/settings")
+async def for_all(request: Request, _caller: Reading, parts: Given) -> Response:
+    """Show what is set for all pages."""
+    return await _form(request, parts, None)
+
+
+@router.get("/settings/groups")
+async def groups(request: Request, _caller: Reading, parts: Given) -> Response:
+    """List groups, with what is set for them."""
+    rows = await parts.store.group_rows()
+    return await page(
+        request,
+        "groups.html",
+        tabs=tabs_at("/settings/groups"),
+        groups=(kept := fitting_by([(row, shown(row.settings)) for row in rows], _ROOM_FOR_GROUPS, _weight_of)),
+        more=len(rows) - len(kept),
+    )
+
+
+@router.get("/settings/group")
+async def for_group(
+    request: Request, _caller: Reading, parts: Given, name: Annotated[str, Query(max_length=_LONGEST_GROUP)]
+) -> Response:
+    """Show what is set for a group."""
+    return await _form(request, parts, name)
+
+
+@router.post("/settings/groups/remove")
+async def drop_group(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    group: Annotated[str, Form(max_length=_LONGEST_GROUP)],
+) -> Response:
+    """Remove a group that has no pages, with what is set for it."""
+    await remove_group(parts, Act(work, caller), group)
+    return go_on(request, "/settings/groups", f"Removed group {group}.")
+
+
+@router.post("/settings/pages")
+async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> Response:
+    """Set what holds for all pages, or for a group, unless somebody else did since the form was made."""
+    form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    group = form.get("group") or None
+    revision = form.get("revision", "")
+    level = await _level(parts, group)
+    filled = read_settings_form(form, level.own)
+    if not filled.is_good:
+        return await _form(request, parts, group, filled, status=422, revision=revision)
+    path = path_of(group)
+    if not filled.settings and not filled.unset:
+        return go_on(request, path, "Nothing was changed: all stands as it did.", kind="warn")
+    try:
+        act, known = Act(work, caller), read_revision(revision)
+        job = await edit_defaults(parts, act, group, filled.settings, filled.unset, if_revision=known)
+    except Stale:
+        return await _form(request, parts, group, filled, status=409, is_stale=True)
+    row = await job.wait(PATIENCE_S)
+    more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
+    return go_on(request, path, f"Set for {_whom(group)}: {', '.join(filled.changes)}.", more=more)
+
+
+@router.post("/settings/mode")
+async def set_mode(
+    request: Request, caller: Writing, parts: Given, work: Work, mode: Annotated[Mode, Form()]
+) -> Response:
+    """Enable or disable awareness for all pages with one click (T52)."""
+    before, _ = await parts.store.overrides()
+    was = before.get("mode", parts.service.settings().pages.mode)
+    job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
+    row = await job.wait(PATIENCE_S)
+    more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
+    undo = Undo("/settings/mode", "Undo", {"mode": str(was)}) if was != mode else None
+    kind = "good" if mode != "off" else "warn"
+    return go_on(request, "/settings", f"For all pages: {MODES[mode][0].lower()}.", kind=kind, undo=undo, more=more)
+
+
+@router.post("/settings/unset")
+async def unset(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    work: Work,
+    key: Annotated[str, Form(max_length=64)],
+    group: Annotated[str, Form(max_length=_LONGEST_GROUP)] = "",
+) -> Response:
+    """Let one setting inherit again; it is the way for those that no form can show."""
+    job = await edit_defaults(parts, Act(work, caller), group or None, {}, (key,))
+    await job.wait(PATIENCE_S)
+    return go_on(request, path_of(group or None), f"{key} is not set for {_whom(group or None)} any more.")
+
+
+@router.get("/settings/force")
+async def in_force(request: Request, _caller: Reading, parts: Given) -> Response:
+    """Show every setting, its value, and where it comes from."""
+    over, _ = await parts.store.overrides()
+    return await page(
+        request,
+        "in_force.html",
+        tabs=tabs_at("/settings/force"),
+        sections=sections(parts.service.settings(), parts.service.origins()),
+        over=as_typed(over),
+    )
+
+
+@router.get("/settings/audit")
+async def audit_log(
+    request: Request,
+    _caller: Administering,
+    parts: Given,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Show who changed what."""
+    found = await parts.store.audit(cursor=cursor, limit=_PART)
+    return await page(
+        request,
+        "audit.html",
+        tabs=tabs_at("/settings/audit"),
+        entries=found.rows,
+        following=f"/settings/audit?{urlencode({'cursor': found.next})}" if found.next else None,
+        first="/settings/audit" if cursor else None,
+    )
+
+
+def _weight_of(entry: tuple[GroupRow, JsonObject]) -> int:
+    """Bytes of a group in the list: its name stands there in two links, percent-encoded."""
+    name = entry[0].name
+    return 900 + 2 * len(quote(name)) + sum(weight(key) + 40 for key in entry[1])
+
+
+def path_of(group: str | None) -> str:
+    """Where the form for a group stands, or that for all pages."""
+    return f"/settings/group?{urlencode({'name': group})}" if group is not None else "/settings"
+
+
+def _whom(group: str | None) -> str:
+    return f"group {group}" if group is not None else "all pages"
+
+
+async def _level(parts: Parts, group: str | None) -> Level:
+    revision = await revision_of(parts, group)
+    base, origins = parts.service.settings().pages, parts.service.origins()
+    over, named = await parts.store.overrides()
+    if group is None:
+        return Level(over, base, {key: origins.get(f"pages.{key}", "default") for key in _keys(base)}, revision)
+    own = next((settings for name, settings in named.values() if name == group), {})
+    return Level(
+        own, resolve_readable(base, over, {}, None).settings, resolve_page_origins(origins, over, {}, None), revision
+    )
+
+
+def _keys(base: PageSettings) -> tuple[str, ...]:
+    return base.__struct_fields__
+
+
+async def _form(
+    request: Request,
+    parts: Parts,
+    group: str | None,
+    filled: Filled | None = None,
+    *,
+    status: int = 200,
+    revision: str | None = None,
+    is_stale: bool = False,
+) -> Response:
+    level = await _level(parts, group)
+    inherited: Mapping[str, object] = {key: getattr(level.inherited, key) for key in _keys(level.inherited)}
+    typed = filled.typed if filled is not None else as_typed(level.own)
+    wrong = filled.wrong if filled is not None else {}
+    return await page(
+        request,
+        "settings.html",
+        status=status,
+        tabs=tabs_at("/settings" if group is None else "/settings/groups"),
+        group=group,
+        blocks=fields(typed, inherited, level.origins, wrong),
+        now_set=as_typed(level.own) if is_stale else {},
+        wrong=_complaints(filled),
+        is_stale=is_stale,
+        revision=revision if revision is not None else str(level.revision),
+        hidden=shown({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
+        modes=[(key, *words) for key, words in MODES.items()],
+        mode=str(level.own.get("mode", level.inherited.mode)),
+        offers_demo=group is None and not parts.service.demo.is_on,
+    )
+
+
+def _complaints(filled: Filled | None) -> list[str]:
+    if filled is None:
+        return []
+    if filled.wrong:
+        return [f"{len(filled.wrong)} of the fields cannot be used; beside each stands what is allowed."]
+    return list(filled.clashes)

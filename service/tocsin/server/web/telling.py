@@ -1,0 +1,246 @@
+"""Alerts as people read them: what happened, to which page, by which rule, and what is different now. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from tocsin import events
+from tocsin.server.web.words import failure, is_web
+from tocsin.spec.microdata.changes_in_words import tell_changes
+
+if TYPE_CHECKING:
+    from tocsin.model import AlertRow, Instant, JsonObject
+
+_LABELS: Final[dict[str, tuple[str, str]]] = {
+    events.CHANGED: ("Changed", "minor"),
+    events.HOST_CHANGED: ("Many pages changed alike", "minor"),
+    events.UNREACHABLE: ("Cannot be received", "bad"),
+    events.RECOVERED: ("Received again", "good"),
+    events.DISALLOWED: ("Disallowed by robots.txt", "bad"),
+    events.SUSPECT: ("Something else in its place", "bad"),
+    events.UNCHANGED: ("Unchanged", "quiet"),
+    events.TOO_SOON: ("Not due to change yet", "quiet"),
+    events.OUTAGE_BEGAN: ("Our own connection is down", "bad"),
+    events.OUTAGE_ENDED: ("Our own connection is back", "good"),
+}
+_OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
+
+_CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
+_MOST_DIGITS: Final = 18
+"""Ids are integers of the store."""
+
+BASES: Final = {
+    "declared": "the page, or whoever speaks for it, declares the change",
+    "inferred": "only the content changed; the page declares nothing that could have",
+    "contradicted": "what the page declares and its content do not agree",
+}
+
+KIND_NAMES: Final = {
+    "changed": "Changes",
+    "host": "Shared changes",
+    "unreachable": "Cannot be received",
+    "recovered": "Received again",
+    "disallowed": "Disallowed",
+    "suspect": "Something else",
+    "outage": "Our connection",
+    "unchanged": "Unchanged",
+    "too-soon": "Not due to change yet",
+}
+"""Kinds of events that can be asked for, and what they are called."""
+
+
+class Differing(Struct, frozen=True):
+    """One value before and after; None: it was, or is, not there."""
+
+    name: str
+    previous: str | None
+    latest: str | None
+    says: str | None = None
+    rule: str | None = None
+
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """The words of both, each "same", "gone" or "come": of a list of dates one sees which are new."""
+        before, after = (self.previous or "").split(), (self.latest or "").split()
+        gone = [(word, "gone") for word in before if word not in after]
+        return (*gone, *((word, "same" if word in before else "come") for word in after))
+
+
+class Told(Struct, frozen=True):
+    """An alert in words.
+
+    label, tone     what it is, and the class that shows how much it matters
+    page_id         of the page, as long as it is watched
+    address         its URL; None where the alert is about no single page
+    name            what to call it: the user's words, its title, or its URL
+    why             the rule that decided, in words
+    fields          what the page declares, before and after
+    signals         what else differs
+    added, removed  of the text; `is_cut`: there is more
+    held            how the items changed that the page holds as microdata, a line each
+    trace           every rule that was asked: (rule, what it said, why)
+    notes           what else there is to know, a sentence each
+    storm_id        of the change that many pages share; question_id, and of what the user is asked
+    """
+
+    id: str
+    position: int
+    at: Instant
+    type: str
+    label: str
+    tone: str
+    is_seen: bool
+    page_id: int | None = None
+    address: str | None = None
+    name: str = ""
+    text: str | None = None
+    group: str | None = None
+    host: str | None = None
+    basis: str | None = None
+    rule: str | None = None
+    why: str | None = None
+    fields: tuple[Differing, ...] = ()
+    signals: tuple[Differing, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    is_cut: bool = False
+    held: tuple[str, ...] = ()
+    trace: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    storm_id: int | None = None
+    storm_pages: int = 0
+    sample: tuple[str, ...] = ()
+    question_id: int | None = None
+
+
+def tell(alert: AlertRow) -> Told:
+    """Put an alert into words; a value that did not fit into its event is told by its length."""
+    data = _table(alert.event.get("data"))
+    label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
+    if alert.type == events.CHANGED:
+        label, tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))
+    if alert.type == events.HOST_CHANGED:
+        tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))[1]
+    page = _table(data.get("page"))
+    storm, question = _table(data.get("storm")), _table(data.get("question"))
+    rendering = _table(data.get("rendering"))
+    address = _words(page.get("url")) or (alert.url if is_web(alert.url) else None)
+    title = _words(rendering.get("title"))
+    shared = alert.type == events.HOST_CHANGED
+    difference = _table(data.get("excerpt" if shared else "difference"))
+    rule = _words(data.get("rule"))
+    trace = _trace(data)
+    return Told(
+        id=alert.id,
+        position=alert.position,
+        at=alert.created_at,
+        type=alert.type,
+        label=label,
+        tone=tone,
+        is_seen=alert.seen_at is not None,
+        page_id=alert.page_id,
+        address=address,
+        name=_words(page.get("text")) or title or address or _words(storm.get("host")) or "",
+        text=_words(page.get("text")),
+        group=_words(page.get("group")),
+        host=_words(storm.get("host")) or _words(question.get("host")),
+        basis=_words(data.get("basis")),
+        rule=rule,
+        why=next((why for name, _, why in trace if name == rule), None),
+        fields=tuple(_differing("field", each) for each in _rows(data.get("changes"))),
+        signals=tuple(_differing("signal", each) for each in _rows(data.get("signals"))),
+        added=_lines(difference.get("added")),
+        removed=_lines(difference.get("removed")),
+        is_cut=bool(difference.get("cut")) or _is_left_out(difference),
+        held=_held(_table(data.get("items"))),
+        trace=trace,
+        notes=tuple(_notes(alert.type, data, rendering)),
+        storm_id=_number(storm.get("id")),
+        storm_pages=_number(storm.get("pages")) or 0,
+        sample=_lines(storm.get("sample")) or _lines(question.get("sample")),
+        question_id=_number(question.get("id")),
+    )
+
+
+def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
+    notes = []
+    if kind == events.UNREACHABLE:
+        error, pages = _table(data.get("error")), _number(_table(data.get("question")).get("pages")) or 1
+        notes.append(failure(_words(error.get("kind")) or "", _words(error.get("message")) or ""))
+        if pages > 1:
+            notes.append(f"{pages:,} pages of this host fail alike")
+    if kind == events.DISALLOWED:
+        rule = _words(_table(data.get("robots")).get("rule"))
+        notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be had, so nothing is asked for")
+    if kind == events.SUSPECT:
+        notes.append(f"{_words(data.get('evidence')) or 'another page'}; nothing was compared")
+    if rendering and (failed := _table(rendering.get("error"))):
+        said = _words(failed.get("message")) or _words(failed.get("kind")) or "no more is known"
+        notes.append(f"The page could not be received whole: {said}")
+    if rendered := _table(data.get("rendered")):
+        then = _words(rendered.get("outcome"))
+        notes.append(f"When it was received whole it had changed once more ({then})")
+    if (minor := _number(data.get("minor_count"))) and data.get("outcome") == "minor":
+        least = _number(_table(data.get("thresholds")).get("minor"))
+        notes.append(f"{minor} minor since the last major one; {least} are a major one" if least else f"{minor} minor")
+    return notes
+
+
+def _held(items: JsonObject) -> tuple[str, ...]:
+    changes = [{key: row.get(key) for key in _CHANGE} | {"item": _item(row)} for row in _rows(items.get("changes"))]
+    counts = {word: _number(items.get(word)) or 0 for word in ("added", "removed", "changed")}
+    is_cut = bool(items.get("cut"))
+    return tuple(tell_changes({**counts, "cut": is_cut, "changes": changes})) if changes or is_cut else ()
+
+
+def _item(row: JsonObject) -> JsonObject:
+    item = _table(row.get("item"))
+    return {key: item.get(key) for key in ("type", "label", "position")}
+
+
+def _trace(data: JsonObject) -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (_words(row.get("rule")) or "", _words(row.get("says")) or "", _words(row.get("why")) or "")
+        for row in _rows(data.get("trace"))
+    )
+
+
+def _differing(named: str, row: JsonObject) -> Differing:
+    return Differing(
+        _words(row.get(named)) or "",
+        _words(row.get("previous")),
+        _words(row.get("latest")),
+        _words(row.get("says")),
+        _words(row.get("rule")),
+    )
+
+
+def _is_left_out(difference: JsonObject) -> bool:
+    return any(isinstance(difference.get(side), dict) for side in ("added", "removed"))
+
+
+def _words(value: Any) -> str | None:
+    """Read a text of an event; one that was too long for it stands there as digest and length."""
+    if isinstance(value, dict) and isinstance(length := value.get("length"), int):
+        return f"({length:,} bytes, too long to be kept here)"
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _table(value: Any) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _rows(value: Any) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()

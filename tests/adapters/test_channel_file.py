@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+
+from tests.fakes import ManualClock
+from tests.receivers import EVENT
+from tocsin.adapters.channels import file as file_channel
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
+from tocsin.errors import DeliveryError
+from tocsin.settings import ChannelSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.model import JsonObject
+    from tocsin.ports import Channel
+
+OTHER = EVENT | {"id": "01KAK0000000000000000000BB"}
+
+
+def channel_at(path: Path) -> Channel:
+    return open_channel(
+        "log", ChannelSettings(type="file", path=str(path)), ChannelContext(aiohttp.ClientSession, ManualClock())
+    )
+
+
+def give(channel: Channel, event: JsonObject) -> None:
+    asyncio.run(channel.deliver(event))
+
+
+def lines(path: Path) -> list[JsonObject]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "alerts.jsonl"
+
+
+def test_what_the_file_held_before_stays(path: Path) -> None:
+    path.write_text('{"mine":1}\n', "utf-8")
+
+    give(channel_at(path), EVENT)
+
+    assert lines(path) == [{"mine": 1}, EVENT]
+
+
+def test_a_new_file_is_for_its_owner_alone_T64(path: Path) -> None:
+    give(channel_at(path), EVENT)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_was_rotated_away_is_opened_anew(path: Path) -> None:
+    channel = channel_at(path)
+    give(channel, EVENT)
+    path.rename(path.with_suffix(".1"))
+
+    give(channel, OTHER)
+
+    assert (lines(path.with_suffix(".1")), lines(path)) == ([EVENT], [OTHER])
+
+
+def test_a_file_that_was_removed_is_made_anew(path: Path) -> None:
+    channel = channel_at(path)
+    give(channel, EVENT)
+    path.unlink()
+
+    give(channel, OTHER)
+
+    assert lines(path) == [OTHER]
+
+
+@pytest.mark.parametrize("kept", [1, 9, 40, 100])
+def test_a_line_that_a_crash_tore_is_taken_out(path: Path, kept: int) -> None:
+    torn = json.dumps(OTHER, separators=(",", ":")).encode()[:kept]
+    path.write_bytes(b'{"mine":1}\n' + torn)
+
+    give(channel_at(path), EVENT)
+
+    assert lines(path) == [{"mine": 1}, EVENT]
+
+
+@pytest.mark.parametrize("last", [json.dumps(OTHER), "a line of somebody else", "{ not ours"])
+def test_a_last_line_that_is_not_a_torn_event_stays(path: Path, last: str) -> None:
+    path.write_text(last, "utf-8")
+
+    give(channel_at(path), EVENT)
+
+    first, second = path.read_text("utf-8").splitlines()
+    assert (first, json.loads(second)) == (last, EVENT)
+
+
+def test_a_line_that_the_disk_took_only_in_part_is_taken_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = channel_at(path)
+    give(channel, EVENT)
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda file, line: whole(file, line[:10]))
+
+    with pytest.raises(DeliveryError, match="only a part"):
+        give(channel, OTHER)
+
+    assert lines(path) == [EVENT]
+
+
+def test_a_line_is_on_the_disk_before_it_counts_as_accepted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel, synced = channel_at(path), []
+    sync = os.fsync
+
+    def note(file: int) -> None:
+        synced.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else path.read_text("utf-8").count("\n"))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", note)
+    give(channel, EVENT)
+    give(channel, OTHER)
+
+    assert synced == ["folder", 1, 2]
+
+
+def test_a_file_that_cannot_be_written_is_named(path: Path) -> None:
+    path.mkdir()
+    channel = file_channel.FileChannel("log", path)
+
+    with pytest.raises(DeliveryError, match=r"alerts\.jsonl: Is a directory"):
+        give(channel, EVENT)

@@ -1,0 +1,211 @@
+"""What every channel promises, tried on each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+import aiohttp
+import pytest
+
+from tests.fakes import ManualClock
+from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import CHANNELS, open_channel
+from tocsin.adapters.channels.stdout import StdoutChannel
+from tocsin.errors import DeliveryError
+from tocsin.settings import ChannelSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from tocsin.model import JsonObject
+    from tocsin.ports import Channel
+
+BIG = EVENT | {"id": "01KAK0000000000000000000BG", "data": {"text": "é" * 120_000}}
+
+
+class Trial(Protocol):
+    """A channel, what came out of it, and a way to break what stands behind it."""
+
+    channel: Channel
+
+    async def received(self) -> list[JsonObject]: ...
+
+    async def break_it(self) -> None: ...
+
+
+class WebhookTrial:
+    def __init__(self, receiver: WebhookReceiver) -> None:
+        settings = ChannelSettings(type="webhook", url=receiver.url, secret="raw:a secret")
+        self.channel: Channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock()))
+        self._receiver = receiver
+
+    async def received(self) -> list[JsonObject]:
+        return [delivered.event for delivered in self._receiver.got]
+
+    async def break_it(self) -> None:
+        self._receiver.answers = [Answer(503)]
+
+
+class FileTrial:
+    def __init__(self, path: Path) -> None:
+        settings = ChannelSettings(type="file", path=str(path))
+        self.channel: Channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock()))
+        self._path = path
+
+    async def received(self) -> list[JsonObject]:
+        return [json.loads(line) for line in self._path.read_bytes().splitlines()]
+
+    async def break_it(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._path.mkdir()
+
+
+class StdoutTrial:
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        self.channel: Channel = StdoutChannel("ops", timeout_s=60.0, file=self.write_end)
+        self._text = b""
+        self.is_open = True
+
+    async def received(self) -> list[JsonObject]:
+        return [json.loads(line) for line in self._text.splitlines()]
+
+    async def break_it(self) -> None:
+        self.close_read_end()
+
+    def take(self) -> None:
+        while piece := os.read(self.read_end, 65536):
+            self._text += piece
+            if piece.endswith(b"\n"):
+                return
+
+    def close_read_end(self) -> None:
+        if self.is_open:
+            os.close(self.read_end)
+            self.is_open = False
+
+
+class ReadingStdoutChannel:
+    """A standard output with a reader behind it."""
+
+    name = "ops"
+    at_once = 1
+
+    def __init__(self, trial: StdoutTrial) -> None:
+        self._trial, self._channel = trial, trial.channel
+
+    async def deliver(self, event: JsonObject) -> None:
+        if not self._trial.is_open:
+            await self._channel.deliver(event)
+            return
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.to_thread(self._trial.take), name="reader")
+            group.create_task(self._channel.deliver(event), name="writer")
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+class RecordingTrial:
+    def __init__(self) -> None:
+        self._recording = RecordingChannel()
+        self.channel: Channel = self._recording
+
+    async def received(self) -> list[JsonObject]:
+        return self._recording.given
+
+    async def break_it(self) -> None:
+        self._recording.faults["*"] = DeliveryError("ops", "channel", "broken")
+
+
+@asynccontextmanager
+async def webhook(_folder: Path) -> AsyncIterator[Trial]:
+    async with WebhookReceiver() as receiver:
+        yield WebhookTrial(receiver)
+
+
+@asynccontextmanager
+async def file(folder: Path) -> AsyncIterator[Trial]:
+    yield FileTrial(folder / "alerts.jsonl")
+
+
+@asynccontextmanager
+async def stdout(_folder: Path) -> AsyncIterator[Trial]:
+    trial = StdoutTrial()
+    reading = ReadingStdoutChannel(trial)
+    try:
+        trial.channel = reading
+        yield trial
+    finally:
+        trial.close_read_end()
+        os.close(trial.write_end)
+
+
+@asynccontextmanager
+async def recording(_folder: Path) -> AsyncIterator[Trial]:
+    yield RecordingTrial()
+
+
+TRIALS: dict[str, Callable[[Path], AbstractAsyncContextManager[Trial]]] = {
+    "webhook": webhook,
+    "file": file,
+    "stdout": stdout,
+    "recording": recording,
+}
+
+
+@pytest.fixture(params=TRIALS)
+async def trial(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Trial]:
+    async with AsyncExitStack() as stack:
+        opened = await stack.enter_async_context(TRIALS[request.param](tmp_path))
+        stack.push_async_callback(opened.channel.close)
+        yield opened
+
+
+def test_every_type_of_channel_is_tried_here() -> None:
+    assert set(CHANNELS) <= set(TRIALS)
+
+
+async def test_a_channel_gives_the_event_as_it_is(trial: Trial) -> None:
+    await trial.channel.deliver(EVENT)
+
+    assert await trial.received() == [EVENT]
+
+
+async def test_a_channel_gives_events_in_the_order_in_which_it_got_them(trial: Trial) -> None:
+    events = [EVENT | {"id": f"01KAK000000000000000000{number:03}"} for number in range(5)]
+
+    for event in events:
+        await trial.channel.deliver(event)
+
+    assert await trial.received() == events
+
+
+async def test_a_channel_takes_an_event_of_the_greatest_size(trial: Trial) -> None:
+    await trial.channel.deliver(BIG)
+
+    assert await trial.received() == [BIG]
+
+
+async def test_a_channel_that_cannot_take_an_event_says_that_the_fault_is_its_own(trial: Trial) -> None:
+    await trial.break_it()
+
+    with pytest.raises(DeliveryError) as caught:
+        await asyncio.wait_for(trial.channel.deliver(EVENT), timeout=timedelta(seconds=20).total_seconds())
+
+    assert (caught.value.channel, caught.value.blames) == ("ops", "channel")
+
+
+async def test_a_channel_is_closed_twice_without_harm(trial: Trial) -> None:
+    await trial.channel.deliver(EVENT)
+
+    await trial.channel.close()
+    await trial.channel.close()

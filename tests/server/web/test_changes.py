@@ -1,0 +1,182 @@
+"""Changes: what nobody has seen first, marked and unmarked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes import START
+from tests.server.web.busy import NEWS
+from tests.server.web.visiting import told, tree, undo_of, unseen
+from tocsin import events
+from tocsin.model import AlertDraft, AlertQuery
+
+if TYPE_CHECKING:
+    from tests.server.web.visiting import Visitor
+
+
+async def test_what_nobody_has_seen_comes_first_and_major_apart_from_minor(visitor: Visitor) -> None:
+    page = tree(await visitor.get("/changes"))
+
+    lists = page.xpath("//ol[@class='changes']")
+    kinds = {each.get("aria-label"): [entry.text_content() for entry in each] for each in lists}
+    assert list(kinds) == ["Major", "Minor", "Everything else"]
+    assert all("Major change" in text for text in kinds["Major"])
+    assert all("Minor change" in text for text in kinds["Minor"])
+    assert not any("or change" in text for text in kinds["Everything else"])
+
+
+async def test_however_many_are_major_the_minor_ones_are_seen_too(visitor: Visitor) -> None:
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    for number in range(30):
+        draft = AlertDraft(f"N{number:025}", events.CHANGED, page.id, START, {"data": {"outcome": "major"}})
+        await visitor.store.write_alert(draft)
+
+    shown = tree(await visitor.get("/changes"))
+
+    assert shown.xpath("//ol[@aria-label='Minor']/li")
+    assert shown.xpath("//ol[@aria-label='Everything else']/li")
+    assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All that are major"]
+    assert shown.xpath("//a[@rel='next']/text()") == ["Older ones of every kind"]
+
+
+async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    (alert, *_) = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows
+
+    text = await visitor.done("/changes/seen", one=alert.id)
+
+    assert told(text).startswith("1 alert marked as seen.")
+    assert await unseen(visitor) == before - 1
+    path, fields = undo_of(text)
+    await visitor.done(path, **fields)
+    assert await unseen(visitor) == before
+
+
+async def test_those_that_are_picked_are_marked(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows[:3]
+
+    await visitor.done("/changes/seen", id=[row.id for row in rows])
+
+    assert await unseen(visitor) == before - 3
+    assert (await visitor.audited())[0].what == "alerts.seen"
+
+
+async def test_nothing_picked_is_said(visitor: Visitor) -> None:
+    assert told(await visitor.done("/changes/seen")).startswith("Nothing was chosen")
+
+
+async def test_all_are_marked_up_to_what_was_shown_and_can_be_unmarked(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    latest = (await visitor.store.browse_alerts(AlertQuery(unseen=True))).rows[0]
+
+    text = await visitor.done("/changes/seen/all", up_to=latest.position - 1, show="unseen")
+
+    assert await unseen(visitor) == 1
+    path, fields = undo_of(text)
+    await visitor.done(path, **fields)
+    assert await unseen(visitor) == before
+
+
+async def test_all_of_the_minor_ones_leaves_the_major_ones(visitor: Visitor) -> None:
+    await visitor.done("/changes/seen/all", up_to=10**6, show="minor")
+
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="minor"))).number == 0
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="major"))).number > 0
+
+
+async def test_all_of_a_kind_or_a_page_are_marked_and_the_others_left(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+
+    await visitor.done("/changes/seen/all", up_to=10**6, kind="disallowed")
+    less = await unseen(visitor)
+    await visitor.done("/changes/seen/all", up_to=10**6, page=page.id)
+
+    assert 0 < less < before
+    assert {row.page_id for row in (await visitor.store.browse_alerts(AlertQuery(unseen=True), limit=99)).rows} - {
+        page.id
+    }
+
+
+async def test_so_many_that_they_cannot_be_taken_back_are_asked_about_first(visitor: Visitor) -> None:
+    page = await visitor.store.page(NEWS)
+    assert page is not None
+    for number in range(250):
+        draft = AlertDraft(f"N{number:025}", events.CHANGED, page.id, START, {"data": {"outcome": "minor"}})
+        await visitor.store.write_alert(draft)
+
+    asked = await visitor.post("/changes/seen/all", up_to=10**6, show="minor")
+    assert "Mark all of this list as seen" in asked.text
+    assert await unseen(visitor) > 250
+    await visitor.done("/changes/seen/all", up_to=10**6, show="minor", confirmed="yes")
+
+    assert (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome="minor"))).number == 0
+
+
+async def test_a_list_goes_on_where_its_part_ends(visitor: Visitor) -> None:
+    seen: list[str] = []
+    path: str | None = "/changes?show=all"
+    while path is not None:
+        page = tree(await visitor.get(path))
+        seen += page.xpath("//ol[@class='changes']//input[@name='id']/@value")
+        path = next(iter(page.xpath("//a[@rel='next']/@href")), None)
+
+    every = (await visitor.store.browse_alerts(AlertQuery(), limit=100)).rows
+    assert seen == [row.id for row in every]
+
+
+async def test_a_made_up_cursor_is_refused(visitor: Visitor) -> None:
+    assert "cursor" in await visitor.get("/changes?show=all&cursor=nonsense", status=422)
+
+
+async def test_a_change_is_shown_whole_with_its_rules_and_deliveries(visitor: Visitor) -> None:
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True, outcome="major"))).rows
+
+    text = await visitor.get(f"/changes/{rows[0].id}")
+
+    assert "How it was decided" in text
+    assert "specversion" in text
+    assert 'name="channel" value="ops"' in text
+
+
+async def test_an_alert_is_delivered_again(visitor: Visitor) -> None:
+    dead = (await visitor.store.browse_alerts(AlertQuery(dead=True))).rows[0]
+
+    text = await visitor.done(f"/changes/{dead.id}/deliver", channel="ops")
+
+    assert told(text).startswith("1 delivery due again")
+    assert (await visitor.store.tally_alerts(AlertQuery(dead=True))).number == 2
+
+
+async def test_a_channel_that_there_is_not_is_refused(visitor: Visitor) -> None:
+    (alert, *_) = (await visitor.store.browse_alerts(AlertQuery())).rows
+
+    assert (await visitor.post(f"/changes/{alert.id}/deliver", channel="nobody")).status_code == 422
+
+
+async def test_a_storm_is_one_entry_and_each_page_is_told_of_only_after_a_question(visitor: Visitor) -> None:
+    (storm,) = await visitor.store.storms(limit=9)
+
+    assert f'formaction="/changes/storms/{storm.id}/release"' in await visitor.get("/changes?kind=host")
+    asked = await visitor.post(f"/changes/storms/{storm.id}/release")
+    assert "one for each page of shop.example?" in asked.text
+    await visitor.done(f"/changes/storms/{storm.id}/release", confirmed="yes")
+
+    (storm,) = await visitor.store.storms(limit=9)
+    assert storm.released_at is not None
+
+
+async def test_a_shared_change_that_is_not_there_says_where_to_look(visitor: Visitor) -> None:
+    answer = await visitor.post("/changes/storms/999/release")
+
+    assert (answer.status_code, "/changes?show=all" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize("path", ["/changes/NOPE", "/questions/999", f"/questions/{10**30}", "/jobs/NOPE"])
+async def test_what_there_is_not_is_told_with_the_mend(visitor: Visitor, path: str) -> None:
+    assert "There is no such" in await visitor.get(path, status=404)

@@ -1,0 +1,71 @@
+"""What holds for each of these pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from tests.server.web.visiting import tree
+
+if TYPE_CHECKING:
+    from tests.server.web.visiting import Visitor
+
+
+PAGES = (
+    "/changes",
+    "/changes?show=major",
+    "/changes?show=minor",
+    "/changes?show=all",
+    "/changes?show=dead",
+    "/changes?kind=unreachable",
+    "/changes?group=main",
+    "/questions",
+    "/questions?show=closed",
+    "/questions?show=rules",
+    "/questions/1",
+    "/activity",
+    "/activity/jobs",
+    "/activity/dead",
+    "/settings",
+    "/settings/groups",
+    "/settings/group?name=main",
+    "/settings/force",
+    "/settings/access",
+    "/settings/audit",
+    "/api/docs",
+)
+
+
+async def test_no_page_is_larger_than_50_KB_and_none_has_a_style_or_a_script_in_it(visitor: Visitor) -> None:
+    for path in PAGES:
+        text = await visitor.get(path)
+
+        assert len(text.encode()) <= 50_000, path
+        assert not re.search(r"<style|<[^>]+\sstyle=|<script(?! src=)|\son[a-z]+=|javascript:", text), path
+
+
+async def test_every_form_carries_the_token_of_its_reader(visitor: Visitor) -> None:
+    for path in PAGES:
+        for form in tree(await visitor.get(path)).xpath("//form[@method='post']"):
+            assert form.xpath(".//input[@name='csrf']/@value")[0], path
+
+
+async def test_every_field_has_a_label(visitor: Visitor) -> None:
+    for path in PAGES:
+        page = tree(await visitor.get(path))
+        labelled = {label.get("for") for label in page.xpath("//label[@for]")}
+        for field in page.xpath("//input[not(@type='hidden')] | //select | //textarea"):
+            own = field.get("aria-label") or field.get("id") in labelled or field.xpath("ancestor::label")
+            assert own, (path, field.get("name"))
+
+
+async def test_every_extract_that_a_page_offers_is_one_that_the_api_gives(visitor: Visitor) -> None:
+    paths = json.loads(await visitor.get("/api/openapi.json"))["paths"]
+    described = paths["/api/v1/pages/{page_id}/extract/{form}"]["get"]["parameters"]
+    (form,) = [each["schema"]["enum"] for each in described if each["name"] == "form"]
+
+    links = tree(await visitor.get("/pages/1")).xpath("//a/@href[contains(., '/extract/')]")
+
+    offered = {link.rpartition("/extract/")[2].partition("?")[0] for link in links}
+    assert {"meta", "links", "robots", "copies"} <= offered <= set(form)
