@@ -18,8 +18,8 @@ import turbohtml
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.bench.measure import Aim, figure
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.to_json import to_json
+from tocsin.spec.microdata.formats.items_json import to_json
+from tocsin.spec.microdata.reading.items import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
 from tocsin.engine.judging.assess import assess
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 
 if TYPE_CHECKING:

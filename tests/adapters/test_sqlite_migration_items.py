@@ -11,7 +11,7 @@ from tests.adapters.test_sqlite_migration import insert
 from tests.contract.desk import HOUR, A, B, Desk, fields
 from tocsin.adapters.stores.sql.codec import write_fields
 from tocsin.model import PageItems, PageQuery, View
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.reading.packing import pack
 from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:

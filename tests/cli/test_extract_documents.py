@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation

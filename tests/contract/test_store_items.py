@@ -14,7 +14,7 @@ from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StaleClaim, UsageError
 from tocsin.model import NO_ITEMS, ItemChanges, NewState, PageItems, VerdictRow
-from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tocsin.demo.pages import SitePage, first_pages
 from tocsin.spec.html.page import read_page
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.topper.state import PageState, read_state
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

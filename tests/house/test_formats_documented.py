@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.house.sources import ROOT
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 CODED = re.compile(r"`([^`]+)`")
 DOCUMENT = (ROOT / "docs" / "microdata.md").read_text("utf-8")

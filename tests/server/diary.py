@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tests.contract.desk import LEASE, Desk
 from tocsin.model import SHARDS, PageItems, Rendered
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.reading.items import read_items
+from tocsin.spec.microdata.reading.packing import pack
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,8 +25,8 @@ from tocsin.model import (
     VerdictRow,
 )
 from tocsin.server.access.credentials import digest_of
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.reading.items import read_items
+from tocsin.spec.microdata.reading.packing import pack
 from tocsin.spec.signals.texts import pack_text
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
 from tocsin.server.web.held import HeldItem, show_held
 from tocsin.settings import ItemSettings
-from tocsin.spec.microdata.formats import FORMATS
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.formats.catalogue import FORMATS
+from tocsin.spec.microdata.reading.items import read_items
+from tocsin.spec.microdata.reading.packing import pack
 
 if TYPE_CHECKING:
     from tests.web.asking import Reader

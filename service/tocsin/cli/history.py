@@ -13,7 +13,7 @@ from tocsin.cli.sizes import show_bytes
 from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.cli.watch.listing import why_disallowed
-from tocsin.spec.microdata.changes_in_words import count_changes, tell_changes
+from tocsin.spec.microdata.changes.words import count_changes, tell_changes
 from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS
 

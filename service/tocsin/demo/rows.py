@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.model import to_rfc3339
-from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from tocsin.server.kept_items import Told, tell_items
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.microdata.formats import ALL, FORMATS, convert
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.formats.catalogue import ALL, FORMATS, convert
+from tocsin.spec.microdata.reading.items import read_items
+from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.suspicion.look import find_suspicion
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import JsonObject
     from tocsin.spec.extract import Extract
-    from tocsin.spec.microdata.formats import Converted
+    from tocsin.spec.microdata.formats.catalogue import Converted
 
 One: TypeAlias = int | Literal["all"] | None
 """The number of an item, from 1; None: what the format gives where none is named."""

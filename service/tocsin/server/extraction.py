@@ -33,7 +33,7 @@ from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.receipts import Finding, NotReceived, Receipts, Standing, in_a_word, not_received
 from tocsin.server.shelf import Shelf
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

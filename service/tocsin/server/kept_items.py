@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.model import PageItems, to_rfc3339
-from tocsin.spec.microdata.formats import FORMATS, ways_out
-from tocsin.spec.microdata.packing import MOST_BYTES, MOST_ITEMS, unpack
-from tocsin.spec.microdata.to_json import write_items
+from tocsin.spec.microdata.formats.catalogue import FORMATS, ways_out
+from tocsin.spec.microdata.formats.items_json import write_items
+from tocsin.spec.microdata.reading.packing import MOST_BYTES, MOST_ITEMS, unpack
 
 if TYPE_CHECKING:
     from tocsin.model import JsonObject

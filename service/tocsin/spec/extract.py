@@ -28,7 +28,7 @@ from tocsin.spec.links.place import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.microdata.format_names import FORMAT_NAMES
+from tocsin.spec.microdata.formats import FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.tree import Tree
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
-    from tocsin.spec.microdata.formats import Received
+    from tocsin.spec.microdata.formats.catalogue import Received
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -127,7 +127,7 @@ def extract(
     """
     told = _Headers(headers)
     if form in FORMAT_NAMES:
-        from tocsin.spec.microdata.formats import Received  # noqa: PLC0415 - who wants records needs no writers
+        from tocsin.spec.microdata.formats.catalogue import Received  # noqa: PLC0415 - who wants records needs no writers
 
         received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
@@ -189,7 +189,7 @@ def _convert(form: str, page: Received, headers: _Headers, agent: str | None, wa
     agent   our name as a robot; None where nothing is kept back
     wanted  what `convert` is given by name
     """
-    from tocsin.spec.microdata.formats import FORMATS, Converted, convert  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.catalogue import FORMATS, Converted, convert  # noqa: PLC0415 - the same
 
     names = tuple(name.encode() for name in (ROBOTS, lower_ascii(agent))) if agent is not None else ()
     reading = read_page(page.body, page.content_type, nosniff=page.nosniff, about=names)

@@ -10,7 +10,7 @@ from tests.awareness import ScriptedRenderer
 from tests.fakes import START
 from tests.spec.microdata.making import item, page
 from tocsin.model import PageItems, to_rfc3339
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.reading.packing import pack
 from tocsin.spec.microdata.values import VEVENT
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems, to_rfc3339
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.robots.directives import Directives
 
 if TYPE_CHECKING:

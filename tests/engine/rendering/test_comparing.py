@@ -16,7 +16,7 @@ from tests.spec.microdata.making import item, page
 from tocsin.engine.rendering import comparing
 from tocsin.engine.rendering.comparing import Comparisons
 from tocsin.model import PageItems
-from tocsin.spec.microdata.packing import pack
+from tocsin.spec.microdata.reading.packing import pack
 
 if TYPE_CHECKING:
     from tocsin.model import RenderJob

@@ -18,7 +18,7 @@ from tocsin.model import NO_ITEMS, Scope, to_rfc3339
 from tocsin.server.api.extraction import POLICY, Way
 from tocsin.settings import ItemSettings
 from tocsin.spec.extract import Form
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.reading.items import read_items
 
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Item, Microdata

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tocsin.spec.microdata.formats import FORMATS, Received, convert
+from tocsin.spec.microdata.formats.catalogue import FORMATS, Received, convert
 
 PAGE = "https://town.example/"
 NOW = datetime(2026, 5, 5, tzinfo=UTC)

@@ -13,8 +13,8 @@ from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.errors import TooComplex
 from tocsin.spec.html.markup import read_markup
-from tocsin.spec.microdata import to_atom as module
-from tocsin.spec.microdata.to_atom import Atom, find_articles, to_atom
+from tocsin.spec.microdata.formats import atom as module
+from tocsin.spec.microdata.formats.atom import Atom, find_articles, to_atom
 
 ADDRESS = "https://garden.example/log"
 NOW = datetime(2026, 6, 20, tzinfo=UTC)

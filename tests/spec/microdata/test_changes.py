@@ -6,9 +6,9 @@ import pytest
 
 from tests.effort import calls_of
 from tests.spec.microdata.making import holding, item, page, text
-from tocsin.spec.microdata.changes import Changes, compare_items
-from tocsin.spec.microdata.matching import label_of
-from tocsin.spec.microdata.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
+from tocsin.spec.microdata.changes.comparing import Changes, compare_items
+from tocsin.spec.microdata.changes.matching import label_of
+from tocsin.spec.microdata.reading.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 
 

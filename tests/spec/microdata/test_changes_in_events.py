@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from tests.spec.microdata.making import item, page, pages
-from tocsin.spec.microdata.changes import compare_items
-from tocsin.spec.microdata.changes_in_events import MOST_BYTES, MOST_CHANGES, show_changes
-from tocsin.spec.microdata.packing import CUT, SHORTENED
+from tocsin.spec.microdata.changes.comparing import compare_items
+from tocsin.spec.microdata.changes.events import MOST_BYTES, MOST_CHANGES, show_changes
+from tocsin.spec.microdata.reading.packing import CUT, SHORTENED
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.microdata.changes_in_words import count_changes, short_type, tell_changes
+from tocsin.spec.microdata.changes.words import count_changes, short_type, tell_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

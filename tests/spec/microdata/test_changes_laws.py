@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.making import pages
-from tocsin.spec.microdata.changes import Change, Changes, compare_items
-from tocsin.spec.microdata.packing import pack, unpack
+from tocsin.spec.microdata.changes.comparing import Change, Changes, compare_items
+from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.microdata.values import Item, Microdata, Property
 
 if TYPE_CHECKING:

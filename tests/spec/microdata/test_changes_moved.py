@@ -9,7 +9,7 @@ import pytest
 from tests.effort import calls_of
 from tests.spec.microdata.making import item, page
 from tests.spec.microdata.test_changes import numbers, told
-from tocsin.spec.microdata.changes import compare_items
+from tocsin.spec.microdata.changes.comparing import compare_items
 from tocsin.spec.microdata.values import VEVENT, Item, Microdata
 
 LIST = "http://schema.org/ItemList"

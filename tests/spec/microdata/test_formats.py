@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tocsin.errors import UsageError
 from tocsin.spec.extract import extract
-from tocsin.spec.microdata.format_names import FORMAT_NAMES
-from tocsin.spec.microdata.formats import FORMATS, Received, convert, ways_out
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.formats import FORMAT_NAMES
+from tocsin.spec.microdata.formats.catalogue import FORMATS, Received, convert, ways_out
+from tocsin.spec.microdata.reading.items import read_items
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 PAGE = "https://town.example/news"
@@ -114,7 +114,7 @@ def test_an_event_that_is_there_or_of_which_there_are_none_is_not_said_to_be_mis
 
 
 def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tocsin.spec.microdata.to_json.MOST_LETTERS", 1000)
+    monkeypatch.setattr("tocsin.spec.microdata.formats.items_json.MOST_LETTERS", 1000)
     body = b"".join(
         b"<p id=a%d itemprop=x itemscope itemref='a%d b%d'><p id=b%d itemprop=y itemscope itemref='a%d b%d'>"
         % (n, n + 1, n + 1, n, n + 1, n + 1)
@@ -146,7 +146,7 @@ def test_no_bytes_make_a_writer_raise(chosen: tuple[str, str], body: bytes) -> N
     assert found.document is not None or found.no_text or found.problems or not found.is_page
 
 
-@pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.formats"])
+@pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.formats.catalogue"])
 def test_whoever_extracts_links_loads_no_writer(loaded: str) -> None:
     use = "import sys; from tocsin.cli.extract.command import extract; extract(b'', form='links')"
     code = f"{use}; sys.exit({loaded!r} in sys.modules)"
@@ -159,6 +159,6 @@ def test_whoever_takes_a_calendar_away_loads_no_other_writer() -> None:
         import sys, datetime
         from tocsin.spec.extract import extract
         extract(b"", form="ical", url="http://e.example/", now=datetime.datetime.now(datetime.UTC))
-        sys.exit(any(name in sys.modules for name in ("rdflib", "tocsin.spec.microdata.to_atom")))"""
+        sys.exit(any(name in sys.modules for name in ("rdflib", "tocsin.spec.microdata.formats.atom")))"""
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from tests.spec.microdata.cards import pages, read, to_vcard
+from tocsin.spec.microdata.formats.to_vcard import find_cards
 from tocsin.spec.microdata.hcard import find_card_faults, is_valid_geo, is_valid_tz
-from tocsin.spec.microdata.to_vcard import find_cards
 from tocsin.spec.microdata.values import HCARD
 
 if TYPE_CHECKING:

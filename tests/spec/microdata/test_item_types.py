@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.to_json import to_object
-from tocsin.spec.microdata.to_vcard import find_cards
+from tocsin.spec.microdata.formats.items_json import to_object
+from tocsin.spec.microdata.formats.to_vcard import find_cards
+from tocsin.spec.microdata.reading.items import read_items
 
 HCARD = "http://microformats.org/profile/hcard"
 OTHERS = ("\u00a0", "\u2003", "\u0085", "\x0b")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.items_of import ADDRESS, read, read_xhtml, values
-from tocsin.spec.microdata.items import may_hold_items, read_items
+from tocsin.spec.microdata.reading.items import may_hold_items, read_items
 from tocsin.spec.microdata.values import Kind
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.effort import calls_of
 from tests.spec.microdata.items_of import read, values
 from tocsin.spec.html import marked
-from tocsin.spec.microdata import items, reading
+from tocsin.spec.microdata.reading import items
 
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata
@@ -26,7 +26,7 @@ def test_what_each_of_many_items_gets_by_itemref_ends_somewhere() -> None:
 def test_the_text_of_properties_within_each_other_ends_somewhere() -> None:
     found = read(f"<div itemscope>{'<div itemprop=x>' * 60}{'y' * 500_000}")
 
-    assert sum(len(each.text or "") for each in found.items[0].properties) == reading.MOST_TEXT
+    assert sum(len(each.text or "") for each in found.items[0].properties) == items.MOST_TEXT
     assert found.is_cut
 
 
@@ -41,14 +41,14 @@ def test_a_url_for_which_there_is_no_room_is_left_out_whole() -> None:
 def test_the_text_of_very_deep_properties_is_not_read() -> None:
     found = read(f"<div itemscope>{'<div itemprop=x>' * 100}y")
 
-    assert [text for _, text in values(found.items[0])] == ["y"] * reading.DEEPEST_TEXT + [""] * 36
+    assert [text for _, text in values(found.items[0])] == ["y"] * items.DEEPEST_TEXT + [""] * 36
     assert "others" in found.problems[0]
 
 
 def test_the_names_of_one_property_end_somewhere() -> None:
     found = read(f"<p itemscope><i itemprop='{' '.join(map(str, range(2000)))}'>y</i>")
 
-    assert len(found.items[0].properties[0].names) == reading.MOST_NAMES
+    assert len(found.items[0].properties[0].names) == items.MOST_NAMES
     assert "names" in found.problems[0]
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.spec.microdata.literal import Literal
 from tocsin.spec.html.tree import Element, read_tree
 from tocsin.spec.infrastructure.urls import resolve
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.to_json import to_json
+from tocsin.spec.microdata.formats.items_json import to_json
+from tocsin.spec.microdata.reading.items import read_items
 
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Item

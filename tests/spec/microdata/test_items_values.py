@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.items_of import ADDRESS, read, values
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.values import Kind
 
 _FOLDER = "https://harbour.example/boats/"

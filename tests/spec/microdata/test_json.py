@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.spec.microdata.items_of import read
-from tocsin.spec.microdata import to_json as writing
-from tocsin.spec.microdata.to_json import to_json, to_object
+from tocsin.spec.microdata.formats import items_json as writing
+from tocsin.spec.microdata.formats.items_json import to_json, to_object
 
 if TYPE_CHECKING:
     import pytest

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import components_of, read, to_icalendar, to_vcard
-from tocsin.spec.microdata.lines import Budget, Sheet, clean, escape, fold_letters, fold_octets, is_name, write_line
+from tocsin.spec.microdata.formats.content_lines import (
+    Budget,
+    Sheet,
+    clean,
+    escape,
+    fold_letters,
+    fold_octets,
+    is_name,
+    write_line,
+)
 from tocsin.spec.microdata.values import HCARD, VEVENT
 
 

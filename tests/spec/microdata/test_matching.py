@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.making import item, page
-from tocsin.spec.microdata.changes import Change, Changes, compare_items
-from tocsin.spec.microdata.matching import label_of
-from tocsin.spec.microdata.packing import CUT
+from tocsin.spec.microdata.changes.comparing import Change, Changes, compare_items
+from tocsin.spec.microdata.changes.matching import label_of
+from tocsin.spec.microdata.reading.packing import CUT
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 MUSIC = "https://schema.example/MusicEvent"

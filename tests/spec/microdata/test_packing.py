@@ -17,9 +17,9 @@ from tests.effort import calls_of
 from tests.spec.microdata.cards import to_icalendar, to_vcard
 from tests.spec.microdata.making import ADDRESS, holding, item, page, pages, seen, text
 from tocsin.errors import DamagedItems
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
-from tocsin.spec.microdata.to_json import to_json
+from tocsin.spec.microdata.formats.items_json import to_json
+from tocsin.spec.microdata.reading.items import read_items
+from tocsin.spec.microdata.reading.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.graphs import FORMS, assert_same, parse, to_graph
 from tocsin.spec.html.tree import read_tree
-from tocsin.spec.microdata import rdf_terms
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.rdf_formats import write_rdf
-from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Statements, Triples
-from tocsin.spec.microdata.to_rdf import read_triples, to_triples
+from tocsin.spec.microdata.formats import rdf_terms
+from tocsin.spec.microdata.formats.rdf import read_triples, to_triples
+from tocsin.spec.microdata.formats.rdf_formats import write_rdf
+from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri, Literal, Statements, Triples
+from tocsin.spec.microdata.reading.items import read_items
 
 ADDRESS = "https://harbour.example/boats/tern.html"
 HTML = "text/html; charset=utf-8"

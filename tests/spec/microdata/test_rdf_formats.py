@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.graphs import FORMS, assert_same, parse, to_graph
-from tocsin.spec.microdata.rdf_formats import write_rdf
-from tocsin.spec.microdata.rdf_terms import RDF, XSD, Blank, Iri, Literal, Triple, to_iri, to_literal
+from tocsin.spec.microdata.formats.rdf_formats import write_rdf
+from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal, Triple, to_iri, to_literal
 
 PAGE = Iri("http://e.org/page")
 NAME = Iri("http://schema.org/name")
@@ -58,8 +58,8 @@ def test_RDF15_what_is_written_is_read_back_as_the_same_graph(form: str, triples
 
 def test_the_same_triples_give_the_same_bytes_in_every_process() -> None:
     program = (
-        "from tocsin.spec.microdata.rdf_formats import write_rdf\n"
-        "from tocsin.spec.microdata.rdf_terms import Blank, Iri, Literal, Triple\n"
+        "from tocsin.spec.microdata.formats.rdf_formats import write_rdf\n"
+        "from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri, Literal, Triple\n"
         "made = [Triple(Blank(n), Iri(f'http://e.org/{p}'), Literal(str(n * p))) for n in range(9) for p in range(9)]\n"
         f"for form in {list(FORMS)}: print(write_rdf(made, form))"
     )

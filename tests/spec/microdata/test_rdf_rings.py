@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.test_rdf import ADDRESS, BOAT, HTML, assert_states, read
-from tocsin.spec.microdata.items import read_items
+from tocsin.spec.microdata.reading.items import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

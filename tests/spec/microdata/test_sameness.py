@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.spec.microdata.matching import Sameness
+from tocsin.spec.microdata.changes.matching import Sameness
 
 
 class Counted(str):

@@ -9,10 +9,10 @@ import pytest
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tests.server.streams.atom_rules import ATOM, broken_rules
-from tocsin.spec.microdata.to_atom import to_atom
+from tocsin.spec.microdata.formats.atom import to_atom
 
 if TYPE_CHECKING:
-    from tocsin.spec.microdata.to_atom import Atom, Profile
+    from tocsin.spec.microdata.formats.atom import Atom, Profile
 
 ADDRESS = "https://garden.example/log/june?page=2"
 LOGS = "https://garden.example/log/"

@@ -13,7 +13,7 @@ from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.format_names import ALL, FORMAT_NAMES
+from tocsin.spec.microdata.formats import ALL, FORMAT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -12,9 +12,9 @@ from tocsin.cli.sources import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import extract
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.microdata.changes_in_words import short_type
-from tocsin.spec.microdata.format_names import ALL
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.changes.words import short_type
+from tocsin.spec.microdata.formats import ALL
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

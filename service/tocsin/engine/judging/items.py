@@ -10,10 +10,10 @@ from tocsin.engine.judging.copies import values_of
 from tocsin.engine.judging.differences import may_keep
 from tocsin.model import NO_ITEMS, PageItems, to_rfc3339
 from tocsin.spec.html.content_type import is_nosniff
-from tocsin.spec.microdata.changes import compare_items
-from tocsin.spec.microdata.changes_in_events import show_changes
-from tocsin.spec.microdata.items import may_hold_items, read_items
-from tocsin.spec.microdata.packing import NOTHING, pack, unpack
+from tocsin.spec.microdata.changes.comparing import compare_items
+from tocsin.spec.microdata.changes.events import show_changes
+from tocsin.spec.microdata.reading.items import may_hold_items, read_items
+from tocsin.spec.microdata.reading.packing import NOTHING, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from tocsin.model.records.fields import Id, Json, Number, Record, Time, id_or_no
 from tocsin.model.records.pages import Fields, fields_of
 from tocsin.model.rendering import RenderingRow
 from tocsin.spec.differences.compare import Run
-from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry

@@ -20,7 +20,7 @@ from tocsin.server.extraction import Extracting
 from tocsin.server.header_text import to_header
 from tocsin.server.making import waiting
 from tocsin.server.parts import Given
-from tocsin.spec.microdata.formats import FORMATS
+from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from tocsin.model import Instant

@@ -25,7 +25,7 @@ from tocsin.server.api.schemas.records import (
 from tocsin.server.api.shapes import fields_of
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given
-from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

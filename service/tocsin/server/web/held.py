@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.errors import DamagedItems
-from tocsin.spec.microdata.changes_in_words import short_type
-from tocsin.spec.microdata.formats import FORMATS, ways_out
-from tocsin.spec.microdata.matching import label_of
-from tocsin.spec.microdata.packing import unpack
+from tocsin.spec.microdata.changes.matching import label_of
+from tocsin.spec.microdata.changes.words import short_type
+from tocsin.spec.microdata.formats.catalogue import FORMATS, ways_out
+from tocsin.spec.microdata.reading.packing import unpack
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.model import Instant, PageItems
-    from tocsin.spec.microdata.formats import Format
+    from tocsin.spec.microdata.formats.catalogue import Format
     from tocsin.spec.microdata.values import Property
 
 _ITEMS: Final = 12

@@ -26,7 +26,7 @@ from tocsin.server.web.telling import BASES, Told, tell
 from tocsin.server.web.timeline import draw
 from tocsin.server.web.words import short_url, zone_named
 from tocsin.spec.extract import Form as Extracted
-from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import PageRow, StateEntry, VerdictEntry

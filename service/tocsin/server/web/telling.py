@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.server.web.words import failure, is_web
-from tocsin.spec.microdata.changes_in_words import tell_changes
+from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Instant, JsonObject

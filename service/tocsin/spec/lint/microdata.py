@@ -15,8 +15,8 @@ from tocsin.spec.infrastructure.microsyntaxes import is_valid_boolean
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.lint.page import shown
 from tocsin.spec.lint.vocabularies import check_hcards, check_vevents, check_works
-from tocsin.spec.microdata.crawl import Crawl
-from tocsin.spec.microdata.items import ItemsOfMarks
+from tocsin.spec.microdata.reading.crawl import Crawl
+from tocsin.spec.microdata.reading.items import ItemsOfMarks
 from tocsin.spec.microdata.values import WORK, Item, Kind
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
 from tocsin.spec.infrastructure.microsyntaxes import is_valid_nonneg
+from tocsin.spec.microdata.formats.recurrence import read_rule
 from tocsin.spec.microdata.hcard import CLASSES, NO_MOMENT, NO_POSITION, is_valid_geo
-from tocsin.spec.microdata.recurrence import read_rule
 from tocsin.spec.microdata.vocabulary import Fault, find_repeated, find_unknown, is_text, is_url, must_be, must_be_text
 
 if TYPE_CHECKING:

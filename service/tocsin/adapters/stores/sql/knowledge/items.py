@@ -11,7 +11,7 @@ from tocsin.adapters.stores.sql.pages.tasks import BARE
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import ItemChanges, PageItems, Slice
-from tocsin.spec.microdata.packing import NOTHING
+from tocsin.spec.microdata.reading.packing import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

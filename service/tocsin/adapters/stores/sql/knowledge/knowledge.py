@@ -9,7 +9,7 @@ import msgspec
 
 from tocsin.errors import DamagedItems
 from tocsin.model import Beside, HostNoise, Known
-from tocsin.spec.microdata.packing import unpack
+from tocsin.spec.microdata.reading.packing import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

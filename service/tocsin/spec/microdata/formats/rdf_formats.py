@@ -19,14 +19,14 @@ from rdflib.plugins.serializers.jsonld import Converter
 from rdflib.plugins.serializers.turtle import OBJECT, TurtleSerializer
 from rdflib.plugins.shared.jsonld.context import Context
 
-from tocsin.spec.microdata.rdf_terms import RDF, XSD, Blank, Iri, Literal
+from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rdflib.term import Identifier, Node
 
-    from tocsin.spec.microdata.rdf_terms import Term, Triple
+    from tocsin.spec.microdata.formats.rdf_terms import Term, Triple
 
 _KNOWN: Final = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""What the formats are called, for whoever only has to know that: `formats` costs some milliseconds to load."""
+"""The formats that microdata is converted to; their names alone, since `catalogue` takes milliseconds to import."""
 
 from __future__ import annotations
 

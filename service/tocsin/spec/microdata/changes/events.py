@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from tocsin.spec.microdata.matching import label_of
+from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.spec.microdata.changes import Change, Changes
+    from tocsin.spec.microdata.changes.comparing import Change, Changes
     from tocsin.spec.microdata.values import Value
 
 MOST_CHANGES: Final = 100

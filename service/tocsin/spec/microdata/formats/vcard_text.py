@@ -7,14 +7,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
+from tocsin.spec.microdata.formats.content_lines import Sheet, each_line, escape, fold_letters
 from tocsin.spec.microdata.hcard import ADDRESS_LISTS, ADDRESS_PARTS, NAME_PARTS
-from tocsin.spec.microdata.lines import Sheet, each_line, escape, fold_letters
 from tocsin.spec.microdata.values import HCARD, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.spec.microdata.lines import Budget
+    from tocsin.spec.microdata.formats.content_lines import Budget
     from tocsin.spec.microdata.values import Item, Microdata, Property
 
 _DEEPEST: Final = 8

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 if TYPE_CHECKING:
-    from tocsin.spec.microdata.icalendar_times import When
+    from tocsin.spec.microdata.formats.times import When
 
 _LONGEST: Final = 1000
 

@@ -6,10 +6,19 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.uri import percent
-from tocsin.spec.microdata.hcard import is_on_earth
-from tocsin.spec.microdata.icalendar_identity import Identifiers, Known
-from tocsin.spec.microdata.icalendar_text import Events
-from tocsin.spec.microdata.icalendar_times import (
+from tocsin.spec.microdata.formats.content_lines import (
+    Budget,
+    clean,
+    each_line,
+    escape,
+    fold_octets,
+    is_name,
+    is_passed_on,
+)
+from tocsin.spec.microdata.formats.icalendar_identity import Identifiers, Known
+from tocsin.spec.microdata.formats.icalendar_text import Events
+from tocsin.spec.microdata.formats.recurrence import fit_rule, is_by_clock, read_rule
+from tocsin.spec.microdata.formats.times import (
     When,
     export_datetime,
     fit_to,
@@ -19,8 +28,7 @@ from tocsin.spec.microdata.icalendar_times import (
     to_clock,
     write_zone,
 )
-from tocsin.spec.microdata.lines import Budget, clean, each_line, escape, fold_octets, is_name, is_passed_on
-from tocsin.spec.microdata.recurrence import fit_rule, is_by_clock, read_rule
+from tocsin.spec.microdata.hcard import is_on_earth
 from tocsin.spec.microdata.vevent import parse_duration
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from tocsin.spec.microdata.lines import Sheet
+    from tocsin.spec.microdata.formats.content_lines import Sheet
     from tocsin.spec.microdata.values import Item, Microdata
 
 _OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})

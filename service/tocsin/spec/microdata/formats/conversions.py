@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from tocsin.spec.microdata.format_names import ALL
+from tocsin.spec.microdata.formats import ALL
 from tocsin.spec.microdata.values import Microdata
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from tocsin.spec.microdata.lines import Written
+    from tocsin.spec.microdata.formats.content_lines import Written
 
 PRODUCT: Final = "-//Tocsin//Tocsin//EN"
 """What made a calendar; without a version, so that an upgrade changes no calendar."""
@@ -89,7 +89,7 @@ def items_of(asked: Asked) -> Microdata:
     page = asked.given
     if isinstance(page, Microdata):
         return page
-    from tocsin.spec.microdata.items import read_items  # noqa: PLC0415 - who has items needs no reader
+    from tocsin.spec.microdata.reading.items import read_items  # noqa: PLC0415 - who has items needs no reader
 
     living = asked.profile == LIVING
     return read_items(
@@ -99,7 +99,7 @@ def items_of(asked: Asked) -> Microdata:
 
 def write_microdata(asked: Asked) -> Converted:
     """Write the items of a page as JSON (JS-01)."""
-    from tocsin.spec.microdata.to_json import to_text, write_items  # noqa: PLC0415 - only who asks for a format loads its writer
+    from tocsin.spec.microdata.formats.items_json import to_text, write_items  # noqa: PLC0415 - only who asks for a format loads its writer
 
     data = items_of(asked)
     if not data.items:
@@ -115,7 +115,7 @@ def write_microdata(asked: Asked) -> Converted:
 
 def write_vcard(asked: Asked) -> Converted:
     """Write a contact of a page, or all of them, as vCard (VC-09)."""
-    from tocsin.spec.microdata.to_vcard import find_cards, write_cards  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.to_vcard import find_cards, write_cards  # noqa: PLC0415 - the same
 
     data = items_of(asked)
     found = len(find_cards(data))
@@ -126,7 +126,7 @@ def write_vcard(asked: Asked) -> Converted:
 
 def write_ical(asked: Asked) -> Converted:
     """Write the events of a page as a calendar (IC-07)."""
-    from tocsin.spec.microdata import to_icalendar  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats import to_icalendar  # noqa: PLC0415 - the same
 
     data = items_of(asked)
     found, now = len(to_icalendar.find_events(data)), _known(asked.now)
@@ -148,7 +148,7 @@ def _of_items(data: Microdata, written: Written | None, asked: Asked, found: int
 
 def write_atom(asked: Asked) -> Converted:
     """Write the articles of a page as a feed (AT-01)."""
-    from tocsin.spec.microdata.to_atom import to_atom  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.atom import to_atom  # noqa: PLC0415 - the same
 
     page = _page_of(asked)
     feed = to_atom(
@@ -181,8 +181,8 @@ def write_jsonld(asked: Asked) -> Converted:
 
 
 def _rdf(asked: Asked, form: str) -> Converted:
-    from tocsin.spec.microdata.rdf_formats import write_rdf  # noqa: PLC0415 - its library takes a tenth of a second
-    from tocsin.spec.microdata.to_rdf import read_triples  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.rdf import read_triples  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.rdf_formats import write_rdf  # noqa: PLC0415 - its library takes a tenth of a second
 
     page = _page_of(asked)
     found = read_triples(page.body, page.content_type, address=page.address, base=page.base, nosniff=page.nosniff)

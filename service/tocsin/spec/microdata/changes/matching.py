@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.microdata.packing import SHORTENED
+from tocsin.spec.microdata.reading.packing import SHORTENED
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.spec.microdata.lines import Budget, Written, tell_cut, tell_unfit
+from tocsin.spec.microdata.formats.content_lines import Budget, Written, tell_cut, tell_unfit
+from tocsin.spec.microdata.formats.vcard_export import ExportedCards
+from tocsin.spec.microdata.formats.vcard_text import Cards
 from tocsin.spec.microdata.values import HCARD
-from tocsin.spec.microdata.vcard_export import ExportedCards
-from tocsin.spec.microdata.vcard_text import Cards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

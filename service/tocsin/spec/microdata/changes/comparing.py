@@ -6,13 +6,13 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from tocsin.spec.microdata.matching import Sameness, match_items
+from tocsin.spec.microdata.changes.matching import Sameness, match_items
 from tocsin.spec.microdata.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.spec.microdata.matching import Pair
+    from tocsin.spec.microdata.changes.matching import Pair
     from tocsin.spec.microdata.values import Microdata, Value
 
     Kind: TypeAlias = Literal["added", "removed", "changed"]

@@ -8,16 +8,16 @@ from urllib.parse import unquote
 
 from tocsin.spec.infrastructure.datetimes import is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.formats.content_lines import clean, each_line, escape, fold_octets, is_name, is_passed_on
+from tocsin.spec.microdata.formats.vcard_text import Cards
+from tocsin.spec.microdata.formats.written_times import normalise
 from tocsin.spec.microdata.hcard import NAME_PARTS, is_on_earth, is_valid_tz
-from tocsin.spec.microdata.lines import clean, each_line, escape, fold_octets, is_name, is_passed_on
 from tocsin.spec.microdata.values import Kind
-from tocsin.spec.microdata.vcard_text import Cards
-from tocsin.spec.microdata.written_times import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.spec.microdata.lines import Sheet
+    from tocsin.spec.microdata.formats.content_lines import Sheet
     from tocsin.spec.microdata.values import Item, Property
 
 _OURS: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "SOURCE", "NAME", "PRODID"})

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date
-from tocsin.spec.microdata.icalendar_times import to_utc
+from tocsin.spec.microdata.formats.times import to_utc
 
 if TYPE_CHECKING:
-    from tocsin.spec.microdata.icalendar_times import When
+    from tocsin.spec.microdata.formats.times import When
 
 _WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
 _LONGEST = 1000

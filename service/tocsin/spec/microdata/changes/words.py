@@ -6,8 +6,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.infrastructure.unsafe import safe_line
-from tocsin.spec.microdata.matching import LABELS
-from tocsin.spec.microdata.packing import LONGEST, MOST_BYTES, MOST_ITEMS
+from tocsin.spec.microdata.changes.matching import LABELS
+from tocsin.spec.microdata.reading.packing import LONGEST, MOST_BYTES, MOST_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

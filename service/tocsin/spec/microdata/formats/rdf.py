@@ -15,8 +15,7 @@ from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure import uri
 from tocsin.spec.infrastructure.bases import Bases
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.items import read_items
-from tocsin.spec.microdata.rdf_terms import (
+from tocsin.spec.microdata.formats.rdf_terms import (
     LONGEST_IRI,
     RDF,
     UNNAMED,
@@ -29,13 +28,14 @@ from tocsin.spec.microdata.rdf_terms import (
     to_iri,
     to_literal,
 )
+from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.values import Item, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.spec.html.tree import Element, Tree
-    from tocsin.spec.microdata.rdf_terms import Literal, Node, Term
+    from tocsin.spec.microdata.formats.rdf_terms import Literal, Node, Term
     from tocsin.spec.microdata.values import Microdata, Property
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.spec.microdata.icalendar_absence import tell_undated
-from tocsin.spec.microdata.icalendar_export import ExportedEvents
-from tocsin.spec.microdata.icalendar_text import Events
-from tocsin.spec.microdata.lines import Budget, Sheet, Written, escape, tell_cut, tell_unfit
+from tocsin.spec.microdata.formats.content_lines import Budget, Sheet, Written, escape, tell_cut, tell_unfit
+from tocsin.spec.microdata.formats.icalendar_absence import tell_undated
+from tocsin.spec.microdata.formats.icalendar_export import ExportedEvents
+from tocsin.spec.microdata.formats.icalendar_text import Events
 from tocsin.spec.microdata.values import VEVENT
 
 if TYPE_CHECKING:

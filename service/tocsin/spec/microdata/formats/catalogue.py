@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from tocsin.errors import UsageError
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.microdata.conversions import (
+from tocsin.spec.microdata.formats import ALL
+from tocsin.spec.microdata.formats.conversions import (
     EXPORT,
     LIVING,
     PRODUCT,
@@ -27,14 +28,13 @@ from tocsin.spec.microdata.conversions import (
     write_turtle,
     write_vcard,
 )
-from tocsin.spec.microdata.format_names import ALL
 from tocsin.spec.microdata.values import HCARD, VEVENT, Microdata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from tocsin.spec.microdata.conversions import Given
+    from tocsin.spec.microdata.formats.conversions import Given
     from tocsin.spec.microdata.values import Item
 
 

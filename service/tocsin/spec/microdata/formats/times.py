@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
-from tocsin.spec.microdata.written_times import normalise
+from tocsin.spec.microdata.formats.written_times import normalise
 
 if TYPE_CHECKING:
-    from tocsin.spec.microdata.lines import Sheet
+    from tocsin.spec.microdata.formats.content_lines import Sheet
 
 _DATE_LETTERS: Final = len("20090505")
 _BEFORE_ALL: Final = "16010101T000000"

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.microdata.lines import each_line, escape, fold_letters
+from tocsin.spec.microdata.formats.content_lines import each_line, escape, fold_letters
 from tocsin.spec.microdata.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from tocsin.spec.microdata.lines import Budget, Sheet
+    from tocsin.spec.microdata.formats.content_lines import Budget, Sheet
     from tocsin.spec.microdata.values import Item, Microdata
 
 _STRIPPED = str.maketrans("", "", "-:")

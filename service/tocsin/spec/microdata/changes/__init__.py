@@ -1,0 +1,1 @@
+"""How the items of two readings of a page differ."""

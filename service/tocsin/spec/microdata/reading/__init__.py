@@ -1,0 +1,1 @@
+"""A page in, its items out; and items packed to be stored."""
