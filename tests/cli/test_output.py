@@ -15,6 +15,7 @@ from tocsin import __version__
 from tocsin.cli import output
 from tocsin.cli.__main__ import run, tocsin
 from tocsin.cli.commands import COMMANDS, SECTIONS
+from tocsin.cli.progress import progress
 from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TooComplex
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def test_json_is_utf8_on_one_line_and_harmless(capsysbinary: pytest.CaptureFixtu
 
 
 def test_progress_off_a_terminal_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with output.progress("Reading", 3) as advance:
+    with progress("Reading", 3) as advance:
         advance(3)
 
     assert capsys.readouterr() == ("", "")

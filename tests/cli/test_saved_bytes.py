@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_terminal import typed
 from tests.origin import Origin, Page
-from tocsin.cli.sizes import show_bytes
+from tocsin.cli.formatting import show_bytes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.cli.times import json_time, parse_past, parse_time, show_time
+from tocsin.cli.arguments import parse_past, parse_time
+from tocsin.cli.formatting import json_time, show_time
 from tocsin.errors import UsageError
 from tocsin.model import EPOCH
 

@@ -8,9 +8,8 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.attention import offering
+from tocsin.cli.formatting import json_time, show_bytes, show_time
 from tocsin.cli.session import with_store
-from tocsin.cli.sizes import show_bytes
-from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.cli.watch.listing import why_disallowed
 from tocsin.spec.microdata.changes.words import count_changes, tell_changes

@@ -6,9 +6,7 @@ The one place where text that a page or a server supplied reaches a terminal, so
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import stat
 import sys
 import textwrap
 from contextlib import contextmanager
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
 
 _JSON = "tocsin.json"
-_BAR = "tocsin.bar"
+BAR = "tocsin.bar"
 _ROOMY = 100
 """From this width on a terminal has room for tables, whose cells are then broken where they must be."""
 
@@ -197,44 +195,10 @@ def _paragraphs(columns: Sequence[str], rows: Iterable[Sequence[str | None]], he
 
 
 @contextmanager
-def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on stderr while the block runs, if that is a terminal and stdout is no pipe.
-
-    Yields a function that is told how much more is done.
-    """
-    # What a pipe leads to may write to the same terminal.
-    if not sys.stderr.isatty() or _is_piped(sys.stdout):
-        yield lambda _: None
-        return
-    from rich import progress as bars  # noqa: PLC0415 - the same
-    from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
-
-    columns = (
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeElapsedColumn(),
-    )
-    context = click.get_current_context(silent=True)
-    meta = {} if context is None else context.meta
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        meta[_BAR] = bar
-        task = bar.add_task(clean(description), total=total)
-        try:
-            yield lambda done: bar.advance(task, done)
-        finally:
-            meta.pop(_BAR, None)
-
-
-def _is_piped(target: TextIO) -> bool:
-    return stat.S_ISFIFO(os.fstat(target.fileno()).st_mode)
-
-
-@contextmanager
 def _bar_aside(target: TextIO) -> Iterator[None]:
     """Take the progress bar away while something is printed to a terminal: both are on the same one."""
     context = click.get_current_context(silent=True)
-    bar = None if context is None else context.meta.get(_BAR)
+    bar = None if context is None else context.meta.get(BAR)
     if bar is None or not target.isatty():
         yield
         return

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tocsin.cli import output
+from tocsin.cli.arguments import parse_time
+from tocsin.cli.formatting import json_time, show_time
 from tocsin.cli.session import now, with_store
-from tocsin.cli.times import json_time, parse_time, show_time
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:

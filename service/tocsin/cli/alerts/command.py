@@ -9,10 +9,10 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.alerts.storms import release, storms
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.arguments import careful, confirm
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.progress import steps
 from tocsin.cli.session import configuration, now, with_store
-from tocsin.cli.steps import steps
-from tocsin.cli.times import json_time, show_time
 from tocsin.errors import UsageError
 from tocsin.spec.html.urls import watch_url
 

@@ -8,12 +8,11 @@ import click
 from msgspec.structs import replace
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count, removal
+from tocsin.cli.arguments import Number, careful, confirm, parse_time, removal
 from tocsin.cli.attention.offering import pick
-from tocsin.cli.numbers import Number
+from tocsin.cli.formatting import count, show_time
+from tocsin.cli.progress import steps
 from tocsin.cli.session import now, with_store
-from tocsin.cli.steps import steps
-from tocsin.cli.times import parse_time, show_time
 from tocsin.errors import UsageError
 from tocsin.model import Instruction
 from tocsin.spec.html.urls import watch_url

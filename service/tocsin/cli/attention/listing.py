@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.arguments import Number
 from tocsin.cli.attention import offering
 from tocsin.cli.attention.rules import print_rules
-from tocsin.cli.numbers import Number
+from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import with_store
-from tocsin.cli.times import json_time, show_time
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:

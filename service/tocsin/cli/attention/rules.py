@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
-from tocsin.cli.numbers import Number
+from tocsin.cli.arguments import Number
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.progress import steps
 from tocsin.cli.session import now, with_store
-from tocsin.cli.steps import steps
-from tocsin.cli.times import json_time, show_time
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:

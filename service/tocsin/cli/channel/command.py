@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
 from tocsin.cli.channel.refusals import Refusals, find_refusals
+from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, with_store
-from tocsin.cli.times import json_time, show_time
 from tocsin.configuration import mask
 from tocsin.errors import DeliveryError
 from tocsin.model import as_configured

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

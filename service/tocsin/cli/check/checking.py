@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
-from tocsin.cli.sizes import show_bytes
-from tocsin.cli.times import json_time, show_time
+from tocsin.cli.formatting import count, json_time, show_bytes, show_time
+from tocsin.cli.progress import progress
 from tocsin.model import CheckOutcome
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.rules import CONTENT
@@ -57,7 +56,7 @@ def check_pages(
     """
     from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
 
-    with output.progress("Checking", total=total if page_ids is None else len(page_ids)) as advance:
+    with progress("Checking", total=total if page_ids is None else len(page_ids)) as advance:
 
         def told(report: CheckReport) -> None:
             advance(1)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
 from tocsin.cli.check.checking import Teller, check_pages
+from tocsin.cli.formatting import count
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import unreadable
 from tocsin.cli.watch.choosing import BATCH

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tocsin.cli import output
+from tocsin.cli.progress import progress
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.html.whole import check_selector
 from tocsin.spec.signals import SIGNALS
@@ -75,7 +76,7 @@ def measure(folder: Path, ways: Ways) -> int:
         )
     cases = []
     began = time.process_time()
-    with output.progress("Comparing", total=len(pairs)) as advance:
+    with progress("Comparing", total=len(pairs)) as advance:
         for pair in pairs:
             case = _judge(pair, ways)
             advance(1)

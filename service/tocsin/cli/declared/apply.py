@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, removal
+from tocsin.cli.arguments import careful, confirm, removal
 from tocsin.cli.declared.planning import Plan, file_options, make_plan, read_file, tell
+from tocsin.cli.progress import steps
 from tocsin.cli.session import now, with_store
-from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.lists.declared import Change, edit_of
 

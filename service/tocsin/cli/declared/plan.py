@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
 from tocsin.cli.declared.planning import file_options, make_plan, read_file, tell
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress
 from tocsin.cli.session import with_store
 from tocsin.cli.target import opened_target
 from tocsin.cli.watch.choosing import batches
@@ -84,7 +85,7 @@ async def _export(store: Store, writer: DeclaredWriter, stream: IO[bytes]) -> tu
     for_all, groups = await store.overrides()
     stream.write(writer.head(for_all, dict(sorted(groups.values()))).encode())
     written = kept_back = 0
-    with output.progress("Writing", total=await store.count_pages(PageFilter())) as advance:
+    with progress("Writing", total=await store.count_pages(PageFilter())) as advance:
         async for pages in batches(store, PageFilter()):
             stream.write(writer.pages(pages).encode())
             written += len(pages)

@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct, field
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress
 from tocsin.cli.session import configuration, is_store_there, with_store
 from tocsin.cli.sources import open_lines
 from tocsin.cli.watch.choosing import BATCH, batches
@@ -100,7 +101,7 @@ async def survey(store: Store, declared: Declared) -> Plan:
     _add_settings(plan, declared, for_all, dict(groups.values()))
     known: set[str] = set()
     total = await store.count_pages(PageFilter()) if declared.prune else len(declared.pages)
-    with output.progress("Comparing", total=total) as advance:
+    with progress("Comparing", total=total) as advance:
         async for pages in _pages_of(store, declared):
             for page in pages:
                 known.add(page.url)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from tocsin.cli import output
+from tocsin.cli.arguments import parse_moment
 from tocsin.cli.diff.version import Version
+from tocsin.cli.formatting import json_time, show_time
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.sources import XHTML, is_xhtml_name, read_file
-from tocsin.cli.times import json_time, parse_moment, show_time
 from tocsin.cli.watch.choosing import pages_named
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.differences.compare import compare_texts, whole_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.cli import output
-from tocsin.cli.times import show_time
+from tocsin.cli.formatting import show_time
 from tocsin.spec.differences.rows import Gap, folded, to_rows
 
 if TYPE_CHECKING:

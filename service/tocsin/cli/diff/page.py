@@ -7,7 +7,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from tocsin.cli.times import json_time, show_time
+from tocsin.cli.formatting import json_time, show_time
 from tocsin.spec.differences.rows import Gap, folded, to_rows
 from tocsin.spec.infrastructure.unsafe import safe_text
 

@@ -9,8 +9,8 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
 from tocsin.cli.doctor.examination import Examination, examine
+from tocsin.cli.formatting import count
 from tocsin.cli.session import configuration, now
 from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_readable
 from tocsin.configuration.convert import to_json

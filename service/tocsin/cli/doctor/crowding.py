@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tocsin.cli.asking import count
 from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.formatting import count
 from tocsin.cli.session import now
 from tocsin.configuration import show_span
 from tocsin.engine.scheduling.host_capacity import look

@@ -11,7 +11,6 @@ from tocsin.adapters.stores import demand_no_remains, open_store
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.dealing import fetchers_of
 from tocsin.app.executing import open_files_as_allowed
-from tocsin.cli.asking import count
 from tocsin.cli.channel.refusals import find_refusals
 from tocsin.cli.doctor.channels import examine_channel
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
@@ -20,8 +19,8 @@ from tocsin.cli.doctor.own_address import examine_http
 from tocsin.cli.doctor.page_settings import find_refused
 from tocsin.cli.doctor.permissions import examine_files
 from tocsin.cli.doctor.room import examine_authorities, examine_backup, examine_clock, examine_room
+from tocsin.cli.formatting import count, show_time
 from tocsin.cli.session import is_store_there, store_path
-from tocsin.cli.times import show_time
 from tocsin.configuration.pages import without_unread
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter

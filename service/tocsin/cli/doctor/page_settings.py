@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tocsin.cli.asking import count
 from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.formatting import count
 from tocsin.cli.watch.choosing import batches
 from tocsin.configuration import resolve_readable
 from tocsin.configuration.pages import mend_of

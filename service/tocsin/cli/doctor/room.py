@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_authorities
 from tocsin.adapters.stores import kept_copies, last_backup
-from tocsin.cli.asking import count
 from tocsin.cli.doctor.finding import Finding
-from tocsin.cli.times import show_time
+from tocsin.cli.formatting import count, show_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.signals import noises
 from tocsin.cli.signals.telling import to_record

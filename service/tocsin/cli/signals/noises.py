@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.cli.asking import count
-from tocsin.cli.times import json_time, show_time
+from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT
 from tocsin.errors import UsageError
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import confirm, count
+from tocsin.cli.arguments import confirm
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import follow, progress
 from tocsin.cli.session import configuration, now, with_store
-from tocsin.cli.store.progress import follow
 from tocsin.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
 
     async def carry_out() -> None:
         nonlocal last
-        with output.progress("Restoring") as advance:
+        with progress("Restoring") as advance:
             before = 0
             async for last in steps_of(url, file, replace=replace):
                 advance(last.done - before)

@@ -11,11 +11,12 @@ import click
 from msgspec import structs
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.arguments import careful, confirm, parse_past
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.progress import progress
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.cli.store.backup import backup, restore
 from tocsin.cli.store.migrating import KEPT, migrate_store
-from tocsin.cli.times import json_time, parse_past, show_time
 from tocsin.configuration import show_size, show_span
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotS
         partial(store.prune_snapshots, at, keep=texts.keep, per_page=texts.per_page, limit=_ROWS),
         partial(store.fit_snapshots, total=texts.total, limit=_ROWS),
     )
-    with output.progress("Forgetting") as advance:
+    with progress("Forgetting") as advance:
         while sum((found := await store.forget(at, history=history, limit=_ROWS)).values()):
             forgotten.update(found)
             advance(sum(found.values()))

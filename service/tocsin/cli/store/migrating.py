@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tocsin.cli.store.progress import follow
+from tocsin.cli.progress import follow
 
 KEPT: Final = "The store as it was is kept as {}; remove it once you are content."
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
 from tocsin.model import EPOCH
 
 if TYPE_CHECKING:

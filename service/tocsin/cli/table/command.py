@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
+from tocsin.cli.progress import progress
 from tocsin.cli.session import now
 from tocsin.cli.sources import open_lines
 from tocsin.cli.table.ahead import AheadOfTime
@@ -32,7 +33,7 @@ def verify(file: str) -> int:
     - stands for standard input.
     """
     digest, records, pages, ahead = sha256(), 0, set[str](), AheadOfTime(now())
-    with open_lines(file) as lines, output.progress(f"Reading {file}") as advance:
+    with open_lines(file) as lines, progress(f"Reading {file}") as advance:
 
         def digested() -> Iterator[bytes]:
             for line in lines:

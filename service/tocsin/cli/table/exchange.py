@@ -9,7 +9,9 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.arguments import careful, confirm
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.sources import opened_source
 from tocsin.cli.table.ahead import AheadOfTime
@@ -55,7 +57,7 @@ def import_(ctx: click.Context, file: str, *, replace: bool, dry_run: bool, yes:
     digest, ahead = sha256(), AheadOfTime(now())
     # A table that is refused must not leave an empty store where there was none.
     looks_first = not dry_run and not is_store_there(configuration(ctx).settings)
-    with opened_source(file, again=looks_first) as stream, output.progress(f"Reading {file}") as advance:
+    with opened_source(file, again=looks_first) as stream, progress(f"Reading {file}") as advance:
         if looks_first:
             for _ in read_table(stream, file=file):
                 pass
@@ -83,7 +85,7 @@ async def _export(store: Store, stream: IO[bytes]) -> tuple[int, str]:
         stream.write(line)
 
     write(RECORD_0.encode())
-    with output.progress("Exporting") as advance:
+    with progress("Exporting") as advance:
         async for row in await store.table_rows():
             number += 1
             stored = EPOCH + timedelta(microseconds=row.stored_at)

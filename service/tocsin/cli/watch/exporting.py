@@ -7,7 +7,8 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress
 from tocsin.cli.session import with_store
 from tocsin.cli.target import opened_target
 from tocsin.cli.watch.choosing import batches
@@ -44,7 +45,7 @@ async def _export(store: Store, writer: ListWriter, stream: IO[bytes], *, group:
     groups = [name for name, _, _ in await store.groups() if group in (None, name)] if by_group else [group]
     stream.write(writer.begin().encode())
     written = 0
-    with output.progress("Exporting", total=total) as advance:
+    with progress("Exporting", total=total) as advance:
         for name in groups:
             stream.write(writer.open_group(name or "").encode())
             written += await _export_group(store, writer, stream, name, advance)

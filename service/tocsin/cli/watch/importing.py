@@ -10,10 +10,10 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import steps
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.sources import opened_source
-from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.cli.watch.remote import Errand, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import StoreOutdated, UsageError

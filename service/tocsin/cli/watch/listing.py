@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
 from tocsin.cli.doctor.crowding import find_crowding, to_note
+from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, with_store
-from tocsin.cli.times import json_time, show_time
 from tocsin.cli.watch.choosing import BATCH
 from tocsin.configuration import mask
 from tocsin.model import CheckOutcome, PageFilter

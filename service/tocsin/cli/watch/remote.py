@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.cli import output
-from tocsin.cli.asking import count
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress
 from tocsin.configuration import show_span
 from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.taking import Reader, Tally
@@ -178,7 +179,7 @@ class _Walk:
     async def _round(self) -> None:
         """Read what is known by now; what it names is for the next round."""
         named: list[Wanted] = []
-        with output.progress("Fetching", total=len(self._queue)) as advance:
+        with progress("Fetching", total=len(self._queue)) as advance:
             async with asyncio.TaskGroup() as group:
                 for number in range(min(_AT_ONCE, len(self._queue))):
                     group.create_task(self._work(named, advance), name=f"sitemaps-{number}")

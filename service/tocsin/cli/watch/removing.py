@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count, removal
+from tocsin.cli.arguments import careful, confirm, removal
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import steps
 from tocsin.cli.session import with_store
-from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import select
 from tocsin.errors import UsageError
 from tocsin.model import PageFilter

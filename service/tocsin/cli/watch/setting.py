@@ -8,9 +8,10 @@ import click
 from msgspec import Struct
 
 from tocsin.cli import output
-from tocsin.cli.asking import careful, confirm, count
+from tocsin.cli.arguments import careful, confirm
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import steps
 from tocsin.cli.session import now, with_store
-from tocsin.cli.steps import steps
 from tocsin.cli.watch.choosing import pages_named, select
 from tocsin.cli.watch.options import page_options
 from tocsin.configuration import all_unset, check_page_keys, mask

@@ -1,40 +1,80 @@
-"""Instants as people read and write them: local on a terminal, RFC 3339 in UTC for programs."""
+"""What users type that several commands read: numbers, times, and the answer before what cannot be undone."""
 
 from __future__ import annotations
 
-from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeVar
 
+import click
+
+from tocsin.cli import output
+from tocsin.cli.formatting import count
 from tocsin.configuration import parse_span
 from tocsin.errors import UsageError
-from tocsin.model import EPOCH, to_rfc3339
+from tocsin.model import EPOCH
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.model import Instant
 
+_Function = TypeVar("_Function", bound="Callable[..., object]")
+
+_LARGEST: Final = 2**63 - 1
+"""The largest number that a store can keep."""
 _MICROSECOND: Final = timedelta(microseconds=1)
 _FURTHEST: Final = timedelta(days=3650)
-"""Beyond it lies no time that anybody means."""
+"""A time further away is a typing error."""
 
 
-def show_time(at: Instant | None) -> str | None:
-    """Write an instant for a person: local time, to the second; UTC where the calendar has no local time for it."""
-    if at is None:
-        return None
-    try:
-        there = EPOCH + timedelta(microseconds=at)
-    except OverflowError:
-        return f"beyond the year {MAXYEAR if at > 0 else MINYEAR}"
-    try:
-        there = there.astimezone()
-    except (OverflowError, ValueError, OSError):
-        return f"{there:%Y-%m-%d %H:%M:%S} UTC"
-    return there.strftime("%Y-%m-%d %H:%M:%S")
+def careful(function: _Function) -> _Function:
+    """Give a command `--yes` and `--dry-run`."""
+    dry = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+    yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+    return yes(dry(function))
 
 
-def json_time(at: Instant | None) -> str | None:
-    """Write an instant for a program."""
-    return None if at is None else to_rfc3339(at)
+def confirm(act: str, *, yes: bool) -> None:
+    """Ask before doing this; returns if it is to be done.
+
+    act  in words, such as "remove 3 pages with all that is stored of them"
+    Raises UsageError where nobody can be asked; leaves the program with 1 if the answer is no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(f"this would {act}, and there is no terminal to ask on; give --yes, or --dry-run to only look")
+    if not click.confirm(output.clean(f"This will {act}. Go on?"), err=True):
+        output.note("Nothing was done.")
+        raise click.exceptions.Exit(output.NEEDS_USER)
+
+
+def removal(pages: int) -> str:
+    """Say what taking pages off the list does."""
+    return f"remove {count(pages, 'page')} with all that is stored of {'it' if pages == 1 else 'them'}"
+
+
+class Number(click.IntRange):
+    """The number of something that is listed.
+
+    what   it names, such as "a question"
+    where  the command that lists it
+    """
+
+    name = "number"
+
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(min=1, max=_LARGEST)
+        self._what, self._where = what, where
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read the number; whatever is none is refused in words."""
+        text = str(value)
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_LARGEST)) else 0
+        if not 1 <= number <= _LARGEST:
+            self.fail(f"{text[:40]!r} is not the number of {self._what}; see: {self._where}", param, ctx)
+        return number
 
 
 def parse_time(text: str, *, now: Instant, option: str) -> Instant:
