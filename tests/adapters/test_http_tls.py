@@ -12,7 +12,7 @@ import pytest
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
 from tocsin.adapters.http.tls import accepted_of, fingerprint_of, why_untrusted
-from tocsin.cli.doctor.room import examine_authorities
+from tocsin.cli.doctor.machine import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import HostRule, HostSettings

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-from tocsin.cli.check.checking import basis_in_words, to_record
+from tocsin.cli.check import basis_in_words, to_record
 from tocsin.model import CheckReport
 
 if TYPE_CHECKING:

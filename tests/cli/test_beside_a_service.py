@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.origin import Origin, Page
-from tocsin.cli.watch.adding import as_first
+from tocsin.cli.watch.editing import as_first
 from tocsin.model import CheckReport
 
 if TYPE_CHECKING:

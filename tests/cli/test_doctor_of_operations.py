@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tocsin.adapters.stores.sqlite.place import EngineLock
+from tocsin.cli.doctor.machine import examine_clock
 from tocsin.cli.doctor.own_address import examine_http
-from tocsin.cli.doctor.room import examine_clock
 from tocsin.settings import HttpSettings
 
 if TYPE_CHECKING:

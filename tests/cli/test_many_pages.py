@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.cli.progress import steps
-from tocsin.cli.watch.choosing import select
+from tocsin.cli.selection import select
 from tocsin.model import NewPage, PageFilter
 from tocsin.spec.html.urls import watch_url
 

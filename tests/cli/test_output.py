@@ -13,8 +13,7 @@ import pytest
 from tests.cli.terminal import on_terminal
 from tocsin import __version__
 from tocsin.cli import output
-from tocsin.cli.__main__ import run, tocsin
-from tocsin.cli.commands import COMMANDS, SECTIONS
+from tocsin.cli.__main__ import COMMANDS, SECTIONS, run, tocsin
 from tocsin.cli.progress import progress
 from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TooComplex
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, shown, value_of
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-from tocsin.cli.signals.telling import to_record
+from tocsin.cli.signals import to_record
 from tocsin.engine.visiting.dry_run import InForce, look
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin
-from tocsin.cli.watch.remote import Errand, fetch_lists
+from tocsin.cli.watch.sitemaps import Errand, fetch_lists
 from tocsin.lists.taking import Tally
 from tocsin.settings import Settings
 

@@ -57,6 +57,6 @@ def test_each_way_enters_the_files_that_tell_it(tmp_path: Path) -> None:
     assert {"engine/visiting/visit.py", "engine/judging/judge.py", "engine/alerting/delivery.py"} <= entered[
         "a check up to its alert"
     ]
-    assert "cli/watch/listing.py" in entered["watch list"]
+    assert "cli/watch/command.py" in entered["watch list"]
     assert "server/api/pages.py" in entered["GET /api/v1/pages"]
     assert "engine/visiting/visit.py" not in entered["watch list"]

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.house.sources import ROOT
-from tocsin.cli.__main__ import tocsin
-from tocsin.cli.commands import COMMANDS
+from tocsin.cli.__main__ import COMMANDS, tocsin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

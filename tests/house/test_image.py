@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.house.sources import ROOT
-from tocsin.cli.commands import COMMANDS
+from tocsin.cli.__main__ import COMMANDS
 from tocsin.configuration import load
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tocsin.cli.commands import COMMANDS
+from tocsin.cli.__main__ import COMMANDS
 
 FRAMEWORK = {"fastapi", "starlette", "uvicorn", "jinja2", "pydantic", "prometheus_client", "multipart"}
 

@@ -8,18 +8,88 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from tocsin import __version__
 from tocsin.cli import output
-from tocsin.cli.commands import COMMANDS, SECTIONS
-from tocsin.cli.streams import stand_in_for_closed
 from tocsin.errors import TocsinError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class Command(NamedTuple):
+    """A command as the help shows it; its module is imported only when it is called.
+
+    module  holds the click command as `command`
+    """
+
+    section: str
+    name: str
+    module: str
+    help: str
+
+
+WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Hear of changes", "Write pages", "Care for the installation")
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        WATCH, "watch", "tocsin.cli.watch.command", "the list of pages: add, remove, list, set, import, export, clear"
+    ),
+    Command(WATCH, "plan", "tocsin.cli.plan", "what a declared list of pages (TOML, YAML) would change"),
+    Command(WATCH, "apply", "tocsin.cli.apply", "make the list of pages what such a file says"),
+    Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
+    Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when due, deliver alerts, serve web pages"),
+    Command(WATCH, "demo", "tocsin.cli.demo", "the service at work on a small site of its own"),
+    Command(HEAR, "history", "tocsin.cli.history", "what was stored of a page, and what comparing it found"),
+    Command(HEAR, "signals", "tocsin.cli.signals", "what a page says of its changes, and what is muted there"),
+    Command(HEAR, "diff", "tocsin.cli.diff", "what differs between texts of a page, or between two files"),
+    Command(HEAR, "attention", "tocsin.cli.attention.command", "pages that could not be received, and your answers"),
+    Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
+    Command(HEAR, "channel", "tocsin.cli.channel.command", "who is told: list, test, secret"),
+    Command(CARE, "doctor", "tocsin.cli.doctor.command", "what is wrong with this installation, and the mend"),
+    Command(CARE, "token", "tocsin.cli.token", "who may use the service over HTTP: add, list, revoke"),
+    Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "whether the service does its work, for containers"),
+    Command(CARE, "store", "tocsin.cli.store", "migrate, back up, restore, check, prune the store"),
+    Command(CARE, "table", "tocsin.cli.table", "the spec's plain-text table of states"),
+    Command(CARE, "completion", "tocsin.cli.completion", "let a shell complete commands and options"),
+    Command(WRITE, "state", "tocsin.cli.state", "what a page's state would be"),
+    Command(WRITE, "compare", "tocsin.cli.compare.command", "what a reader of two versions would be told"),
+    Command(WRITE, "lint", "tocsin.cli.lint", "the rules that a page breaks, with line and column"),
+    Command(WRITE, "extract", "tocsin.cli.extract", "what else a page says; its events and contacts as files"),
+    Command(WRITE, "stamp", "tocsin.cli.stamp", "write a change's date into a page"),
+)
+"""In the order of the help, within each section."""
+
+
+_INPUT, _OUTPUT, _ERROR = 0, 1, 2
+# What is asked of the first two then fails as it does in other programs; what is told on the third goes nowhere.
+_STANDS_IN: Final = {_INPUT: os.O_WRONLY, _OUTPUT: os.O_RDONLY, _ERROR: os.O_WRONLY}
+
+
+def stand_in_for_closed() -> None:
+    """Put something in the place of each standard stream that is closed, so that no other file takes its number.
+
+    Python has None for such a stream, and a store that was opened as number 2 would be written to by whatever warns.
+    Reading from what stands in, and writing to it, raises OSError with EBADF; on standard error nothing is raised.
+    """
+    for number, mode in _STANDS_IN.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free is this one. Processes that we start are to have it, too.
+            os.set_inheritable(os.open(os.devnull, mode), True)  # noqa: FBT003 - the signature of os
+    if sys.stdin is None:
+        sys.stdin = open(_INPUT, encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as we run
+    if sys.stdout is None:
+        sys.stdout = open(_OUTPUT, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the same
+    if sys.stderr is None:
+        sys.stderr = open(  # noqa: SIM115 - the same
+            _ERROR, "w", encoding="utf-8", errors="backslashreplace", closefd=False
+        )
+
 
 INTERRUPTED = 130
 _MENDS = {

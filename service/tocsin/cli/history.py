@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tocsin.cli import output
-from tocsin.cli.attention import offering
+from tocsin.cli.attention.copies import copy_records, print_copies
 from tocsin.cli.formatting import json_time, show_bytes, show_time
+from tocsin.cli.selection import pages_named, why_disallowed
 from tocsin.cli.session import with_store
-from tocsin.cli.watch.choosing import pages_named
-from tocsin.cli.watch.listing import why_disallowed
 from tocsin.spec.microdata.changes.words import count_changes, tell_changes
 from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS
@@ -98,10 +97,10 @@ async def _read_copies(store: Store, url: str) -> list[KnownCopy]:
 
 def _tell_copies(copies: list[KnownCopy]) -> None:
     if output.is_json():
-        for record in offering.to_records(copies):
+        for record in copy_records(copies):
             output.print_json(record)
         return
-    offering.print_known(copies)
+    print_copies(copies)
 
 
 async def _read(store: Store, url: str, limit: int) -> tuple[PageRow, list[HistoryEntry]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from tocsin.cli.progress import follow
 from tocsin.configuration import Loaded, load
 from tocsin.errors import StoreError, StoreOutdated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.ports import Store
     from tocsin.settings import Settings
+
 
 T = TypeVar("T")
 
@@ -103,7 +105,7 @@ def _bring_up_to_date(url: str) -> None:
     import asyncio  # noqa: PLC0415 - as above
 
     from tocsin.cli import output  # noqa: PLC0415 - as above
-    from tocsin.cli.store.migrating import KEPT, migrate_store  # noqa: PLC0415 - as above
+    from tocsin.cli.session import KEPT, migrate_store  # noqa: PLC0415 - as above
 
     _, kept = asyncio.run(migrate_store(url))
     output.note(f"{url}: the store was of an older version, and was brought up to date")
@@ -127,3 +129,19 @@ def now() -> Instant:
     from tocsin.adapters.system import SystemClock  # noqa: PLC0415 - as above
 
     return SystemClock().now()
+
+
+KEPT: Final = "The store as it was is kept as {}; remove it once you are content."
+
+
+async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]:
+    """Migrate a store, with a progress bar; returns how many migrations there were, and the files that were kept.
+
+    keep  a copy of the store as it was, beside it
+    Raises StoreError.
+    """
+    from tocsin.adapters.stores import kept_copies, migrate  # noqa: PLC0415 - the help needs no store
+
+    before = set(kept_copies(url))
+    done = await follow("Migrating", migrate(url, keep=keep))
+    return done, [str(file) for file in kept_copies(url) if file not in before]

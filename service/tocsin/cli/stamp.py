@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tocsin.cli import output
-from tocsin.cli.sources import XHTML, is_xhtml_name, read_file
+from tocsin.cli.files import XHTML, is_xhtml_name, read_file
 from tocsin.errors import UsageError
 from tocsin.spec.topper.stamp import stamp, stamped_granularity
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tocsin.cli import output
-from tocsin.cli.sources import Source, read_source
+from tocsin.cli.files import Source, read_source
 from tocsin.errors import TocsinError
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import read_dates, read_state

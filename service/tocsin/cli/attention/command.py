@@ -1,12 +1,317 @@
-"""`tocsin attention`: pages that could not be received, and the user's word on them (T60)."""
+"""`tocsin attention`: pages that cannot be read, your answers, and those that stay in force."""
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from tocsin.cli.attention.answering import answer
-from tocsin.cli.attention.listing import list_, show
-from tocsin.cli.attention.rules import lift
+import click
+from msgspec.structs import replace
+
+from tocsin.cli import output
+from tocsin.cli.arguments import Number, careful, confirm, parse_time, removal
+from tocsin.cli.attention.copies import copy_records, pick_copy, print_newest_copies, print_question_copies
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.progress import steps
+from tocsin.cli.session import now, with_store
+from tocsin.errors import UsageError
+from tocsin.model import Instruction
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.cli.attention.copies import Picked
+    from tocsin.model import Instant, KnownCopy, QuestionRow, RuleRow
+    from tocsin.ports import Store
+
+
+@click.command("lift", epilog="Example: tocsin attention lift 3")
+@click.argument("rule", type=Number("a rule", "tocsin attention list --rules"), metavar="RULE")
+@output.json_option
+@click.pass_context
+def lift(ctx: click.Context, rule: int) -> None:
+    """Forget an answer that stays; its pages are checked again."""
+    pages = with_store(ctx, lambda store: _lift(store, rule))
+    told = f"Rule {rule} lifted; {count(pages, 'page')} checked again."
+    output.emit({"rule": str(rule), "pages": pages}, lambda: output.say(told))
+
+
+async def _lift(store: Store, rule_id: int) -> int:
+    if all(rule.id != rule_id for rule in await store.rules()):
+        raise UsageError(f"rule {rule_id}: there is none; see: tocsin attention list --rules")
+    with steps("Lifting", "checked again") as on_step:
+        return await store.lift_rule(rule_id, now(), on_step=on_step)
+
+
+def print_rules(rules: Sequence[RuleRow]) -> None:
+    """List them: a table for a person, a line each for a program."""
+    if output.is_json():
+        for rule in rules:
+            output.print_json(
+                {
+                    "rule": str(rule.id),
+                    "instruction": rule.instruction.kind,
+                    "scope": rule.scope,
+                    "url": rule.page_url,
+                    "host": rule.host,
+                    "cause": rule.cause,
+                    "since": json_time(rule.created_at),
+                }
+            )
+        return
+    if not rules:
+        output.say("No answer stays in force.")
+        return
+    rows = [
+        (rule.id, rule.instruction.kind, rule.page_url or rule.host, rule.cause, show_time(rule.created_at))
+        for rule in rules
+    ]
+    output.table(("rule", "instruction", "for", "cause", "since"), rows)
+    output.say("Lift one with: tocsin attention lift RULE")
+
+
+_MOST_PAGES: Final = 1000
+_SHOWN_PAGES: Final = 10
+_ON_TERMINAL: Final = 100
+_PIECE: Final = 100
+
+
+@click.command("list", epilog="Example: tocsin attention list --rules")
+@click.option("--closed", is_flag=True, help="Also questions that were answered, or ended by themselves.")
+@click.option("--rules", is_flag=True, help="The answers that stay in force, instead.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 100.")
+@output.json_option
+@click.pass_context
+def list_(ctx: click.Context, limit: int | None, *, closed: bool, rules: bool) -> None:
+    """List what you are asked: pages of one host that fail for one cause are one question."""
+    if rules:
+        print_rules(with_store(ctx, lambda store: store.rules()))
+    else:
+        with_store(ctx, lambda store: _list(store, limit, closed=closed))
+
+
+@click.command("show", epilog="Example: tocsin attention show 77")
+@click.argument("question", type=Number("a question", "tocsin attention list"), metavar="ID")
+@output.json_option
+@click.pass_context
+def show(ctx: click.Context, question: int) -> None:
+    """Show a question with its pages, its tries, and the copies that are known of its pages.
+
+    Copies are named by other watched pages (mset), or by the page itself while it was there; the newest come first.
+    """
+    found, urls, copies = with_store(ctx, lambda store: _whole(store, question))
+    record = {**to_record(found), "urls": urls, "copies": copy_records(copies)}
+    output.emit(record, lambda: _print_whole(found, urls, copies))
+
+
+async def _whole(store: Store, question_id: int) -> tuple[QuestionRow, list[str], list[KnownCopy]]:
+    question = await store.question(question_id)
+    if question is None:
+        raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
+    urls = await store.question_pages(question_id, limit=_MOST_PAGES)
+    return question, urls, await store.question_copies(question_id)
+
+
+def to_record(question: QuestionRow) -> dict[str, Any]:
+    """Tell a question as `--json` does."""
+    return {
+        "id": str(question.id),
+        "host": question.host,
+        "cause": question.cause,
+        "pages": question.pages,
+        "sample": list(question.sample),
+        "during": question.during,
+        "opened": json_time(question.opened_at),
+        "asked": json_time(question.announced_at),
+        "answered": json_time(question.answered_at),
+        "closed": json_time(question.closed_at),
+        "instruction": None if question.instruction is None else question.instruction.kind,
+        "attempts": [
+            {
+                "at": json_time(attempt.at),
+                "kind": attempt.kind,
+                "status": attempt.status,
+                "message": attempt.message,
+                "elapsed_ms": attempt.elapsed_ms,
+            }
+            for attempt in question.attempts
+        ],
+        "last_received": json_time(question.last_received),
+        "next_occasion": json_time(question.next_occasion),
+        "pending_change": question.pending_change,
+        "copies": copy_records(question.copies),
+    }
+
+
+async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
+    """Print question by question to a program, one table to a person."""
+    if not output.is_json():
+        shown = limit or _ON_TERMINAL
+        questions = await store.questions(closed=closed, limit=shown + 1)
+        _print_questions(questions[:shown])
+        if len(questions) > shown:
+            output.note("There are more; give --limit, or pipe the list.")
+        return
+    after, left = 0, limit
+    while questions := await store.questions(closed=closed, after_id=after, limit=min(_PIECE, left or _PIECE)):
+        output.print_json(*map(to_record, questions))
+        after = questions[-1].id
+        if left is not None and not (left := left - len(questions)):
+            break
+
+
+def _print_questions(questions: list[QuestionRow]) -> None:
+    if not questions:
+        output.say("Nothing is asked: every page could be received, or was answered for.")
+        return
+    output.table(("id", "host", "cause", "pages", "such as", "since", "stands"), map(_row, questions), head="such as")
+    print_newest_copies(questions)
+    output.say("Answer with: tocsin attention answer ID again|never|until-major|drop, or copy NUMBER|URL")
+
+
+def _print_whole(question: QuestionRow, urls: Sequence[str], copies: Sequence[KnownCopy]) -> None:
+    *about, stands = _row(question)
+    output.say(f"Question {question.id}: {question.host}, {question.cause}, since {about[-1]}, {stands}", style="bold")
+    for url in urls[:_SHOWN_PAGES]:
+        output.say(f"    {url}", whole=True)
+    if question.pages > _SHOWN_PAGES:
+        output.say(f"    and {count(question.pages - _SHOWN_PAGES, 'page')} more; see all with --json")
+    for attempt in question.attempts:
+        output.say(f"    tried {show_time(attempt.at)}: {attempt.kind}: {attempt.message}")
+    print_question_copies(question, copies)
+
+
+def _row(question: QuestionRow) -> tuple[object, ...]:
+    sample = question.sample[0] if question.sample else None
+    if question.closed_at is not None:
+        stands = "closed"
+    elif question.instruction is not None:
+        stands = f"answered: {question.instruction.kind}"
+    else:
+        stands = "asked" if question.announced_at is not None else "gathering"
+    return (question.id, question.host, question.cause, question.pages, sample, show_time(question.opened_at), stands)
+
+
+Kind = Literal["again", "never", "until-major", "drop", "copy"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+SCOPES: Final = ("page", "host-cause", "host", "cause")
+
+
+@click.command("answer", epilog="Example: tocsin attention answer 77 again --times 3 --at 6h")
+@click.argument("question", type=Number("a question", "tocsin attention list"), metavar="ID")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("copy", required=False, metavar="[COPY]")
+@click.option("--times", type=click.IntRange(1, 100), help="again: so many sets of requests.")
+@click.option("--new-connections", is_flag=True, help="again: on connections of their own.")
+@click.option("--at", metavar="TIME", help="again: then, or after this duration; without, at once.")
+@click.option("--later", is_flag=True, help="again: at a time that you will set later.")
+@click.option("--url", metavar="URL", help="Only for this page of the question.")
+@click.option("--scope", type=click.Choice(SCOPES), help="never, until-major: what it is remembered for [host-cause].")
+@careful
+@output.json_option
+@click.pass_context
+def answer(
+    ctx: click.Context,
+    question: int,
+    kind: Kind,
+    copy: str | None,
+    times: int | None,
+    at: str | None,
+    url: str | None,
+    scope: str | None,
+    *,
+    new_connections: bool,
+    later: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Answer a question.
+
+    \b
+    again        try again: --times, --new-connections, --at or --later
+    never        no more, until you lift the rule (tocsin attention lift)
+    until-major  silent tries, until the page has a major change
+    drop         take its pages off the list
+    copy COPY    take this copy in its stead, once: its number, or a URL
+    """  # noqa: D301 - \b keeps click from filling the lines
+    if url and scope not in (None, "page"):
+        raise UsageError(f"--url means one page, --scope {scope} more; leave one of them out")
+    at_instant = _refuse_mismatch(kind, copy, times, at, scope, now=now(), new_connections=new_connections, later=later)
+    only = watch_url(url).url if url else None
+    instruction = Instruction(
+        kind=kind,
+        times=times or 1,
+        new_connections=new_connections,
+        at=at_instant,
+        later=later,
+    )
+    found, picked = with_store(ctx, lambda store: _look_up(store, question, only, copy))
+    if picked is not None:
+        instruction = replace(instruction, copy_url=picked.url)
+        only = only or (picked.of if found.pages > 1 else None)
+    pages = 1 if only else found.pages
+    if kind == "drop" and not dry_run:
+        confirm(removal(pages), yes=yes)
+    if not dry_run:
+        chosen = scope or ("page" if only else "host-cause")
+
+        async def carry_out(store: Store) -> int:
+            with steps("Answering", "answered for", total=pages) as on_step:
+                return await store.answer(question, instruction, scope=chosen, url=only, now=now(), on_step=on_step)
+
+        pages = with_store(ctx, carry_out)
+    record: dict[str, Any] = {"question": str(question), "instruction": kind, "pages": pages, "dry_run": dry_run}
+    if picked is not None:
+        record["copy"] = picked.url
+    told = "Would be answered" if dry_run else "Answered"
+    then = f", at {show_time(at_instant)}" if at_instant is not None else f": {picked.url}" if picked else ""
+    output.emit(record, lambda: output.say(f"{told} with {kind!r} for {count(pages, 'page')}{then}."))
+
+
+def _refuse_mismatch(
+    kind: Kind,
+    copy: str | None,
+    times: int | None,
+    at: str | None,
+    scope: str | None,
+    *,
+    now: Instant,
+    new_connections: bool,
+    later: bool,
+) -> Instant | None:
+    """Refuse what does not go together; returns the time that `at` names."""
+    if kind != "again" and (times or at or later or new_connections):
+        raise UsageError(f"--times, --at, --later and --new-connections belong to again, not to {kind}")
+    if kind not in ("never", "until-major") and scope:
+        raise UsageError(f"--scope belongs to never and until-major, not to {kind}")
+    if (kind == "copy") != (copy is not None):
+        raise UsageError("copy wants the copy's URL or number, and only copy does: tocsin attention answer ID copy 1")
+    if at and later:
+        raise UsageError("--at and --later exclude each other; leave one of them out")
+    return parse_time(at, now=now, option="--at") if at else None
+
+
+async def _question(store: Store, question_id: int, url: str | None) -> QuestionRow:
+    question = await store.question(question_id)
+    if question is None:
+        raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
+    if question.closed_at is not None:
+        raise UsageError(
+            f"question {question_id}: closed at {show_time(question.closed_at)}; see: tocsin attention list"
+        )
+    page = await store.page(url) if url is not None else None
+    if url is not None and (page is None or page.question_id != question_id):
+        raise UsageError(f"{url}: not among the pages of question {question_id}; leave --url out, or mend it")
+    return question
+
+
+async def _look_up(
+    store: Store, question_id: int, url: str | None, copy: str | None
+) -> tuple[QuestionRow, Picked | None]:
+    question = await _question(store, question_id, url)
+    if copy is None:
+        return question, None
+    return question, pick_copy(question_id, copy, await store.question_copies(question_id), url)
 
 
 @click.group("attention", epilog="Example: tocsin attention list")

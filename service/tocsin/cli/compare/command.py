@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tocsin.cli import output
-from tocsin.cli.sources import read_source
+from tocsin.cli.files import read_source
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import UsageError
 from tocsin.spec.html.page import read_page

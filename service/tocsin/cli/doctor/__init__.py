@@ -1,1 +1,13 @@
-"""`tocsin doctor`: a file for each part of the installation that is looked at."""
+"""`tocsin doctor`: what is wrong with an installation, and the mend."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Finding(Struct, frozen=True):
+    """One thing that the doctor says; what is not wrong is only good to know."""
+
+    what: str
+    mend: str = ""
+    is_wrong: bool = True

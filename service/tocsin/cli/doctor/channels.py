@@ -13,7 +13,7 @@ from tocsin.adapters.channels.signing import doubts_of
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
 from tocsin.adapters.system import SystemClock
-from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.doctor import Finding
 from tocsin.configuration import mask
 from tocsin.errors import SettingsError
 

@@ -17,7 +17,7 @@ from tocsin.configuration.convert import to_json
 from tocsin.configuration.tree import dotted, walk
 
 if TYPE_CHECKING:
-    from tocsin.cli.doctor.finding import Finding
+    from tocsin.cli.doctor import Finding
 
 
 @click.command("doctor", epilog="Example: tocsin doctor")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.doctor import Finding
 from tocsin.cli.formatting import count
 from tocsin.cli.session import now
 from tocsin.configuration import show_span

@@ -1,4 +1,4 @@
-"""What `tocsin doctor` looks at: configuration, contact, store, channels, clock, questions, files, its own address."""
+"""What `tocsin doctor` examines, in order, and what is wrong with the settings and the store."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.dealing import fetchers_of
 from tocsin.app.executing import open_files_as_allowed
 from tocsin.cli.channel.refusals import find_refusals
+from tocsin.cli.doctor import Finding
 from tocsin.cli.doctor.channels import examine_channel
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
-from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
 from tocsin.cli.doctor.own_address import examine_http
-from tocsin.cli.doctor.page_settings import find_refused
-from tocsin.cli.doctor.permissions import examine_files
-from tocsin.cli.doctor.room import examine_authorities, examine_backup, examine_clock, examine_room
 from tocsin.cli.formatting import count, show_time
+from tocsin.cli.selection import batches
 from tocsin.cli.session import is_store_there, store_path
-from tocsin.configuration.pages import without_unread
+from tocsin.configuration import resolve_readable
+from tocsin.configuration.pages import mend_of, without_unread
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 
@@ -30,9 +30,46 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.configuration import Loaded
+    from tocsin.configuration.pages import Resolved
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Store
-    from tocsin.settings import ChannelSettings
+    from tocsin.settings import ChannelSettings, PageSettings
+
+
+NAMED: Final = 10
+"""Of the pages with such settings of their own at most so many are named."""
+
+
+async def find_refused(store: Store, base: PageSettings) -> list[Finding]:
+    """Find what cannot be used of what is set for all pages, for groups, and for single pages."""
+    for_all, groups = await store.overrides()
+    findings = _refused_finding("All pages are", resolve_readable(base, for_all, {}, None))
+    for name, own in groups.values():
+        findings += _refused_finding(
+            f"The pages of group {name} are", resolve_readable(base, {}, own, None), group=name
+        )
+    more = 0
+    async for pages in batches(store, PageFilter(with_own=True)):
+        for page in pages:
+            told = _refused_finding(f"{page.url} is", resolve_readable(base, {}, {}, page.settings), url=page.url)
+            if len(findings) < NAMED:
+                findings += told
+            else:
+                more += len(told)
+    if more:
+        what = f"{count(more, 'page')} more are not checked: settings of theirs in the store cannot be used."
+        findings.append(Finding(what, "Mend the ones above; these are named then: tocsin doctor"))
+    return findings
+
+
+def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Finding]:
+    refused = resolved.refused
+    if not refused:
+        return []
+    mend = mend_of(refused, url=url, group=group)
+    what = f"{whose} not checked: {'; '.join(each.why for each in refused)}."
+    return [Finding(what, f"{mend[:1].upper()}{mend[1:]}")]
+
 
 _MINUTE: Final = 60_000_000
 READ_BYTES: Final = 64 * 1024 * 1024

@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from tocsin.cli.doctor.finding import Finding
+from tocsin.cli.doctor import Finding
 from tocsin.errors import SettingsError
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen
 from tocsin.settings import why_unread

@@ -1,15 +1,170 @@
-"""`tocsin watch`: the list of pages."""
+"""`tocsin watch` and `tocsin watch list`: the pages that are watched, and how their last checks ended."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final
+
 import click
 
-from tocsin.cli.watch.adding import add
-from tocsin.cli.watch.exporting import export
-from tocsin.cli.watch.importing import import_
-from tocsin.cli.watch.listing import list_
-from tocsin.cli.watch.removing import clear, remove
-from tocsin.cli.watch.setting import set_
+from tocsin.cli import output
+from tocsin.cli.doctor.crowding import find_crowding, to_note
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.selection import BATCH, why_disallowed
+from tocsin.cli.session import configuration, with_store
+from tocsin.cli.watch.editing import add, clear, remove, set_
+from tocsin.cli.watch.exchange import export, import_
+from tocsin.configuration import mask
+from tocsin.model import CheckOutcome, PageFilter
+from tocsin.model.records.pages import Modes, is_subject
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
+
+if TYPE_CHECKING:
+    from tocsin.model import PageRow
+    from tocsin.ports import Store
+
+
+_ON_TERMINAL: Final = 500
+_MOST_REASONS: Final = 5
+
+
+@click.command("list", epilog="Example: tocsin watch list --topper")
+@click.option("--topper", is_flag=True, help="Only pages with a topper element, and its content.")
+@click.option("--subject", is_flag=True, help="Only pages now subject to awareness.")
+@click.option("--group", metavar="NAME", help="Only pages of this group.")
+@click.option("--host", metavar="HOST", help="Only pages of this host.")
+@click.option("--matching", metavar="PART", help="Only pages whose URL contains this.")
+@click.option("--outcome", type=click.Choice([str(outcome) for outcome in CheckOutcome]), help="Last check ended so.")
+@click.option("--paused/--not-paused", default=None, help="Only pages that are (not) paused.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 500.")
+@output.json_option
+@click.pass_context
+def list_(
+    ctx: click.Context,
+    group: str | None,
+    host: str | None,
+    matching: str | None,
+    outcome: str | None,
+    limit: int | None,
+    *,
+    topper: bool,
+    subject: bool,
+    paused: bool | None,
+) -> None:
+    """List the watched pages: how the last check ended, when the next one is due, and why then."""
+    which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
+    if limit is None and not output.is_json():
+        limit = _ON_TERMINAL
+    settings = configuration(ctx).settings
+
+    async def work(store: Store) -> str:
+        await _print_list(store, which, base=settings.pages.mode, limit=limit, subject=subject)
+        return to_note(await find_crowding(store, settings))
+
+    if crowded := with_store(ctx, work):
+        output.note(crowded)
+
+
+async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int | None, subject: bool) -> None:
+    """Print page by page to a program, one table to a person; memory stays flat in the first case."""
+    kept: list[PageRow] = []
+    after, printed = 0, 0
+    modes = Modes(base, *await store.overrides())
+    while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
+        after = pages[-1].id
+        meant = [page for page in pages if not subject or is_subject(page, modes.of(page)[0])]
+        meant = meant[: None if limit is None else limit - printed]
+        printed += len(meant)
+        if output.is_json():
+            output.print_json(*(to_record(page, *modes.of(page)) for page in meant))
+        else:
+            kept += meant
+    if output.is_json():
+        return
+    _print(kept, modes, topper=which.topper)
+    total = await store.count_pages(which)
+    if total > printed and not subject:
+        output.note(f"{count(total - printed, 'page')} more; give --limit, or pipe the list")
+
+
+def to_record(page: PageRow, mode: str, mode_from: str) -> dict[str, Any]:
+    """Tell a page as `--json` does; secrets are masked."""
+    fields = dict(zip(FIELDS, page.fields or (None,) * len(FIELDS), strict=True))
+    return {
+        "id": str(page.id),
+        "url": page.url,
+        "given": page.given,
+        "group": page.group,
+        "text": page.text,
+        "mode": mode,
+        "mode_from": mode_from,
+        "subject": is_subject(page, mode),
+        "paused": page.paused,
+        "settings": {key: mask(("pages", key), value) for key, value in page.settings.items()},
+        "credentials": page.has_secrets,
+        "topper": {field: fields[field] for field in TOPPER_FIELDS},
+        "declares": [field for field, value in fields.items() if value is not None],
+        "outcome": (page.last_report or {}).get("outcome"),
+        "problem": (page.last_report or {}).get("problem"),
+        "stored": json_time(page.stored_at),
+        "last_check": json_time(page.last_checked_at),
+        "last_received": json_time(page.last_received_at),
+        "last_change": json_time(page.last_changed_at),
+        "next_check": json_time(page.next_at),
+        "next_why": page.next_why,
+        "noindex": page.noindex,
+        "nofollow": page.nofollow,
+        "saved_bytes": page.saved_bytes,
+        "question": None if page.question_id is None else str(page.question_id),
+    }
+
+
+def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
+    if not pages:
+        output.say("No page is watched that fits; add one with: tocsin watch add URL")
+        return
+    if topper:
+        rows = [
+            (page.url, *(page.fields[FIELDS.index(field)] if page.fields else None for field in TOPPER_FIELDS))
+            for page in pages
+        ]
+        output.table(("page", *TOPPER_FIELDS), rows, head="page")
+        return
+    grouped = len({page.group for page in pages}) > 1
+    stands = [_row(page, modes.of(page)[0], grouped=grouped) for page in pages]
+    columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
+    output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
+    _tell_disallowed(pages)
+    _tell_suspects(pages)
+    paused = sum(page.paused for page in pages)
+    if paused:
+        output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
+
+
+def _tell_disallowed(pages: list[PageRow]) -> None:
+    disallowed = [why for page in pages if (why := why_disallowed(page)) is not None]
+    for why in disallowed[:_MOST_REASONS]:
+        output.say(f"Disallowed: {why}")
+    more = len(disallowed) - _MOST_REASONS
+    if more > 0:
+        output.say(f"{count(more, 'page')} more disallowed; why, tells: tocsin history URL")
+
+
+def _tell_suspects(pages: list[PageRow]) -> None:
+    suspects = [page for page in pages if (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT]
+    for page in suspects[:_MOST_REASONS]:
+        output.say(f"Suspect: {page.url}: {(page.last_report or {}).get('problem')}")
+    if suspects:
+        output.say("If that is the page now: tocsin watch set URL --suspects accept")
+    more = len(suspects) - _MOST_REASONS
+    if more > 0:
+        output.say(f"{count(more, 'page')} more suspect; which, tells: tocsin watch list --outcome suspect --json")
+
+
+def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
+    outcome = (page.last_report or {}).get("outcome")
+    group = (page.group,) if grouped else ()
+    stands = (show_time(page.last_checked_at), outcome, show_time(page.next_at), page.next_why)
+    return (page.url, *group, "PAUSED" if page.paused else mode, *stands)
 
 
 @click.group("watch", epilog="Example: tocsin watch add https://example.org/news --every 6h")

@@ -1,1 +1,0 @@
-"""`tocsin alerts`: what was told, and to whom; changes that many pages had in common."""

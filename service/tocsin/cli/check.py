@@ -1,0 +1,307 @@
+"""`tocsin check`: check pages once, now, and report each result as it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.files import unreadable
+from tocsin.cli.formatting import count, json_time, show_bytes, show_time
+from tocsin.cli.progress import progress
+from tocsin.cli.selection import BATCH
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.errors import BadUrl, UsageError
+from tocsin.lists import Entry, Named, Refused, open_list
+from tocsin.lists.pages import new_page
+from tocsin.model import CheckOutcome, PageFilter
+from tocsin.spec.html.urls import watch_url
+from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.rules import CONTENT
+from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tocsin.app import CheckSummary
+    from tocsin.model import CheckReport
+    from tocsin.ports import Store
+    from tocsin.settings import Settings
+    from tocsin.spec.html.urls import WatchedUrl
+
+
+_MANY: Final = 50
+_SERVER: Final = "server"
+_OF_SIGNALS: Final = "S"
+_NO_NEWS: Final = frozenset(
+    {CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON, CheckOutcome.SKIPPED, CheckOutcome.NOT_SUBJECT}
+)
+_STYLES: Final = {
+    CheckOutcome.MAJOR: "bold red",
+    CheckOutcome.MINOR: "yellow",
+    CheckOutcome.UNREACHABLE: "bold magenta",
+    CheckOutcome.SUSPECT: "magenta",
+}
+_MEANING: Final = {
+    CheckOutcome.NOT_SUBJECT: "not subject to awareness: its mode is auto, and it has no topper element",
+    CheckOutcome.SUSPECT: "the page stays as it was; if this is it now: tocsin watch set URL --suspects accept",
+}
+_SKIPPED: Final = {"": "left out", "off": "it is off", "paused": "it is paused, or was taken off the list"}
+
+
+def check_pages(
+    settings: Settings,
+    page_ids: list[int] | None,
+    *,
+    on_report: Callable[[CheckReport], None],
+    request_id: int | None = None,
+    total: int | None = None,
+) -> int:
+    """Check these pages now (all that are watched: None), with a progress bar; returns the exit status.
+
+    request_id  a request in the store that wants them already
+    total       how many these are, where they are not named
+    What was done is committed when the user interrupts it.
+    """
+    from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
+
+    with progress("Checking", total=total if page_ids is None else len(page_ids)) as advance:
+
+        def told(report: CheckReport) -> None:
+            advance(1)
+            on_report(report)
+
+        summary = execute(check(settings, page_ids=page_ids, request_id=request_id, on_report=told))
+    return conclude(summary)
+
+
+class Teller:
+    """Tells each page as it is checked; of many pages a person is told what is news, and the rest in sum."""
+
+    def __init__(self, pages: int) -> None:
+        self._is_brief = pages > _MANY and not output.is_json()
+        self._quiet: Counter[str] = Counter()
+
+    def tell(self, report: CheckReport) -> None:
+        """Tell one page."""
+        if self._is_brief and report.outcome in _NO_NEWS:
+            self._quiet[report.outcome] += 1
+        else:
+            output.emit(to_record(report), partial(print_report, report))
+
+    def close(self) -> None:
+        """Tell the rest in sum."""
+        for outcome, pages in sorted(self._quiet.items()):
+            output.say(f"{outcome:<12} {count(pages, 'page')}")
+
+
+def conclude(summary: CheckSummary) -> int:
+    """Say on stderr what the user should know of the whole, and return the exit status."""
+    if summary.not_modified and not output.is_json():
+        output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} not sent again")
+    if summary.silent:
+        declare = "declares" if summary.silent == 1 else "declare"
+        output.note(
+            f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes show in signals alone"
+        )
+    if summary.outage:
+        output.note(
+            "No host could be reached: our own connection is probably down. No question is asked about the pages."
+        )
+    if summary.shortage is not None:
+        output.note(f"{count(summary.put_off, 'page')} put off: {summary.shortage}")
+    if summary.held:
+        output.note(f"{count(summary.held, 'page')} held: settings of theirs cannot be used; see: tocsin doctor")
+    unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)
+    if unreachable:
+        output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
+    return output.NEEDS_USER if unreachable or summary.held or summary.put_off else output.DONE
+
+
+def to_record(report: CheckReport) -> dict[str, Any]:
+    """Tell a check as `--json` does."""
+    return {
+        "url": report.url,
+        "outcome": str(report.outcome),
+        "changed": list(report.changed),
+        "reason": report.reason,
+        "rule": report.rule,
+        "basis": report.basis,
+        "declares": list(report.declares),
+        "status": report.status,
+        "final_url": report.final_url,
+        "attempts": report.attempts,
+        "bytes": report.bytes,
+        "elapsed_ms": report.elapsed_ms,
+        "not_modified": report.not_modified,
+        "next_try": json_time(report.next_try),
+        "error": {"kind": report.error[0], "message": report.error[1]} if report.error else None,
+        "signals": list(report.signals),
+    }
+
+
+def print_report(report: CheckReport) -> None:
+    """Tell a check to a person, in one line and what belongs to it."""
+    because = "; ".join(words for words in (_ruled(report), basis_in_words(report)) if words)
+    because = f" ({because})" if because else ""
+    outcome = CheckOutcome(report.outcome)
+    output.say(f"{outcome:<12} {report.url}{because}", style=_STYLES.get(outcome))
+    details = []
+    if report.changed:
+        details.append(f"changed: {', '.join(report.changed)}")
+    if report.changed and report.signals:
+        details.append(f"signals: {', '.join(report.signals)}")
+    if report.error:
+        details.append(f"{report.error[0]}: {report.error[1]}")
+    if report.next_try and outcome is not CheckOutcome.SKIPPED:
+        details.append(f"next try: {show_time(report.next_try)}")
+    if report.final_url not in (None, report.url):
+        details.append(f"redirected to: {report.final_url}")
+    if outcome is CheckOutcome.SKIPPED:
+        until = f"; it may be from {show_time(report.next_try)} on" if report.next_try else ""
+        details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}{until}")
+    elif report.problem:
+        details.append(f"problem: {report.problem}")
+    if outcome in _MEANING:
+        details.append(_MEANING[outcome])
+    for detail in details:
+        output.say(f"{'':<12} {detail}")
+
+
+def basis_in_words(report: CheckReport) -> str:
+    """Say how we know of a change; "" where the specification's own elements plainly declare it, or there is none."""
+    if report.outcome not in (CheckOutcome.MAJOR, CheckOutcome.MINOR):
+        return ""
+    declared = [name for name in report.signals if SOURCES.get(name, _SERVER) != _SERVER]
+    names = ", ".join(report.signals)
+    if report.basis == CONTRADICTED:
+        if CONTENT in report.signals and not (report.changed or declared):
+            return f"contradicted: {names} changed, and nothing that the page declares did"
+        return f"contradicted: {', '.join((*report.changed, *declared))} changed, and the content did not"
+    if not _is_by_signals(report):
+        return ""
+    return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared)}"
+
+
+def _ruled(report: CheckReport) -> str:
+    if report.reason:
+        return f"{report.rule}: {report.reason}"
+    return report.rule or "" if _is_by_signals(report) else ""
+
+
+def _is_by_signals(report: CheckReport) -> bool:
+    """Say whether signals decided, and not the specification."""
+    return bool(report.signals) and (report.rule or "").startswith(_OF_SIGNALS)
+
+
+def print_declared(report: CheckReport) -> None:
+    """Tell a person what a page declares; that it declares nothing is said plainly."""
+    if report.declares:
+        output.say(f"{'':<12} declares: {', '.join(report.declares)}")
+    elif report.outcome in (CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.NOT_SUBJECT):
+        output.say(f"{'':<12} declares nothing that can be compared: changes of this page show in its signals alone")
+
+
+@click.command("check", epilog="Example: tocsin check https://example.org/news --json")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--from", "file", metavar="FILE", help="Also the pages of this list (- for standard input).")
+@output.json_option
+@click.pass_context
+def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
+    """Check these pages once, now, or all that are watched: store, compare, decide, deliver.
+
+    A page that is not watched yet is added to the list. Exit status 1 if a page is unreachable.
+    """
+    settings = configuration(ctx).settings
+    refused: list[str] = []
+    if urls or file is not None:
+        watched = [watch_url(url) for url in urls]
+        if file is not None:
+            listed = list(_read(file, refused))
+            if not (listed or refused):
+                output.note(f"{file}: there is no page in it; a list has a URL a line, or a column named url")
+                refused.append(file)
+            watched += listed
+        ids, request = with_store(ctx, lambda store: _ask(store, watched), create=True)
+        teller = Teller(len(ids))
+        status = check_pages(settings, ids, request_id=request, on_report=teller.tell) if ids else output.DONE
+    else:
+        total, paused = with_store(ctx, _count, create=True)
+        if paused:
+            go_on = "go on with: tocsin watch set --all --resume"
+            output.note(f"PAUSED, and not checked: {count(paused, 'page')}; {go_on}")
+        if not total:
+            if not paused:
+                output.note("No page is watched; add one with: tocsin watch add URL")
+            return output.DONE
+        teller = Teller(total)
+        status = check_pages(settings, None, total=total, on_report=teller.tell)
+    teller.close()
+    return max(status, output.NEEDS_USER if refused else output.DONE)
+
+
+def _read(file: str, refused: list[str]) -> Iterator[WatchedUrl]:
+    """Read a list; what cannot be taken is named on stderr."""
+    try:
+        with click.open_file(file, "rb") as stream:
+            _, items = open_list(stream, name=file)
+            for item in items:
+                reason = ""
+                match item:
+                    case Entry():
+                        try:
+                            yield watch_url(item.url)
+                        except BadUrl as exc:
+                            reason = str(exc)
+                    case Refused():
+                        reason = item.reason
+                    case Named(kind="sitemap"):
+                        reason = item.told
+                    case Named():
+                        output.note(f"{file}:{item.line}: {item.told}")
+                if reason:
+                    refused.append(f"{file}:{item.line}: {reason}")
+                    output.note(refused[-1])
+    except (OSError, ValueError) as exc:
+        raise UsageError(unreadable(file, exc)) from exc
+
+
+async def _count(store: Store) -> tuple[int, int]:
+    """Count the pages that a check of all means, and those that it leaves out."""
+    return await store.count_pages(PageFilter(paused=False)), await store.count_pages(PageFilter(paused=True))
+
+
+async def _ask(store: Store, watched: Iterable[WatchedUrl]) -> tuple[list[int], int]:
+    """Ask for the pages with these URLs, in one request; those that are not watched are added, and named."""
+    pages = list({found.url: found for found in watched}.values())
+    request = await store.open_request(now())
+    ids: list[int] = []
+    added: list[str] = []
+    for start in range(0, len(pages), BATCH):
+        some = pages[start : start + BATCH]
+        made = await store.add_pages([new_page(found) for found in some], now(), request=request)
+        added += [found.url for found, page_id in zip(some, made, strict=True) if page_id is not None]
+        ids += [page_id for page_id in made if page_id is not None]
+        known = [found.url for found, page_id in zip(some, made, strict=True) if page_id is None]
+        before = await _known(store, known)
+        await store.request_check(before, now(), request=request)
+        ids += before
+    _name_added(added)
+    return ids, request
+
+
+async def _known(store: Store, urls: Sequence[str]) -> list[int]:
+    if not urls:
+        return []
+    return [page.id for page in await store.pages(PageFilter(urls=tuple(urls)), limit=len(urls))]
+
+
+def _name_added(added: Sequence[str]) -> None:
+    few = 5
+    for url in added[:few]:
+        output.note(f"{url}: was not watched; added")
+    if len(added) > few:
+        output.note(f"{count(len(added) - few, 'page')} more were not watched; added")

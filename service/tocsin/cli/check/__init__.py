@@ -1,1 +1,0 @@
-"""`tocsin check`: checking pages once, and how the results are told."""

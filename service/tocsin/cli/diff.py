@@ -1,0 +1,368 @@
+"""`tocsin diff`: what differs between two texts of a page, or between two files."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+from msgspec import Struct
+
+from tocsin.cli import output
+from tocsin.cli.arguments import parse_moment
+from tocsin.cli.files import XHTML, is_xhtml_name, read_file
+from tocsin.cli.formatting import json_time, show_time
+from tocsin.cli.selection import pages_named
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.errors import TooComplex, UsageError
+from tocsin.spec.differences.compare import compare_texts, whole_lines
+from tocsin.spec.differences.rows import Gap, folded, to_rows
+from tocsin.spec.infrastructure.unsafe import safe_text
+from tocsin.spec.signals.texts import unpack_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tocsin.model import Instant, PageRow, SnapshotRow
+    from tocsin.ports import Store
+    from tocsin.spec.differences.compare import Difference, Kind
+    from tocsin.spec.differences.rows import Row
+
+
+class Version(Struct, frozen=True):
+    """One of two texts that are compared.
+
+    name    the page's URL, or the file
+    number  of the snapshot, 1 the latest; None for a file
+    """
+
+    name: str
+    text: str
+    number: int | None = None
+    at: Instant | None = None
+    digest: str | None = None
+
+
+_STYLES: Final[Mapping[Kind, str]] = {"same": "", "removed": "red", "added": "green"}
+_MARKS: Final[Mapping[Kind | None, str]] = {"same": "  ", "removed": "- ", "added": "+ ", None: "~ "}
+_WITHIN: Final[Mapping[Kind, str]] = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+
+
+def print_difference(before: Version, latest: Version, difference: Difference) -> None:
+    """Print what differs: lines with -, + or, where they changed within, ~ and [-removed-]{+added+}."""
+    output.say(f"--- {name_of(before)}", style="red", whole=True)
+    output.say(f"+++ {name_of(latest)}", style="green", whole=True)
+    if difference.is_none:
+        output.say("No difference")
+        return
+    for item in folded(to_rows(difference)):
+        if isinstance(item, Gap):
+            output.say(f"… {len(item.rows)} lines the same", style="dim")
+        else:
+            output.say_pieces(_mark_of(item), _pieces(item))
+
+
+def name_of(version: Version) -> str:
+    """Name a text: what it is of, and when it was so."""
+    when = show_time(version.at)
+    return version.name if when is None else f"{version.name}  {when}"
+
+
+def _mark_of(row: Row) -> tuple[str, str]:
+    return _MARKS[row.kind], _STYLES[row.kind] if row.kind is not None else ""
+
+
+def _pieces(row: Row) -> Iterator[tuple[str, str]]:
+    for kind, text in row.pieces:
+        yield (_WITHIN[kind].format(text) if row.kind is None else text), _STYLES[kind]
+
+
+_ELEMENTS: Final[Mapping[Kind, str]] = {"removed": "del", "added": "ins"}
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #1d1d1f; --quiet: #5f6368; --rule: #d8dadd;
+  --gone: #fbe0dd; --gone-ink: #8c1d18; --come: #d9f2df; --come-ink: #0d5626; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #16181b; --ink: #e6e6e6; --quiet: #a0a4a9; --rule: #3a3e43;
+    --gone: #4a1d1b; --gone-ink: #ffb4ab; --come: #123a20; --come-ink: #9be6b0; } }
+body { margin: 0 auto; max-width: 46rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.15rem; margin: 0 0 .5rem; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 0 .8rem; margin: 0 0 1.5rem; color: var(--quiet); }
+dd { margin: 0; }
+p { margin: 0; padding: .2rem .6rem; white-space: pre-wrap; min-height: 1.55em;
+  border-inline-start: 3px solid transparent; }
+p.removed { border-color: var(--gone-ink); background: var(--gone); }
+p.added { border-color: var(--come-ink); background: var(--come); }
+p.removed::before { content: "\\2212\\a0"; } p.added::before { content: "+\\a0"; }
+p.within { border-color: var(--quiet); }
+del { background: var(--gone); color: var(--gone-ink); text-decoration: line-through; }
+ins { background: var(--come); color: var(--come-ink); text-decoration: underline; }
+p.removed del, p.added ins { text-decoration: none; }
+summary { padding: .2rem .6rem; color: var(--quiet); cursor: pointer; }
+details { border-block: 1px solid var(--rule); margin: .4rem 0; }
+""".strip()
+
+_POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex, nofollow, noarchive">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1 dir="auto">{title}</h1>
+<dl><dt>from</dt><dd dir="auto">{before}</dd><dt>to</dt><dd dir="auto">{latest}</dd><dt>found</dt><dd>{found}</dd></dl>
+<main lang="">
+{rows}
+</main>
+</body>
+</html>
+"""
+
+
+def to_page(before: Version, latest: Version, difference: Difference) -> str:
+    """Write a difference as a whole HTML page, every text of it escaped."""
+    rows = to_rows(difference)
+    return _PAGE.format(
+        policy=_POLICY,
+        title=f"What changed: {_safe(latest.name)}",
+        style=_STYLE,
+        before=_name_of(before),
+        latest=_name_of(latest),
+        found=_count(rows),
+        rows="\n".join(_gap(item) if isinstance(item, Gap) else _line(item) for item in folded(rows)),
+    )
+
+
+def _name_of(version: Version) -> str:
+    if version.at is None:
+        return _safe(version.name)
+    return f'<time datetime="{json_time(version.at)}">{show_time(version.at)}</time>'
+
+
+def _count(rows: Sequence[Row]) -> str:
+    kinds = [row.kind for row in rows]
+    if all(kind == "same" for kind in kinds):
+        return "no difference"
+    said = ((kinds.count("removed"), "removed"), (kinds.count("added"), "added"), (kinds.count(None), "changed within"))
+    return ", ".join(f"{number} {'line' if number == 1 else 'lines'} {what}" for number, what in said if number)
+
+
+def _gap(gap: Gap) -> str:
+    lines = "\n".join(map(_line, gap.rows))
+    return f"<details><summary lang=en>{len(gap.rows)} lines the same</summary>\n{lines}\n</details>"
+
+
+def _line(row: Row) -> str:
+    pieces = "".join(
+        f"<{_ELEMENTS[kind]}>{_safe(text)}</{_ELEMENTS[kind]}>" if kind in _ELEMENTS else _safe(text)
+        for kind, text in row.pieces
+    )
+    return f'<p dir="auto" class="{row.kind or "within"}">{pieces}</p>'
+
+
+def _safe(text: str) -> str:
+    return escape(safe_text(text))
+
+
+_MOST: Final = 10_000
+"""So many texts are kept of a page at most."""
+_NUMBER: Final = re.compile(r"[0-9]{1,5}")
+
+
+class Kept(NamedTuple):
+    """What is kept of a page: its texts, newest first, and those of them that are wanted, read."""
+
+    page: PageRow
+    rows: Sequence[SnapshotRow]
+    versions: Sequence[Version]
+
+
+@click.command("diff", epilog="Example: tocsin diff https://example.org/news --from 7d")
+@click.argument("sources", nargs=-1, required=True, metavar="URL | OLD NEW")
+@click.option("--from", "from_", metavar="TIME|N", help="The older text: a number of --list, or the one in force then.")
+@click.option("--to", metavar="TIME|N", help="The newer text, named alike; by default the latest.")
+@click.option("--words", "by", flag_value="words", default="words", help="Within lines, too: the default.")
+@click.option("--lines", "by", flag_value="lines", help="Whole lines only.")
+@click.option("--html", metavar="FILE", help="Write a page for a browser; - stands for standard output.")
+@click.option("--list", "lists", is_flag=True, help="Instead, the texts that are kept of the page.")
+@output.json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    *,
+    from_: str | None,
+    to: str | None,
+    by: Any,
+    html: str | None,
+    lists: bool,
+) -> int:
+    """Show what differs between the last two texts of a watched page, or between two HTML files.
+
+    The main text is compared, a block a line. TIME is a date and time, or a duration ago such as 7d. The status is 1
+    where there are no two texts to compare, with the reason on stderr.
+    """
+    if len(sources) > 2:  # noqa: PLR2004 - OLD and NEW
+        raise UsageError("diff takes the URL of one watched page, or two files, OLD and NEW")
+    if len(sources) == 2:  # noqa: PLR2004 - the same
+        if from_ or to or lists:
+            raise UsageError("--from, --to and --list are for watched pages: of two files both are named")
+        versions: Sequence[Version] = [_read_file(name) for name in sources]
+    else:
+        found = with_store(ctx, lambda store: _read_kept(store, sources[0], (from_, to), lists=lists))
+        if not found.versions:
+            output.note(f"{found.page.url}: {_why_none(ctx, found)}")
+            return output.DONE if lists else output.NEEDS_USER
+        if lists:
+            _tell_list(found.versions)
+            return output.DONE
+        versions = found.versions
+    before, latest = versions
+    difference = compare_texts(whole_lines(before.text), whole_lines(latest.text), by=by)
+    _tell(before, latest, difference, html)
+    return output.DONE
+
+
+def _read_file(name: str) -> Version:
+    from tocsin.spec.html.whole import parse_whole  # noqa: PLC0415 - kept texts need no parser
+    from tocsin.spec.signals.content import read_content  # noqa: PLC0415 - the same
+
+    if name.lower().startswith(("http://", "https://")):
+        raise UsageError(f"{name}: of two sources both are files; name one watched URL, or save the page to a file")
+    try:
+        whole = parse_whole(read_file(name), XHTML if is_xhtml_name(name) else None)
+    except TooComplex as exc:
+        raise UsageError(f"{name}: {exc}") from exc
+    if whole is None:
+        raise UsageError(f"{name}: no HTML; name two pages that were saved")
+    return Version(name, read_content(whole, "", "").text)
+
+
+async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | None], *, lists: bool) -> Kept:
+    (page,) = await pages_named(store, [url])
+    rows = await store.snapshots(page.url, limit=_MOST)
+    if not rows or (len(rows) == 1 and not lists):
+        return Kept(page, rows, ())
+    places = range(len(rows)) if lists else _choose(rows, *wanted)
+    return Kept(page, rows, tuple([await _read_text(store, page.url, rows[place], place) for place in places]))
+
+
+async def _read_text(store: Store, url: str, row: SnapshotRow, place: int) -> Version:
+    packed = await store.snapshot_text(row.id)
+    if packed is None:
+        raise UsageError(f"{url}: its text {place + 1} was forgotten just now; call again")
+    return Version(url, unpack_text(packed), place + 1, row.at, row.digest.hex())
+
+
+def _choose(rows: Sequence[SnapshotRow], from_: str | None, to: str | None) -> tuple[int, int]:
+    """Choose the older and the newer text by what the user says of them: places, 0 the latest."""
+    latest = _place_of(rows, to, "--to") if to is not None else 0
+    if from_ is not None:
+        return _place_of(rows, from_, "--from"), latest
+    if latest + 1 >= len(rows):
+        raise UsageError(f"--to: {to!r} is the oldest text that is kept; name a later one, see --list")
+    return latest + 1, latest
+
+
+def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
+    if _NUMBER.fullmatch(said):
+        number = int(said)
+        if not 1 <= number <= len(rows):
+            raise UsageError(
+                f"{option}: there is no text {number}; they are numbered from 1 to {len(rows)}, see --list"
+            )
+        return number - 1
+    # Times are shown to the millisecond.
+    at = parse_moment(said, now=now(), option=option) + 999
+    for place, row in enumerate(rows):
+        if row.at <= at:
+            return place
+    raise UsageError(
+        f"{option}: {said!r} is before the oldest text that is kept, of {show_time(rows[-1].at)}: "
+        f"name that with {option} {len(rows)}, see --list"
+    )
+
+
+def _why_none(ctx: click.Context, found: Kept) -> str:
+    """Say why there are no two texts of a page."""
+    page, rows, _ = found
+    per_page = configuration(ctx).settings.snapshots.per_page
+    if page.noindex:
+        return "none of its text is kept: the page asks not to be indexed (noindex)"
+    if per_page == 0 and not rows:
+        return "none of its text is kept: snapshots.per_page is 0; set it to 2 or more"
+    if rows and per_page == 1:
+        return "only its latest text is kept: snapshots.per_page is 1; set it to 2 or more"
+    if rows:
+        return f"there is only one text of it, of {show_time(rows[0].at)}: it has not changed since; see --list"
+    if page.stored_at is None:
+        return "nothing of it is stored yet; check it with: tocsin check URL"
+    return (
+        "none of its text is kept yet: that begins when it is next read whole "
+        '(never where it says noarchive, has mode "auto" or signals "none", or is no HTML)'
+    )
+
+
+def _tell(before: Version, latest: Version, difference: Difference, html: str | None) -> None:
+    if html is not None:
+        from tocsin.cli.diff import to_page  # noqa: PLC0415 - most want none
+
+        _write(html, to_page(before, latest, difference))
+    elif output.is_json():
+        output.print_json(_to_record(before, latest, difference))
+    else:
+        from tocsin.cli.diff import print_difference  # noqa: PLC0415 - JSON needs none of it
+
+        print_difference(before, latest, difference)
+
+
+def _write(name: str, page: str) -> None:
+    try:
+        with click.open_file(name, "wb") as file:
+            file.write(page.encode())
+    except OSError as exc:
+        raise UsageError(f"{name}: {exc.strerror or exc}; name a file that can be written") from exc
+    if name != "-":
+        output.note(f"Written to {name}")
+
+
+def _to_record(before: Version, latest: Version, difference: Difference) -> dict[str, Any]:
+    return {
+        "from": _version_record(before),
+        "to": _version_record(latest),
+        "by": difference.by,
+        "changed": not difference.is_none,
+        "runs": [{"kind": run.kind, "text": run.text} for run in difference.runs],
+    }
+
+
+def _version_record(version: Version) -> dict[str, Any]:
+    return {
+        "url" if version.number is not None else "file": version.name,
+        "number": version.number,
+        "at": json_time(version.at),
+        "letters": len(version.text),
+        "digest": version.digest,
+    }
+
+
+def _tell_list(versions: Sequence[Version]) -> None:
+    if output.is_json():
+        output.print_json(*map(_version_record, versions))
+        return
+    rows = [(version.number, show_time(version.at), len(version.text), version.digest) for version in versions]
+    output.table(("number", "when", "letters", "digest"), rows, whole=("digest",))

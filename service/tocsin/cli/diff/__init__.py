@@ -1,1 +1,0 @@
-"""`tocsin diff`: a difference between texts, on a terminal or as a page."""

@@ -1,0 +1,154 @@
+"""The machine as `tocsin doctor` sees it: permissions of files, room on the disk, backups, certificates, clock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import stat
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_authorities
+from tocsin.adapters.stores import kept_copies, last_backup
+from tocsin.cli.doctor import Finding
+from tocsin.cli.formatting import count, show_time
+from tocsin.configuration.layers import from_environ, from_tree
+from tocsin.configuration.secrets import SECRETS
+from tocsin.configuration.tree import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.configuration import Loaded
+    from tocsin.model import Instant
+
+
+_WRITE_BY_OTHERS: Final = 0o022
+_READ_BY_OTHERS: Final = 0o044
+_GIVEN_BY_THE_RUNTIME: Final = ("/run/secrets/", "/var/run/secrets/")
+"""Where container engines put secrets, with modes that nobody can choose."""
+
+
+def examine_files(loaded: Loaded, store: Path) -> list[Finding]:
+    """Say which files are open to others."""
+    findings: list[Finding] = []
+    if loaded.file is not None:
+        findings += _of_writing(loaded.file, "The configuration")
+        findings += _of_writing(loaded.file.absolute().parent, "The configuration's folder")
+        findings += _of_secrets(loaded.file)
+    for item in from_environ(os.environ):
+        if item.by_file and isinstance(item.value, str):
+            findings += _of_reading(Path(item.value), "A file with a secret")
+    for file in (store, store.with_name(f"{store.name}-wal")):
+        findings += _of_reading(file, "The store")
+    if store.exists():
+        findings += _of_writing(store.absolute().parent, "The store's folder")
+    return findings
+
+
+def _of_secrets(file: Path) -> Iterator[Finding]:
+    """Look at a file with secrets in it, and at those that it names."""
+    try:
+        given = list(from_tree(tomllib.loads(file.read_text("utf-8-sig")), str(file)))
+    except (OSError, ValueError):
+        # A pipe that was read once, for instance: what was in it is nobody else's to read.
+        return
+    held = [".".join(item.path) for item in given if not item.by_file and item.value and pattern(item.path) in SECRETS]
+    if held:
+        # The address of a webhook is one, too: which setting is meant is not plain to see.
+        yield from _of_reading(file, f"The configuration, which has a secret in it ({', '.join(held)}),")
+    for item in given:
+        if item.by_file and isinstance(item.value, str):
+            yield from _of_reading(file.parent / item.value, "A file with a secret")
+
+
+def _of_writing(path: Path, what: str) -> Iterator[Finding]:
+    status = _status(path)
+    if status is None:
+        return
+    is_shared_safely = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+    if status.st_mode & _WRITE_BY_OTHERS and not is_shared_safely:
+        yield Finding(f"{what} can be written by others: {path}.", f"chmod go-w {path}")
+    if status.st_uid not in {0, os.geteuid()} and os.geteuid() != 0:
+        yield Finding(f"{what} belongs to another user: {path}.", f"Own it yourself, or let root: chown root {path}")
+
+
+def _of_reading(path: Path, what: str) -> Iterator[Finding]:
+    status = _status(path)
+    if status is None or str(path.absolute()).startswith(_GIVEN_BY_THE_RUNTIME):
+        return
+    if status.st_mode & (_READ_BY_OTHERS | _WRITE_BY_OTHERS):
+        yield Finding(f"{what} can be read by others: {path}.", f"chmod 600 {path}")
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+_LEAST_BYTES: Final = 100_000_000
+_MADE: Final = datetime(2026, 11, 1, tzinfo=UTC)
+"""This program is younger than that; a clock that shows less is wrong."""
+_DAY_US: Final = 86_400_000_000
+_STALE_DAYS: Final = 30
+
+
+def examine_room(path: Path, url: str) -> Iterator[Finding]:
+    """Look at the disk that a store lies on.
+
+    url  of the store, "sqlite:PATH"
+    """
+    try:
+        free = shutil.disk_usage(path.absolute().parent).free
+        size = sum(file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")) if file.is_file())
+    except OSError:
+        return
+    if free < max(size, _LEAST_BYTES):
+        yield Finding(
+            f"The disk of the store has {free / 1e6:,.0f} MB left, beside a store of {size / 1e6:,.0f} MB.",
+            "A backup and a migration need as much as the store again; free some, or lower store.history: "
+            "tocsin store prune",
+        )
+    kept = kept_copies(url)
+    if kept:
+        megabytes = sum(file.stat().st_size for file in kept) / 1e6
+        yield Finding(
+            f"{count(len(kept), 'file')} of {megabytes:,.0f} MB in all beside the store: as it was before a migration, "
+            "or before a backup took its place.",
+            f"Once you are content: rm {' '.join(map(str, kept))}",
+            is_wrong=False,
+        )
+
+
+def examine_backup(url: str, now: Instant) -> Iterator[Finding]:
+    """Say when the store was backed up last by this program."""
+    last = last_backup(url)
+    how = "From cron: tocsin store backup FOLDER --keep 14"
+    if last is None:
+        yield Finding("No backup of this store was made with this program.", how, is_wrong=False)
+        return
+    at, file = last
+    days = (now - at) // _DAY_US
+    what = f"The last backup of this store is of {show_time(at)}: {file}"
+    yield Finding(f"{what}.", how if days >= _STALE_DAYS else "", is_wrong=days >= _STALE_DAYS)
+
+
+def examine_authorities() -> Iterator[Finding]:
+    """Say whether there is any authority to vouch for the certificates of pages."""
+    if not has_authorities(ssl.create_default_context()):
+        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no page and no channel with https can be trusted."
+        yield Finding(what, f"{AUTHORITIES_MEND[:1].upper()}{AUTHORITIES_MEND[1:]}.")
+
+
+def examine_clock(now: Instant) -> Iterator[Finding]:
+    """Say whether the clock shows a time at which this program was there."""
+    if now < round(_MADE.timestamp() * 1_000_000):
+        yield Finding(
+            f"The clock shows {show_time(now)}, which is before this program was made.",
+            "Set it; certificates, schedules and dates of changes all go by it.",
+        )

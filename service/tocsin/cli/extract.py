@@ -1,0 +1,337 @@
+"""`tocsin extract`: what else a page says, and its data in the formats that other programs read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tocsin.cli import output
+from tocsin.cli.files import read_source
+from tocsin.errors import TocsinError, UsageError
+from tocsin.spec.extract import Form, extract
+from tocsin.spec.html.encoding import DEFAULT, is_undeclared_utf8
+from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.changes.words import short_type
+from tocsin.spec.microdata.formats import ALL, FORMAT_NAMES
+from tocsin.spec.microdata.formats.catalogue import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Literal
+
+    from tocsin.cli.files import Source
+    from tocsin.spec.extract import Extract, Record
+
+
+def tell_beside(source: Source, found: Extract) -> None:
+    """Say on stderr what is wrong with a page, and what was left out at its wish."""
+    name = source.name
+    if _is_misread(source):
+        output.note(
+            f"{name}: no encoding is declared, so it was read as {DEFAULT}, though its letters look like UTF-8; "
+            'if so, begin its head with <meta charset="utf-8">, or let its Content-Type say "text/html; charset=utf-8"'
+        )
+    for problem in found.problems:
+        output.note(f"{name}: {problem}")
+    if found.no_text:
+        output.note(f"{name}: not to be indexed (noindex): texts are left out; --own shows them if the page is yours")
+    if found.no_links:
+        output.note(f"{name}: not to be followed (nofollow): links are left out; --own shows them if the page is yours")
+
+
+def _is_misread(source: Source) -> bool:
+    kind, _ = find_kind(source.body, source.content_type)
+    return kind is Kind.HTML and is_undeclared_utf8(source.body, source.content_type)
+
+
+if TYPE_CHECKING:
+    Which = int | Literal["all"] | None
+    """The number of an item, all of them, or what the format gives where nobody says."""
+
+MICRODATA: Final = "microdata"
+_INDENT: Final = "  "
+
+
+def give_documents(
+    sources: Sequence[str], form: str, base: str | None, *, own: bool, profile: str | None, item: Which
+) -> int:
+    """Print each source's document of a format; returns the exit status.
+
+    Raises UsageError for what cannot be had, before a page is asked for.
+    """
+    _refuse_wrong_call(form, sources, profile, item)
+    status = output.DONE
+    for number, name in enumerate(sources, 1):
+        try:
+            source = read_source(name)
+            address = _address_of(source, form, base)
+            found = extract(
+                source.body,
+                source.content_type,
+                form=form,
+                url=address,
+                # Of a file it is the address, which the page's own base element may be relative to.
+                base=base if source.url is not None else None,
+                headers=source.headers,
+                own=own,
+                profile=profile,
+                item=item,
+                now=datetime.now(UTC),
+                blank=f"p{number}" if len(sources) > 1 else "",
+            )
+            if not found.is_page:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
+            if found.document is None and isinstance(item, int) and found.found:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}")
+        except TocsinError as exc:
+            status = max(status, output.fail(exc))
+            continue
+        tell_beside(source, found)
+        _print(source.name, form, found, item)
+        if address is None and found.document is not None:
+            output.note(f"{source.name}: its address is not known, so relative URLs are left empty; --base gives it")
+    return status
+
+
+def _refuse_wrong_call(form: str, sources: Sequence[str], profile: str | None, item: Which) -> None:
+    way = FORMATS[form]
+    way.profile(profile)
+    if item is not None and way.counted is None:
+        raise UsageError(f"--as {form} gives the whole page; leave --item out")
+    if len(sources) > 1 and not way.joins and not output.is_json_asked():
+        raise UsageError(
+            f"--as {form} makes one document of one page; name one source, or --json for a line of JSON for each"
+        )
+
+
+def _address_of(source: Source, form: str, base: str | None) -> str | None:
+    """Find a page's own address: of its answer, else as given, else that of its file.
+
+    Raises UsageError where the format needs one and there is none.
+    """
+    address = source.url or base or (None if source.name == "-" else Path(source.name).resolve().as_uri())
+    if address is None and FORMATS[form].needs_address:
+        raise UsageError(f"{source.name}: {form} needs the page's own address; give it with --base URL")
+    return address
+
+
+def _print(name: str, form: str, found: Extract, item: Which) -> None:
+    way = FORMATS[form]
+    if found.document is None:
+        if output.is_json():
+            output.print_json(*({"source": name, **record} for record in found.records))
+        if found.absence is not None:
+            output.note(f"{name}: {found.absence}")
+        return
+    if form == MICRODATA and output.is_json():
+        output.print_json(*({"source": name, **record} for record in found.records))
+    elif form == MICRODATA:
+        _print_items(name, found.records[0]["items"])
+    elif output.is_json_asked():
+        told = {"format": form, "profile": found.profile, "media_type": found.media_type, "text": found.document}
+        output.print_json({"source": name, **told})
+    else:
+        output.print_document(found.document)
+    if item is None and way.counted and way.default != ALL and found.found > 1:
+        several = f"{found.found} {way.counted[1]}"
+        output.note(f"{name}: {several}, this is the first; --item 2 gives another, --item all every one")
+
+
+def _print_items(name: str, items: Sequence[dict[str, Any]]) -> None:
+    output.say(f"{name}: {len(items)} {'item' if len(items) == 1 else 'items'}", whole=True)
+    for indent, text, style in _lines(items):
+        output.say(f"{_INDENT * indent}{text}", style=style)
+
+
+def _lines(items: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str | None]]:
+    """Give each line with how far it is set in, and its style; without recursion, however deep items lie in others."""
+    waiting: list[tuple[int, str | None, object]] = [(0, None, item) for item in reversed(items)]
+    while waiting:
+        indent, name, value = waiting.pop()
+        said = f"{name}: " if name is not None else ""
+        if not isinstance(value, dict):
+            yield indent, f"{said}{fold_space(str(value))}", None
+            continue
+        identity = f" <{value['id']}>" if "id" in value else ""
+        yield indent, f"{said}{_short(value.get('type'))}{identity}", "bold" if name is None else None
+        inner = [(indent + 1, each, one) for each, values in value["properties"].items() for one in values]
+        waiting.extend(reversed(inner))
+
+
+def _short(written: str | Sequence[str] | None) -> str:
+    """Name an item's types as people do, by their last parts."""
+    types = written.split() if isinstance(written, str) else written or ()
+    return " ".join(map(short_type, types)) or short_type(None)
+
+
+_FACTS: Final = ("title", "language", "profile", "base", "keywords", "description", "expires", "feed", "icons", "tags")
+
+_DIGITS: Final = 9
+
+
+def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_absolute_url(value):
+        raise click.BadParameter(f"{value}: not an absolute URL; write one such as https://example.org/a/")
+    return value
+
+
+def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Which:
+    if value is None or value == ALL:
+        return None if value is None else "all"
+    if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
+        raise click.BadParameter(f"{value}: neither a number from 1 nor {ALL}")
+    return int(value)
+
+
+@click.command("extract", epilog="Example: tocsin extract --as ical --base https://example.org/concerts concerts.html")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE|URL...")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice([*(each.value for each in Form), *FORMAT_NAMES]),
+    required=True,
+    help="What is to be extracted.",
+)
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="How a format is written: export, for today's readers, is the default; text is its definition to the letter; "
+    "microdata also has living, as HTML defines it today.",
+)
+@click.option(
+    "--item",
+    metavar="N|all",
+    callback=_number,
+    help="Which item, event or contact, from 1. By default all of them; of contacts the first.",
+)
+@click.option(
+    "--base",
+    metavar="URL",
+    callback=_absolute,
+    help="What relative URLs are resolved against. By default the page's base element, else its own URL; where a file "
+    "has none, a relative URL stays as written, and `url` is null. For a format, the address that a file has on the "
+    "web; without it, its file: URL.",
+)
+@click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
+@output.json_option
+def command(
+    *, sources: tuple[str, ...], form: str, profile: str | None, item: Which, base: str | None, own: bool
+) -> int:
+    """Show what else a page says, or take its data away.
+
+    meta is its title, language and profile, each meta element, and what its links say of it as a whole; links is each
+    link with its types, known ones under their canonical name; robots is what it asks of robots, in its meta elements
+    and X-Robots-Tag headers, robots.txt apart; copies is where copies of the pages that it links to are, and copies of
+    itself, with their dates.
+
+    microdata is its items. The other formats are documents, written to standard output as they are: vcard its contacts,
+    ical its events, turtle, ntriples and jsonld all that it says as RDF, atom its articles as a feed.
+
+    Nothing else is fetched, no store is touched. A page that robots are not to index keeps its texts back, one whose
+    links they are not to follow its links, unless it is your own. - stands for standard input.
+    """
+    if form in FORMAT_NAMES:
+        from tocsin.cli.extract import give_documents  # noqa: PLC0415 - the others need none of it
+
+        return give_documents(sources, form, base, own=own, profile=profile, item=item)
+    for option, value in (("--profile", profile), ("--item", item)):
+        if value is not None:
+            raise UsageError(f"{option} belongs to the formats {', '.join(FORMAT_NAMES)}; leave it out for {form}")
+    status = output.DONE
+    for name in sources:
+        try:
+            source = read_source(name)
+            found = extract(
+                source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
+            )
+            if not found.is_page and Form(form) is not Form.ROBOTS:
+                raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
+        except TocsinError as exc:
+            status = max(status, output.fail(exc))
+            continue
+        tell_beside(source, found)
+        _print_records(source.name, Form(form), found)
+    return status
+
+
+def _print_records(name: str, form: Form, found: Extract) -> None:
+    records = [{"source": name, **record} for record in found.records]
+    if output.is_json():
+        for record in records:
+            output.print_json(record)
+    elif records:
+        _PRINT[form](name, records)
+    elif not found.no_links:
+        output.say(f"{name}: no {form.value}")
+
+
+def _print_meta(name: str, records: Iterable[Record]) -> None:
+    for record in records:
+        facts = [(fact, _listed(record[fact])) for fact in _FACTS if record[fact]]
+        facts += [(f"version in {language}", url) for language, url in record["translations"].items()]
+        facts += [("depth", str(depth)) for depth in record["depths"]]
+        if record["refresh"]:
+            facts.append(("refresh", f"{record['refresh']['seconds']} s, {record['refresh']['url'] or 'nowhere'}"))
+        output.table(("of the page", "value"), facts, title=f"{name} ({record['encoding']})")
+        metas = [
+            (meta["name"] or meta["property"] or meta["http_equiv"], meta["content"], meta["lang"], meta["scheme"])
+            for meta in record["metas"]
+            if meta["charset"] is None
+        ]
+        if metas:
+            output.table(("name", "content", "language", "scheme"), metas)
+
+
+def _print_links(name: str, records: Iterable[Record]) -> None:
+    output.table(
+        ("types", "label", "leads to"),
+        [(_types(record), record["label"] or record["title"], record["url"] or record["href"]) for record in records],
+        title=name,
+        head="leads to",
+    )
+
+
+def _types(record: Mapping[str, Any]) -> str | None:
+    """Name the types of a link, whatever they make of it, those that it has backwards, and whom it pings (LK-11)."""
+    types = [word for made in record["links"] for word in made["types"]]
+    types += record["annotations"] + record["unknown"] + [f"rev {word}" for word in record["rev"]]
+    types += dict.fromkeys(f"ping {host_and_origin(url)[0] or url}" for url in record["pings"])
+    return " ".join(types) or None
+
+
+def _print_robots(name: str, records: Iterable[Record]) -> None:
+    for record in records:
+        index = "may" if record["index"] else "may not"
+        follow = "may" if record["follow"] else "may not"
+        said = ", ".join(record["terms"]) or "nothing"
+        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; it says: {said}")
+
+
+def _print_copies(name: str, records: Iterable[Record]) -> None:
+    output.table(
+        ("of", "kind", "copy", "date", "type"),
+        [
+            (record["of"] or record["href"], record["kind"], record["url"], record["datetime"], record["rel"])
+            for record in records
+        ],
+        title=name,
+        head="of",
+    )
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+_PRINT: Final[Mapping[Form, Callable[[str, Iterable[Record]], None]]] = {
+    Form.META: _print_meta,
+    Form.LINKS: _print_links,
+    Form.ROBOTS: _print_robots,
+    Form.COPIES: _print_copies,
+}

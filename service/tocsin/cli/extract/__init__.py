@@ -1,1 +1,0 @@
-"""`tocsin extract`: what else a page says, and its data as documents."""

@@ -1,1 +1,0 @@
-"""`tocsin lint`: what breaks a rule, for people and as SARIF."""

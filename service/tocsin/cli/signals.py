@@ -1,0 +1,376 @@
+"""`tocsin signals`: what each signal sees on a page, and what is muted there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import click
+import msgspec
+from msgspec import Struct
+
+from tocsin.cli import output
+from tocsin.cli.files import Source, read_source
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.session import configuration, is_store_there, now, with_store
+from tocsin.configuration import parse_page_settings
+from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT, muted_keys, muted_signals
+from tocsin.engine.visiting.dry_run import InForce, Sight, find_in_force, look
+from tocsin.errors import NotWatched, UsageError
+from tocsin.settings import PageSettings
+from tocsin.spec.signals import SIGNALS, SOURCES
+from tocsin.spec.signals.content_fingerprint import SHORT, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tocsin.engine.visiting.dry_run import Sight
+    from tocsin.model import Beside, HostNoise, Instant, JsonObject
+    from tocsin.ports import Store
+    from tocsin.spec.signals.values import Content
+
+
+Standing: TypeAlias = Literal["muted", "muted-on-host", "heard", "watched"]
+
+
+class Place(Struct, frozen=True):
+    """A place, or a signal, that changes from check to check.
+
+    number    as people name it, from 1
+    key       as the store does
+    standing  muted; muted on all pages of its host; heard, because the user wants to; or watched: perhaps muted soon
+    since     when it was muted
+    changes   in so many readings it differed, and
+    quiet     so many in a row it has not since
+    """
+
+    number: int
+    key: int
+    what: str
+    standing: Standing
+    since: Instant | None = None
+    changes: int = 0
+    quiet: int = 0
+
+
+def places_of(beside: Beside | None, of_host: Iterable[HostNoise]) -> list[Place]:
+    """Number what is learnt of a page, then what is muted on its whole host, then what is heard and was quiet."""
+    heard = frozenset(beside.heard) if beside is not None else frozenset()
+    noise = beside.known.noise if beside is not None and beside.known is not None else ()
+    found: dict[int, Place] = {}
+    for each in noise:
+        standing: Standing = "heard" if each.key in heard else "watched" if each.since is None else "muted"
+        found[each.key] = Place(len(found) + 1, each.key, each.what, standing, each.since, each.changes, each.quiet)
+    for common in of_host:
+        if common.muted_at is None:
+            continue
+        own = found.get(common.key)
+        if own is not None and own.standing != "watched":
+            continue
+        standing = "heard" if common.heard or common.key in heard else "muted-on-host"
+        number = len(found) + 1 if own is None else own.number
+        found[common.key] = Place(number, common.key, common.what, standing, common.muted_at)
+    for key in sorted(heard.difference(found)):
+        found[key] = Place(len(found) + 1, key, "a place that has not changed lately", "heard")
+    return list(found.values())
+
+
+def chosen_keys(places: Sequence[Place], numbers: Sequence[str], *, option: str, url: str) -> list[int]:
+    """Give the keys of the places with these numbers; `all` means all of them.
+
+    Raises UsageError for a number that no place has.
+    """
+    by_number = {str(place.number): place.key for place in places}
+    if "all" in numbers:
+        return list(by_number.values())
+    for number in numbers:
+        if number not in by_number:
+            there_are = f"there are 1 to {len(places)}" if places else "there are none"
+            raise UsageError(f"{option} {number!r}: no place has this number; {there_are}, see: tocsin signals {url}")
+    return [by_number[number] for number in numbers]
+
+
+def noise_record(place: Place) -> dict[str, Any]:
+    """Tell a place as `--json` does."""
+    return {
+        "number": place.number,
+        "what": place.what,
+        "standing": place.standing,
+        "since": json_time(place.since),
+        "changes": place.changes,
+        "quiet": place.quiet,
+    }
+
+
+def describe_place(place: Place) -> str:
+    """Say how a place stands, for people."""
+    if place.standing == "heard":
+        return "heard, because you want to"
+    if place.standing == "muted-on-host":
+        return f"muted on all pages of its host since {show_time(place.since)}"
+    if place.standing == "watched":
+        return f"changed in {count(place.changes, 'reading')} in a row; muted after {MUTED_AT}"
+    quiet = f"; quiet for {place.quiet}, heard again after {HEARD_AT}" if place.quiet else ""
+    return f"muted since {show_time(place.since)}{quiet}"
+
+
+_BY_ITSELF: Final = "changing by itself: a counter, an age, today's date"
+_BESIDE: Final = "beside the content: navigation, advertisements, banners, related pages"
+
+
+def to_record(sight: Sight, in_force: InForce, name: str) -> dict[str, Any]:
+    """Tell what was seen, and what a check would say, as `--json` does; the noise is told by `noises`."""
+    policy, page = in_force.policy, in_force.page
+    readings = sight.beheld.readings
+    return {
+        "url": name,
+        "watched": page is not None,
+        "settings": {
+            "signals": policy.signals,
+            "signal_rules": list(policy.signal_rules),
+            "look_at": policy.look_at,
+            "ignore": policy.ignore,
+        },
+        "signals": signals_seen(sight, in_force.beside),
+        "content": None if readings is None or readings.content is None else content_seen(readings.content),
+        "suspicion": sight.beheld.suspicion,
+        "check": None
+        if page is None
+        else {
+            "outcome": sight.outcome,
+            "rule": sight.rule,
+            "reason": sight.reason,
+            "basis": sight.basis,
+            "changed": list(sight.changed),
+            "heeds_signals": sight.is_read,
+            "begins_anew": sight.is_new,
+            "trace": list(sight.trace),
+        },
+        "problems": list(sight.problems),
+    }
+
+
+def signals_seen(sight: Sight, beside: Beside | None) -> list[dict[str, Any]]:
+    """Tell each signal: what it is, its value on the page and at the last check, and whether it is muted."""
+    values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
+    known = beside.known.values if beside is not None and beside.known is not None else {}
+    muted = muted_signals(SOURCES, muted_keys(beside))
+    return [
+        {
+            "signal": signal.name,
+            "source": signal.source,
+            "what": signal.what,
+            "value": values.get(signal.name),
+            "last": known.get(signal.name),
+            "muted": signal.name in muted,
+        }
+        for signal in SIGNALS
+    ]
+
+
+def content_seen(content: Content) -> dict[str, Any]:
+    """Tell a content as it would be compared: the blocks that count, and the first letters of those that do not."""
+    unpacked = unpack(content.fingerprint)
+    counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
+    blocks = content.text.split("\n") if content.text else []
+    return {
+        "by_bytes": bool(counted) and not blocks,
+        "letters": sum(map(len, blocks)),
+        "blocks": blocks,
+        "left_out": [
+            {"text": text, "why": _BY_ITSELF if each.flags & SHORT else _BESIDE}
+            for text, each in zip(content.beside, beside, strict=False)
+        ],
+    }
+
+
+_SHOWN: Final = 20
+_WIDE: Final = 160
+
+
+@click.command("signals", epilog="Example: tocsin signals https://example.org/shop --look-at main")
+@click.argument("source", metavar="URL|FILE")
+@click.option("--look-at", metavar="SELECTORS", help="Try: these elements are its content, as CSS selectors.")
+@click.option("--ignore", metavar="SELECTORS", help="Try: these elements are not.")
+@click.option("--unmute", multiple=True, metavar="N|all", help="Instead, hear again of what has this number.")
+@click.option("--mute", multiple=True, metavar="N|all", help="Instead, undo --unmute.")
+@click.option("--on-host", is_flag=True, help="With these: on all pages of its host.")
+@output.json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    source: str,
+    look_at: str | None,
+    ignore: str | None,
+    unmute: tuple[str, ...],
+    mute: tuple[str, ...],
+    *,
+    on_host: bool,
+) -> None:
+    """Show what each signal sees on a page: a dry run, which touches no state.
+
+    Of a page that is watched its own selectors and rules hold; what the last check found stands beside, what a check
+    now would say, and what changes from check to check: muted, or about to be.
+    """
+    if unmute or mute:
+        if look_at is not None or ignore is not None:
+            raise UsageError("--mute and --unmute try no selectors; leave --look-at and --ignore out")
+        with_store(ctx, partial(_set_heard, url=source, unmute=unmute, mute=mute, on_host=on_host))
+        _tell_noise(source, with_store(ctx, partial(_places, url=source)))
+        return
+    if on_host:
+        raise UsageError("--on-host says where --mute or --unmute holds; give one of them")
+    tried = parse_page_settings(
+        {key: text for key, text in (("look_at", look_at), ("ignore", ignore)) if text is not None}
+    )
+    in_force = _in_force(ctx, source, tried)
+    found = read_source(source, in_force.policy, in_force.page.secrets if in_force.page is not None else None)
+    sight = look(found.body, found.content_type, found.headers, found.url, in_force, now())
+    places = places_of(in_force.beside, in_force.of_host)
+    record = to_record(sight, in_force, found.name) | {"noise": [noise_record(place) for place in places]}
+    output.emit(record, partial(_print, record, sight, in_force, places, found))
+
+
+def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> InForce:
+    """Find what holds for the page, and let the selectors that are tried take the place of its own."""
+    settings = configuration(ctx).settings
+    in_force = InForce(settings.pages)
+    if _is_url(source) and is_store_there(settings):
+        in_force = with_store(ctx, partial(find_in_force, url=source, base=settings.pages))
+    return msgspec.structs.replace(in_force, policy=msgspec.structs.replace(in_force.policy, **tried))
+
+
+def _is_url(source: str) -> bool:
+    return source.lower().startswith(("http://", "https://"))
+
+
+async def _known_of(store: Store, url: str) -> InForce:
+    """Find what is known of a page that is watched. Raises NotWatched, BadUrl."""
+    in_force = await find_in_force(store, url, PageSettings())
+    if in_force.page is None:
+        raise NotWatched(f"{url}: not watched, so that nothing is learnt of it; add it with: tocsin watch add {url}")
+    return in_force
+
+
+async def _places(store: Store, url: str) -> list[Place]:
+    in_force = await _known_of(store, url)
+    return places_of(in_force.beside, in_force.of_host)
+
+
+async def _set_heard(store: Store, url: str, unmute: tuple[str, ...], mute: tuple[str, ...], *, on_host: bool) -> None:
+    in_force = await _known_of(store, url)
+    places = places_of(in_force.beside, in_force.of_host)
+    asked = ((unmute, "--unmute", False), (mute, "--mute", True))
+    chosen = [
+        (chosen_keys(places, numbers, option=option, url=url), muted) for numbers, option, muted in asked if numbers
+    ]
+    for keys, muted in chosen:
+        if in_force.page is None:
+            continue
+        if on_host:
+            await store.hear_host(in_force.page.host, keys, muted=muted)
+        else:
+            await store.hear(in_force.page.id, keys, muted=muted)
+
+
+def _tell_noise(url: str, places: list[Place]) -> None:
+    record = {"url": url, "noise": [noise_record(place) for place in places]}
+    output.emit(record, partial(_print_noise, places))
+
+
+def _print(record: dict[str, Any], sight: Sight, in_force: InForce, places: list[Place], source: Source) -> None:
+    _print_signals(record, source.name)
+    _print_content(record["content"])
+    _print_settings(record["settings"])
+    for problem in sight.problems:
+        output.say(f"Problem: {problem}", style="yellow")
+    if record["suspicion"]:
+        output.say(f"Something else seems to stand in its place: {record['suspicion']}", style="magenta")
+    if in_force.page is None:
+        return
+    _print_check(sight, in_force)
+    _print_noise(places)
+
+
+def _print_signals(record: dict[str, Any], name: str) -> None:
+    seen = [each for each in record["signals"] if each["value"] is not None or each["last"] is not None]
+    columns = (
+        ("signal", "says", "last check", "who", "what") if record["watched"] else ("signal", "says", "who", "what")
+    )
+    rows = []
+    for each in seen:
+        values = (each["value"], each["last"]) if record["watched"] else (each["value"],)
+        muted = " (muted)" if each["muted"] else ""
+        rows.append((f"{each['signal']}{muted}", *values, each["source"], each["what"]))
+    if rows:
+        output.table(columns, rows, title=name, head="signal")
+    else:
+        output.say(name, style="bold", whole=True)
+    if absent := [each["signal"] for each in record["signals"] if each not in seen]:
+        output.say(f"Not there: {', '.join(absent)}")
+
+
+def _print_content(content: dict[str, Any] | None) -> None:
+    if content is None:
+        output.say("It has no content that could be compared.")
+        return
+    blocks, left_out = content["blocks"], content["left_out"]
+    output.say()
+    if content["by_bytes"]:
+        output.say("Compared: all of it, by its bytes", style="bold")
+    else:
+        output.say(f"Compared: {count(len(blocks), 'block')}, {content['letters']:,} letters", style="bold")
+    _print_lines(blocks)
+    for why in dict.fromkeys(each["why"] for each in left_out):
+        texts = [each["text"] for each in left_out if each["why"] == why]
+        output.say(f"Left out: {count(len(texts), 'block')}, {why}", style="bold")
+        _print_lines(texts)
+
+
+def _print_lines(lines: list[str]) -> None:
+    for line in lines[:_SHOWN]:
+        output.say(f"  {line if len(line) <= _WIDE else f'{line[:_WIDE]}…'}")
+    if len(lines) > _SHOWN:
+        output.say(f"  … and {len(lines) - _SHOWN} more; --json shows them all")
+
+
+def _print_settings(settings: dict[str, Any]) -> None:
+    output.say()
+    for name, words in (("look_at", "Looked at"), ("ignore", "Ignored")):
+        if settings[name]:
+            output.say(f"{words}: {settings[name]}")
+    output.say(f"Your rules: {', '.join(settings['signal_rules']) or 'none'}")
+
+
+def _print_check(sight: Sight, in_force: InForce) -> None:
+    told = [part for part in (sight.rule, sight.reason, sight.basis if len(sight.trace) > 1 else None) if part]
+    how = f" ({', '.join(told)})" if told else ""
+    output.say(f"A check now would say: {sight.outcome}{how}", style="bold")
+    for step in sight.trace[1:]:
+        output.say(f"  {step['rule']} {step['says']}: {step['why']}")
+    if not sight.is_read:
+        output.say(f"  Its signals would not be heeded: {_why_unread(in_force.policy)}")
+    elif sight.is_new:
+        output.say("  Its signals would be the new baseline: there is nothing that was read alike to compare them with")
+
+
+def _why_unread(policy: PageSettings) -> str:
+    if policy.mode != "on":
+        return f"mode = {policy.mode}"
+    if policy.signals == "none":
+        return "signals = none"
+    return (
+        "the page is taken at its word, for it has topper elements. What else changes on it, its data too, is told "
+        "with the next change that they declare; at once with: tocsin watch set URL --signals all"
+    )
+
+
+def _print_noise(places: list[Place]) -> None:
+    if not places:
+        output.say("Nothing is known to change from check to check.")
+        return
+    output.table(
+        ("no.", "changes from check to check", "is"),
+        [(place.number, place.what, describe_place(place)) for place in places],
+        head="changes from check to check",
+    )

@@ -1,0 +1,304 @@
+"""`tocsin store`: migrate, back up, restore, check and prune the store."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from msgspec import structs
+
+from tocsin.cli import output
+from tocsin.cli.arguments import careful, confirm, parse_past
+from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.progress import follow, progress
+from tocsin.cli.session import KEPT, configuration, migrate_store, now, with_store
+from tocsin.configuration import show_size, show_span
+from tocsin.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import timedelta
+
+    from tocsin.adapters.stores import Restored
+    from tocsin.model import Instant
+    from tocsin.ports import Store
+    from tocsin.settings import SnapshotSettings
+
+
+_DEFAULT: Final = "tocsin-%Y%m%dT%H%M%SZ.db"
+_PARTS: Final = {"%Y": r"\d{4}", "%m": r"\d\d", "%d": r"\d\d", "%H": r"\d\d", "%M": r"\d\d", "%S": r"\d\d", "%%": "%"}
+_ORDER: Final = ("%Y", "%m", "%d", "%H", "%M", "%S")
+_PART: Final = re.compile(r"%.?")
+
+
+@click.command("backup", epilog="Example: tocsin store backup tocsin-backup.db")
+@click.argument("file", metavar="FILE|FOLDER")
+@click.option("--verify", "verified", is_flag=True, help="Open the copy and read it whole.")
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Then remove all but the last N of this pattern.")
+@output.json_option
+@click.pass_context
+def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -> None:
+    """Copy the store as it is at one instant, also while the service runs.
+
+    The name may say when: "tocsin-%Y%m%d.db" (UTC); in a folder such a name is made up. --keep needs that, verifies the
+    new copy, and only then removes older ones.
+    """
+    target = Path(file)
+    if target.is_dir():
+        target /= _DEFAULT
+    named = target.with_name(_filled(target.name, datetime.now(UTC)))
+    if keep is not None and named == target:
+        raise UsageError(f'{file}: --keep needs a name that says when, such as "tocsin-%Y%m%d.db", or a folder')
+
+    from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
+
+    async def copy(store: Store) -> None:
+        await follow("Copying", await store.backup(str(named)))
+
+    with_store(ctx, copy)
+    pages = None
+    if verified or keep is not None:
+        pages = _verify(named)
+    note_backup(configuration(ctx).settings.store.url, str(named.absolute()), now())
+    removed = _rotate(target, named, keep) if keep is not None else []
+    record = {
+        "backup": str(named),
+        "verified": pages is not None,
+        "pages": pages,
+        "removed": [str(old) for old in removed],
+    }
+    output.emit(record, lambda: _tell(named, pages, removed))
+
+
+@click.command("restore", epilog="Example: tocsin store restore tocsin-backup.db --replace")
+@click.argument("file", metavar="FILE")
+@click.option("--replace", is_flag=True, help="In the place of the store that is there, which is kept aside.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@output.json_option
+@click.pass_context
+def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
+    """Put a backup in the place of the store; no service may run meanwhile.
+
+    It is verified first, and brought to this version if it is older. Nothing is changed until it is whole in its place,
+    and a store that was there stays beside it under another name. Tokens that were revoked there stay revoked, and
+    browsers log in again.
+    """
+    from tocsin.adapters.stores import restore as steps_of  # noqa: PLC0415 - the help needs no store
+
+    url = configuration(ctx).settings.store.url
+    if replace:
+        confirm(f"put {file} in the place of the store, which is kept aside", yes=yes)
+    last: Restored | None = None
+
+    async def carry_out() -> None:
+        nonlocal last
+        with progress("Restoring") as advance:
+            before = 0
+            async for last in steps_of(url, file, replace=replace):
+                advance(last.done - before)
+                before = last.done
+
+    asyncio.run(carry_out())
+    if last is None or last.verified is None:
+        raise StoreError(f"{file}: was not restored; nothing was changed")
+    found, aside = last.verified, last.aside
+    record = {
+        "restored": file,
+        "pages": found.pages,
+        "migrated_from": found.version if found.version < found.newest else None,
+        "aside": aside,
+    }
+
+    def human() -> None:
+        output.say(f"The store is that of {file} now, with {count(found.pages, 'page')}.", style="green")
+        if found.version < found.newest:
+            output.say(f"It was of version {found.version}, and was migrated to {found.newest}.")
+        if aside is not None:
+            output.say(f"What was there before is kept as {aside}; remove it once you are content.")
+
+    output.emit(record, human)
+
+
+def _verify(file: Path) -> int:
+    """Read a copy whole; returns how many pages it has. Raises StoreError."""
+    from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
+
+    found = asyncio.run(verify(str(file)))
+    if found.findings:
+        told = "; ".join(found.findings[:5])
+        raise StoreError(f"{file}: the copy is not sound: {told}; see: tocsin store check")
+    return found.pages
+
+
+def _filled(pattern: str, at: datetime) -> str:
+    """Fill a time into a name; raises UsageError for a part that names of backups do not have."""
+
+    def part(match: re.Match[str]) -> str:
+        if match[0] not in _PARTS:
+            known = " ".join(_PARTS)
+            raise UsageError(f"{pattern}: {match[0]} is no part of a time; known are {known}")
+        return at.strftime(match[0])
+
+    return _PART.sub(part, pattern)
+
+
+def _rotate(pattern: Path, newest: Path, keep: int) -> list[Path]:
+    """Remove the oldest copies of this pattern, by the times in their names; the newest one always stays."""
+    copies = [(told, file) for file in newest.parent.iterdir() if (told := _time_in(pattern.name, file)) is not None]
+    older = sorted((told, file) for told, file in copies if file.name != newest.name)
+    removed = [file for _, file in older[: max(0, len(older) - (keep - 1))]]
+    for file in removed:
+        try:
+            file.unlink()
+        except OSError as exc:
+            raise UsageError(
+                f"{file}: cannot be removed ({exc.strerror}); the new copy is there, remove old ones yourself"
+            ) from exc
+    return removed
+
+
+def _time_in(pattern: str, file: Path) -> tuple[str, ...] | None:
+    """The parts of a time that a file's name tells, the greatest first; None for what is no copy of this pattern."""
+    pieces = re.split(r"(%.)", pattern)
+    parts = [piece for piece in pieces if piece in _ORDER]
+    found = re.fullmatch(
+        "".join(f"({_PARTS[piece]})" if piece in _ORDER else _PARTS.get(piece, re.escape(piece)) for piece in pieces),
+        file.name,
+    )
+    if found is None or file.is_symlink() or not file.is_file():
+        return None
+    told = dict(zip(parts, found.groups(), strict=True))
+    return tuple(told.get(part, "") for part in _ORDER)
+
+
+def _tell(file: Path, pages: int | None, removed: list[Path]) -> None:
+    sound = "" if pages is None else f" It is sound, with {count(pages, 'page')}."
+    output.say(f"The store was copied to {file}.{sound}")
+    for old in removed:
+        output.say(f"Removed {old}.")
+
+
+_ROWS: Final = 1000
+
+
+@click.group("store", epilog="Example: tocsin store backup tocsin-backup.db")
+def command() -> None:
+    """Care of the store."""
+
+
+command.add_command(backup)
+command.add_command(restore)
+
+
+@command.command("migrate", epilog="Example: tocsin store migrate")
+@click.option("--backup/--no-backup", "keep", default=True, help="Keep a copy of the store as it was, beside it.")
+@output.json_option
+@click.pass_context
+def migrate(ctx: click.Context, *, keep: bool) -> None:
+    """Bring the store to this version of the program; no service may run meanwhile.
+
+    An engine does so at its start, and keeps a copy, too: FILE.before-N.vM beside the store.
+    """
+    url = configuration(ctx).settings.store.url
+    done, kept = asyncio.run(migrate_store(url, keep=keep))
+    told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store is of this version."
+
+    def human() -> None:
+        output.say(told)
+        for file in kept:
+            output.say(KEPT.format(file))
+
+    output.emit({"store": url, "migrations": done, "kept": kept}, human)
+
+
+@command.command("check", epilog="Example: tocsin store check")
+@click.argument("file", metavar="[FILE]", required=False)
+@output.json_option
+@click.pass_context
+def check(ctx: click.Context, file: str | None) -> int:
+    """Verify the store, or a backup: SQLite's structure, the program's own invariants, and the digests of rows.
+
+    A changed bit is found in states, verdicts, alerts, URLs, texts, microdata and all that is in an index; not in what
+    each check writes anew, such as validators and times. Exit status 1 if anything is wrong.
+    """
+    from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
+
+    if file is None:
+        findings, uncovered = with_store(ctx, _check)
+    else:
+        verified = asyncio.run(verify(file))
+        findings, uncovered = verified.findings, verified.without_digest
+    for finding in findings:
+        output.emit({"finding": finding}, partial(output.say, finding, style="red"))
+    if uncovered:
+        told = ", ".join(f"{rows:,} {table}" for table, rows in uncovered.items())
+        output.note(f"not covered by digests, since an earlier version wrote them: {told}")
+    if findings:
+        output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help with these words")
+        return output.NEEDS_USER
+    if not output.is_json():
+        output.say("The store is sound." if file is None else "The backup is sound.", style="green")
+    return output.DONE
+
+
+async def _check(store: Store) -> tuple[list[str], dict[str, int]]:
+    return await store.check(), await store.without_digest()
+
+
+@command.command("prune", epilog="Example: tocsin store prune --older 90d --dry-run")
+@click.option(
+    "--older",
+    metavar="DURATION",
+    help="Than this; without, what the configuration says: store.history, snapshots.keep.",
+)
+@careful
+@output.json_option
+@click.pass_context
+def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
+    """Forget history, alerts, answered questions and texts of pages.
+
+    The table and whatever still waits stay; of texts the latest of each page, as far as snapshots.total leaves room.
+    """
+    settings = configuration(ctx).settings
+    history, texts = settings.store.history, settings.snapshots
+    if older is not None:
+        history = parse_past(older, option="--older")
+        texts = structs.replace(texts, keep=history)
+    instant = now()
+    before = instant - round(history.total_seconds() * 1_000_000)
+    act = (
+        f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
+        f"texts of pages after {show_span(texts.keep)}, and the oldest of those beyond {show_size(texts.total)} in all"
+    )
+    if not dry_run:
+        confirm(act, yes=yes)
+    forgotten = {} if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
+    rows = sum(forgotten.values())
+    what = ", ".join(f"{number:,} {kind}" for kind, number in forgotten.items() if number)
+    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten{f': {what}' if what else ''}."
+    record = {"before": json_time(before), "rows": rows, "forgotten": forgotten, "dry_run": dry_run}
+    output.emit(record, lambda: output.say(told))
+
+
+async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotSettings) -> dict[str, int]:
+    """Forget in small batches; returns how many rows of each kind."""
+    forgotten: Counter[str] = Counter()
+    prunings: tuple[Callable[[], Awaitable[int]], ...] = (
+        partial(store.prune_snapshots, at, keep=texts.keep, per_page=texts.per_page, limit=_ROWS),
+        partial(store.fit_snapshots, total=texts.total, limit=_ROWS),
+    )
+    with progress("Forgetting") as advance:
+        while sum((found := await store.forget(at, history=history, limit=_ROWS)).values()):
+            forgotten.update(found)
+            advance(sum(found.values()))
+        for pruning in prunings:
+            while some := await pruning():
+                forgotten["texts"] += some
+                advance(some)
+    return dict(forgotten)

@@ -1,1 +1,0 @@
-"""`tocsin store`: care of the store, and its backups."""

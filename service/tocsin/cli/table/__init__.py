@@ -1,1 +1,0 @@
-"""`tocsin table`: the spec's plain-text table, out of the store and into it."""

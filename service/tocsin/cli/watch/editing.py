@@ -1,0 +1,421 @@
+"""`tocsin watch add`, `set`, `remove` and `clear`: changes of the list of pages."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+from msgspec import Struct
+
+from tocsin.cli import output
+from tocsin.cli.arguments import careful, confirm, removal
+from tocsin.cli.check import check_pages, print_declared, print_report, to_record
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import steps
+from tocsin.cli.selection import pages_named, select
+from tocsin.cli.session import configuration, now, with_store
+from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
+from tocsin.configuration.tree import PAGE_KEYS
+from tocsin.errors import UsageError
+from tocsin.lists.pages import check_group, check_words, new_page
+from tocsin.model import CheckOutcome, CheckReport, PageFilter
+from tocsin.spec.html.urls import watch_url
+from tocsin.spec.topper.state import PageState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tocsin.cli.selection import Selection
+    from tocsin.model import JsonObject, NewPage
+    from tocsin.ports import Store
+
+
+_Function = TypeVar("_Function", bound="Callable[..., object]")
+
+_OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("every", "DURATION", "How often: 6h, 2d …"),
+    ("cron", "EXPRESSION", 'When, instead of how often: "0 6 * * *".'),
+    ("mode", "on|auto|off", "Check it; check it, but tell only if it asks for awareness; do not."),
+    ("tell", "any|major", "Of any change, or of major ones only."),
+    ("tries", "N", "Further tries when the page is not received."),
+    ("durational_threshold", "DURATION", "An equal state after this long is a major change."),
+    ("minor_threshold", "N", "As many minor changes are a major one."),
+    ("min_gap", "DURATION", "Never again within this time."),
+    ("refresh_cap", "DURATION", "The page's own refresh counts as at most this."),
+    ("at_launch", "DURATION", "Due when the service starts if checked longer ago."),
+    ("report", "LIST", "Tell also: unchanged,too-soon."),
+    ("signals", "auto|all|none", "What else the page says of its changes."),
+    ("signal_rules", "LIST", "Such as: json-ld.version: major, etag: ignore."),
+    ("look_at", "SELECTORS", "What counts as its content, as CSS selectors."),
+    ("ignore", "SELECTORS", "What does not count, as CSS selectors."),
+    ("suspects", "hold|accept", "A login or error page in its place."),
+    ("adaptive", "yes|no", "More often what changes more often."),
+    ("every_min", "DURATION", "With --adaptive never more often."),
+    ("every_max", "DURATION", "With --adaptive never less often."),
+    ("retry_refused", "yes|no", "Try again what the server refused for good."),
+    ("auth", "USER:PASSWORD", "Credentials."),
+    ("proxy", "URL", "Through this proxy."),
+)
+
+
+def page_options(function: _Function) -> _Function:
+    """Give a command an option for each setting of pages; it finds them checked, as `settings`.
+
+    Raises SettingsError for values that cannot be.
+    """
+
+    @wraps(function)
+    def collected(*args: Any, **kwargs: Any) -> object:
+        given = {key: text for key, _, _ in _OPTIONS if (text := kwargs.pop(key)) is not None}
+        settings = parse_page_settings(given)
+        settings.update(_pairs("headers", kwargs.pop("header"), ":"))
+        settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
+        return function(*args, settings=settings, **kwargs)
+
+    decorated: Any = collected
+    decorated = click.option("--cookie", multiple=True, metavar="NAME=VALUE", help="Send this cookie.")(decorated)
+    decorated = click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send this header.")(decorated)
+    for key, metavar, text in reversed(_OPTIONS):
+        decorated = click.option(f"--{key.replace('_', '-')}", key, metavar=metavar, help=text)(decorated)
+    found: _Function = decorated
+    return found
+
+
+def _pairs(key: str, texts: tuple[str, ...], separator: str) -> JsonObject:
+    if not texts:
+        return {}
+    option = "--header" if separator == ":" else "--cookie"
+    pairs: dict[str, str] = {}
+    given: set[str] = set()
+    for text in texts:
+        name, found, value = text.partition(separator)
+        if not found:
+            raise UsageError(f"{option}: {text!r}: write NAME{separator}VALUE")
+        name = name.strip()
+        # Names of headers are the same in capitals.
+        if (name.lower() if separator == ":" else name) in given:
+            raise UsageError(f"{option}: {name} is given twice; leave one of them out")
+        given.add(name.lower() if separator == ":" else name)
+        pairs[name] = value.strip()
+    table = ", ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in pairs.items())
+    return parse_page_settings({key: f"{{{table}}}"}, source=option)
+
+
+def _quoted(text: str) -> str:
+    """As TOML's basic string; control characters are refused where the value is judged."""
+    escaped = "".join(
+        f"\\u{ord(letter):04x}" if letter in '"\\' or letter < " " or letter == "\x7f" else letter for letter in text
+    )
+    return f'"{escaped}"'
+
+
+_NOT_FIRST: Final = frozenset({CheckOutcome.SKIPPED, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
+"""A page that was only just added ends so where a running service had found and checked it before we asked for it."""
+
+
+@click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")
+@click.argument("urls", nargs=-1, required=True, metavar="URL...")
+@click.option("--group", default="main", show_default=True, metavar="NAME", help="Into this group.")
+@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
+@page_options
+@click.option("--no-check", is_flag=True, help="Do not check the page at once.")
+@output.json_option
+@click.pass_context
+def add(
+    ctx: click.Context, urls: tuple[str, ...], group: str, text: str | None, settings: JsonObject, *, no_check: bool
+) -> int:
+    """Watch these pages, check them at once, and show what they declare.
+
+    A page that is watched already stays as it is; it is checked where it could not be received so far.
+    """
+    group, text = check_group(group), check_words(text)
+    watched = list({found.url: found for found in map(watch_url, urls)}.values())
+    pages = [new_page(found, group=group, text=text, settings=settings) for found in watched]
+    ids, missing, request = with_store(ctx, lambda store: _add(store, pages, is_checked=not no_check), create=True)
+    added = [page_id for page_id in ids if page_id is not None]
+    for found, page_id in zip(watched, ids, strict=True):
+        if page_id is None:
+            tried = "; it was not received yet, and is tried again" if found.url in missing and not no_check else ""
+            output.note(f"{found.url}: watched already; nothing was changed (see: tocsin watch set){tried}")
+    reports: dict[str, CheckReport] = {}
+    status = output.DONE
+    # What was added is in the request that it was added with; the others need one of their own.
+    for some, request_id in ((added, request), (list(missing.values()), None)):
+        if some and not no_check:
+            checked = check_pages(
+                configuration(ctx).settings,
+                some,
+                request_id=request_id,
+                on_report=lambda report: reports.update({report.url: report}),
+            )
+            status = max(status, checked)
+    early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]
+    if early:
+        with_store(ctx, lambda store: _look_up(store, early, reports))
+    for found, page_id in zip(watched, ids, strict=True):
+        _tell(found.url, page_id, reports.get(found.url))
+    return status
+
+
+async def _add(
+    store: Store, pages: Sequence[NewPage], *, is_checked: bool
+) -> tuple[list[int | None], dict[str, int], int | None]:
+    """Add pages, to be checked by a request of ours.
+
+    Returns their ids; the ids of pages that are watched already and were never received, by URL; and the request.
+    """
+    request = await store.open_request(now()) if is_checked else None
+    ids = await store.add_pages(pages, now(), request=request)
+    known = [await store.page(page.url) for page, page_id in zip(pages, ids, strict=True) if page_id is None]
+    return ids, {row.url: row.id for row in known if row is not None and row.fields is None}, request
+
+
+async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:
+    """Tell pages that a running service has checked between our adding and our asking, as it found them."""
+    for url in urls:
+        page = await store.page(url)
+        if page is not None and page.fields is not None:
+            output.note(f"{url}: checked by the running service")
+            reports[url] = as_first(reports[url], PageState(page.fields).declares)
+
+
+def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:
+    """Tell a check of a page that had just been checked first as that first check; what it was answered is not known.
+
+    declares  as the first check found it
+    """
+    # Our own check met a page that is as it was a moment before, or was put aside for that: no news, and no problem.
+    return CheckReport(report.url, CheckOutcome.FIRST, rule="T40", basis="declared", declares=declares)
+
+
+def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
+    record: dict[str, Any] = {"url": url, "added": page_id is not None, "check": to_record(report) if report else None}
+
+    def human() -> None:
+        if page_id is not None:
+            output.say(f"{'added':<12} {url}", style="green")
+        if report is not None:
+            print_report(report)
+            print_declared(report)
+
+    output.emit(record, human)
+
+
+class Edit(Struct, frozen=True):
+    """What is to be changed.
+
+    settings, unset  what is set from now on, and which keys inherit again
+    paused           None leaves it
+    move_to          another group, or None
+    text             the user's own words, or None; `clear_text` takes them away
+    """
+
+    settings: JsonObject
+    unset: tuple[str, ...]
+    paused: bool | None
+    move_to: str | None
+    text: str | None
+    clear_text: bool
+
+    @property
+    def is_of_pages(self) -> bool:
+        """Whether something is changed that only pages have, not groups."""
+        return self.paused is not None or self.move_to is not None or self.text is not None or self.clear_text
+
+    def overwrites(self, *, everywhere: bool) -> str:
+        """What of the pages' own would be lost, in words; empty if nothing is. Of a group its name is known."""
+        if self.text is not None:
+            return "write these words in the place of whatever you wrote on"
+        if self.clear_text:
+            return "take away what you wrote on"
+        return "move out of their groups" if everywhere and self.move_to is not None else ""
+
+
+@click.command("set", epilog="Example: tocsin watch set --group news --every 6h --tell major")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--group", metavar="NAME", help="For this group, those that are added later too.")
+@click.option("--all", "everywhere", is_flag=True, help="For all pages, those that are added later too.")
+@page_options
+@click.option("--unset", multiple=True, metavar="KEY", help="Let this setting inherit again.")
+@click.option("--pause", is_flag=True, help="No checks until --resume.")
+@click.option("--resume", is_flag=True, help="Check again.")
+@click.option("--move-to", metavar="GROUP", help="Into another group.")
+@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
+@click.option("--clear-text", is_flag=True, help="Take your words away.")
+@careful
+@output.json_option
+@click.pass_context
+def set_(
+    ctx: click.Context,
+    urls: tuple[str, ...],
+    group: str | None,
+    unset: tuple[str, ...],
+    move_to: str | None,
+    text: str | None,
+    settings: JsonObject,
+    *,
+    everywhere: bool,
+    pause: bool,
+    resume: bool,
+    clear_text: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Set what holds for pages, for a group, or for all; the nearest setting wins."""
+    if bool(urls) + (group is not None) + everywhere != 1:
+        raise UsageError("say for whom: name pages, or give --group NAME, or --all")
+    if text and clear_text:
+        raise UsageError("--text and --clear-text exclude each other; leave one of them out")
+    if pause and resume:
+        raise UsageError("--pause and --resume exclude each other; leave one of them out")
+    keys = _keys_of(ctx, unset, urls, group)
+    if settings.keys() & set(keys):
+        both = ", ".join(sorted(settings.keys() & set(keys)))
+        raise UsageError(f"--unset {both}: set and unset at once; leave one of them out")
+    paused = pause if pause or resume else None
+    edit = Edit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
+    if not (settings or keys or edit.is_of_pages):
+        raise UsageError("say what to set, such as --every 6h, --mode off or --pause; see: tocsin watch set --help")
+    lost = "" if urls else edit.overwrites(everywhere=everywhere)
+    if dry_run or lost:
+        changed = with_store(ctx, lambda store: _count(store, urls, group))
+        if changed and not dry_run:
+            confirm(f"{lost} {count(changed, 'page')}", yes=yes)
+    if not dry_run:
+        changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
+    whom = count(changed, "page") if urls or edit.is_of_pages else f"group {group}" if group else "all pages"
+    record: JsonObject = {"scope": "page" if urls else "group" if group else "all", "group": group, "pages": changed}
+    shown = {key: mask(("pages", key), value) for key, value in settings.items()}
+    record.update(set=shown, unset=list(keys))
+    if dry_run:
+        record["dry_run"] = True
+    output.emit(record, lambda: output.say(f"{'Would be set' if dry_run else 'Set'} for {whom}."))
+
+
+async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
+    """Count the pages that are meant."""
+    await _demand_group(store, group)
+    return (await select(store, urls, PageFilter(group=group))).pages
+
+
+def _keys_of(ctx: click.Context, unset: Sequence[str], urls: Sequence[str], group: str | None) -> tuple[str, ...]:
+    """Read the keys of `--unset`; what another version set, and this one does not know, can be unset, too.
+
+    Raises SettingsError, NotWatched, BadUrl.
+    """
+    keys = tuple(key.replace("-", "_") for key in unset)
+    if all(key in PAGE_KEYS for key in keys):
+        return keys
+    held = with_store(ctx, lambda store: _held(store, urls, group))
+    keys = tuple(key if key in held else key.replace("-", "_") for key in unset)
+    check_page_keys((key for key in keys if key not in held), source="--unset")
+    return keys
+
+
+async def _held(store: Store, urls: Sequence[str], group: str | None) -> set[str]:
+    """Tell which keys are set for these pages, for the group, or for all pages."""
+    if urls:
+        return {key for page in await pages_named(store, urls) for key in page.settings}
+    for_all, groups = await store.overrides()
+    return set(for_all) if group is None else {key for name, own in groups.values() if name == group for key in own}
+
+
+async def _demand_group(store: Store, group: str | None) -> None:
+    if group is None:
+        return
+    groups = sorted(name for name, _ in (await store.overrides())[1].values())
+    if group not in groups:
+        raise UsageError(f"group {group}: there is no such group; there are: {', '.join(groups)}")
+
+
+async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit) -> int:
+    """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
+    await _demand_group(store, group)
+    selection = await select(store, urls, PageFilter(group=group))
+    if urls:
+        return await _edit(store, selection, edit)
+    if edit.settings or edit.unset:
+        unset = all_unset(edit.settings, edit.unset)
+        with steps("Scheduling", "scheduled anew", total=selection.pages) as on_step:
+            await store.edit_group(group, now(), settings=edit.settings, unset=unset, on_step=on_step)
+    if not edit.is_of_pages:
+        return selection.pages
+    # Settings belong to the group alone: its pages inherit them.
+    own = Edit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
+    return await _edit(store, selection, own)
+
+
+async def _edit(store: Store, selection: Selection, edit: Edit) -> int:
+    changed = 0
+    unset = all_unset(edit.settings, edit.unset)
+    with steps("Setting", "set", total=selection.pages) as on_step:
+        async for some in selection.batches(store):
+            changed += await store.edit_pages(
+                some,
+                now(),
+                settings=edit.settings,
+                unset=unset,
+                paused=edit.paused,
+                group=edit.move_to,
+                text=edit.text,
+                clear_text=edit.clear_text,
+                of=selection.pages,
+                on_step=on_step,
+            )
+    return changed
+
+
+@click.command("remove", epilog="Example: tocsin watch remove https://example.org/news --yes")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--group", metavar="NAME", help="All pages of this group.")
+@click.option("--host", metavar="HOST", help="All pages of this host.")
+@click.option("--matching", metavar="PART", help="All pages whose URL contains this.")
+@careful
+@output.json_option
+@click.pass_context
+def remove(
+    ctx: click.Context,
+    urls: tuple[str, ...],
+    group: str | None,
+    host: str | None,
+    matching: str | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Take pages off the list, with all that is stored of them."""
+    conditions = PageFilter(group=group, host=host, matching=matching)
+    if bool(urls) == (conditions != PageFilter()):
+        raise UsageError("name the pages to remove, or give --group, --host or --matching; not both")
+    selection = with_store(ctx, lambda store: select(store, urls, conditions))
+    _remove(ctx, selection, dry_run=dry_run, yes=yes)
+
+
+@click.command("clear", epilog="Example: tocsin watch clear --dry-run")
+@careful
+@output.json_option
+@click.pass_context
+def clear(ctx: click.Context, *, dry_run: bool, yes: bool) -> None:
+    """Empty the list: every page goes, with all that is stored of it."""
+    selection = with_store(ctx, lambda store: select(store, (), PageFilter()))
+    _remove(ctx, selection, dry_run=dry_run, yes=yes)
+
+
+def _remove(ctx: click.Context, selection: Selection, *, dry_run: bool, yes: bool) -> None:
+    act = removal(selection.pages)
+    removed = 0
+    if selection.pages and not dry_run:
+        confirm(act, yes=yes)
+        removed = with_store(ctx, lambda store: _remove_all(store, selection))
+    record = {"pages": selection.pages, "removed": removed, "dry_run": dry_run}
+    told = f"Would {act}." if dry_run else f"Removed {count(removed, 'page')}."
+    output.emit(record, lambda: output.say(told))
+
+
+async def _remove_all(store: Store, selection: Selection) -> int:
+    removed = 0
+    with steps("Removing", "removed", total=selection.pages) as on_step:
+        async for some in selection.batches(store):
+            removed += await store.remove_pages(some, on_step=on_step)
+    return removed

@@ -1,0 +1,239 @@
+"""`tocsin watch import` and `export`: the list of pages as a file."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from tocsin.cli import output
+from tocsin.cli.files import opened_source, opened_target
+from tocsin.cli.formatting import count
+from tocsin.cli.progress import progress, steps
+from tocsin.cli.selection import BATCH, batches
+from tocsin.cli.session import configuration, is_store_there, now, with_store
+from tocsin.cli.watch.sitemaps import Errand, fetch_lists, is_robots_txt, is_url
+from tocsin.errors import StoreOutdated, UsageError
+from tocsin.lists import FORMATS
+from tocsin.lists.pages import check_group
+from tocsin.lists.taking import Reader, Tally
+from tocsin.lists.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
+from tocsin.model import NewPage, PageFilter
+from tocsin.spec.html.urls import watch_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tocsin.cli.watch.sitemaps import Offer
+    from tocsin.ports import Store
+
+
+@click.command("import", epilog="Example: tocsin watch import pages.csv")
+@click.argument("source", metavar="FILE|URL")
+@click.option("--format", "kind", type=click.Choice(FORMATS), help="What the file is; recognised without.")
+@click.option("--group", metavar="NAME", help="Into this group, where the list names none.")
+@click.option("--strict", is_flag=True, help="Take nothing if any line cannot be taken.")
+@click.option("--dry-run", is_flag=True, help="Only say what could not be taken.")
+@click.option("--sitemaps", is_flag=True, help="List the sitemaps that the site's robots.txt names.")
+@click.option("--yes", "-y", is_flag=True, help="With --sitemaps: fetch them all.")
+@click.option("--any-host", is_flag=True, help="Take a sitemap's pages on other hosts, too.")
+@output.json_option
+@click.pass_context
+def import_(
+    ctx: click.Context,
+    source: str,
+    kind: str | None,
+    group: str | None,
+    *,
+    strict: bool,
+    dry_run: bool,
+    sitemaps: bool,
+    yes: bool,
+    any_host: bool,
+) -> int:
+    """Watch the pages of a list: a URL a line, CSV with a column `url`, OPML, or a sitemap, also compressed.
+
+    Exports of changedetection.io (its backup, too) and of Distill are read, too; what has no counterpart is named.
+
+    Good lines are taken; bad ones are named with their number, and the exit status is 1. Pages that are watched
+    already stay as they are. - stands for standard input.
+
+    The URL of a sitemap is fetched; of an index also the sitemaps that it names. With --sitemaps the URL of a site
+    shows those that its robots.txt offers; nothing is fetched unasked.
+    """
+    group = check_group(group) if group else "main"
+    if is_url(source):
+        is_offer = sitemaps or is_robots_txt(source)
+        if kind not in (None, "sitemap"):
+            raise UsageError(
+                f"--format {kind}: behind a URL only sitemaps are read; download the list, and name the file"
+            )
+        errand = Errand(source, group, is_offer, yes and not dry_run, any_host, dry_run)
+        return _import_url(ctx, errand, strict=strict)
+    if sitemaps or any_host:
+        raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
+    with opened_source(source, again=strict) as stream:
+        tally = Tally()
+        groups = _groups(ctx)
+        reader = Reader(source, kind, group, tally=tally, groups=groups, say=output.note)
+        if strict or dry_run:
+            tally.added = sum(1 for _ in reader.pages(stream))
+            if dry_run or tally.refused:
+                return _tell_file(source, tally, reader, taken=False)
+            stream.seek(0)
+            tally = Tally()
+            reader = Reader(source, kind, group, tally=tally, groups=groups, say=lambda _: None)
+        with_store(ctx, lambda store: _import(store, reader.pages(stream), tally), create=True)
+    return _tell_file(source, tally, reader, taken=True)
+
+
+def _groups(ctx: click.Context) -> list[str]:
+    """Name the groups that there are; none where there is no store yet, or one that is brought up to date first."""
+    if not is_store_there(configuration(ctx).settings):
+        return []
+    try:
+        _, groups = with_store(ctx, lambda store: store.overrides())
+    except StoreOutdated:
+        return []
+    return [name for name, _ in groups.values()]
+
+
+def _import_url(ctx: click.Context, errand: Errand, *, strict: bool) -> int:
+    """Fetch first, and write then: what cannot be had leaves no store behind, and holds none up."""
+    from tocsin.app import execute  # noqa: PLC0415 - files need no network stack
+
+    tally, name = Tally(), watch_url(errand.source).given
+    with tempfile.TemporaryFile() as kept:
+
+        def keep(pages: Iterable[NewPage]) -> None:
+            for page in pages:
+                tally.added += 1
+                kept.write(msgspec.json.encode(page) + b"\n")
+
+        offers = execute(fetch_lists(configuration(ctx).settings, errand, tally, keep))
+        if errand.is_offer and not errand.takes_all:
+            return _tell_offers(name, offers)
+        if errand.only_looks or not tally.added or (strict and tally.refused):
+            return _tell(name, tally, taken=False)
+        kept.seek(0)
+        tally.added = 0
+        with_store(ctx, lambda store: _import(store, _kept_pages(kept), tally), create=True)
+    return _tell(name, tally, taken=True)
+
+
+def _kept_pages(kept: IO[bytes]) -> Iterator[NewPage]:
+    decoder = msgspec.json.Decoder(NewPage)
+    return (decoder.decode(line) for line in kept)
+
+
+async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
+    batch: list[NewPage] = []
+
+    async def write(advance: Callable[[int], None]) -> None:
+        ids = await store.add_pages(batch, now(), on_step=advance)
+        added = sum(page_id is not None for page_id in ids)
+        tally.added += added
+        tally.known += len(ids) - added
+        batch.clear()
+
+    with steps("Importing", "of the list are watched") as advance:
+        for page in pages:
+            batch.append(page)
+            if len(batch) == BATCH:
+                await write(advance)
+        if batch:
+            await write(advance)
+
+
+def _tell_offers(name: str, offers: Sequence[Offer]) -> int:
+    if not offers:
+        output.note(f"{name}: its robots.txt names no sitemap; if you know of one, import it by its URL")
+        return output.NEEDS_USER
+    for offer in offers:
+        record = {"sitemap": offer.url, "named_by": offer.named_by, "command": offer.command}
+        output.emit(record, partial(output.say, offer.command, whole=True))
+    output.note(
+        f"{count(len(offers), 'sitemap')}, not fetched. All of them: tocsin watch import {name} --sitemaps --yes"
+    )
+    return output.DONE
+
+
+def _tell_file(name: str, tally: Tally, reader: Reader, *, taken: bool) -> int:
+    """Tell of a file; the sitemaps that it names are the user's to fetch."""
+    tally.sitemaps = len(reader.named)
+    for item in reader.named:
+        output.note(f"{name}:{item.line}: {item.told}")
+    status = _tell(name, tally, taken=taken)
+    if tally.sitemaps:
+        output.note(f"{name}: names {count(tally.sitemaps, 'sitemap')}; import each by its URL")
+        return output.NEEDS_USER
+    return status
+
+
+def _tell(name: str, tally: Tally, *, taken: bool) -> int:
+    record: dict[str, Any] = {
+        "file": name,
+        "taken": taken,
+        "pages": tally.added + tally.known,
+        "added": tally.added if taken else 0,
+        "known": tally.known,
+        "refused": tally.refused,
+        "sitemaps": tally.sitemaps,
+    }
+    if not (tally.added or tally.known or tally.refused or tally.sitemaps):
+        output.note(f"{name}: there is no page in it; a list has a URL a line, or a column named url")
+        output.emit(record, lambda: None)
+        return output.NEEDS_USER
+    if taken:
+        lines = count(tally.refused, "line")
+        told = f"{count(tally.added, 'page')} added, {tally.known:,} watched already, {lines} refused."
+    else:
+        told = f"Nothing was taken: {count(tally.added, 'page')} could be, {count(tally.refused, 'line')} could not."
+    output.emit(record, lambda: output.say(told))
+    return output.NEEDS_USER if tally.refused else output.DONE
+
+
+@click.command("export", epilog="Example: tocsin watch export --format csv --output pages.csv")
+@click.option("--format", "kind", type=click.Choice(("list", "csv", "opml")), default="list", show_default=True)
+@click.option("--group", metavar="NAME", help="Only this group.")
+@click.option("--output", "-o", "target", metavar="FILE", help="Into this file, instead of standard output.")
+@click.option("--with-secrets", is_flag=True, help="With credentials, headers, cookies and proxies (CSV only).")
+@click.pass_context
+def export(ctx: click.Context, kind: str, group: str | None, target: str | None, *, with_secrets: bool) -> None:
+    """Write the list of pages: URLs, CSV with all that is set for each, or OPML with the groups."""
+    if with_secrets and kind != "csv":
+        raise UsageError("--with-secrets: only CSV can hold them; give --format csv")
+    writer: ListWriter = OutlineWriter() if kind == "opml" else PlainWriter()
+    if kind == "csv":
+        writer = SeparatedWriter(with_secrets=with_secrets)
+    with opened_target(target) as stream:
+        pages = with_store(ctx, lambda store: _write_list(store, writer, stream, group=group, by_group=kind == "opml"))
+    output.note(f"{count(pages, 'page')} written.")
+
+
+async def _write_list(store: Store, writer: ListWriter, stream: IO[bytes], *, group: str | None, by_group: bool) -> int:
+    total = await store.count_pages(PageFilter(group=group))
+    groups = [name for name, _, _ in await store.groups() if group in (None, name)] if by_group else [group]
+    stream.write(writer.begin().encode())
+    written = 0
+    with progress("Exporting", total=total) as advance:
+        for name in groups:
+            stream.write(writer.open_group(name or "").encode())
+            written += await _export_group(store, writer, stream, name, advance)
+            stream.write(writer.close_group().encode())
+    stream.write(writer.end().encode())
+    return written
+
+
+async def _export_group(
+    store: Store, writer: ListWriter, stream: IO[bytes], group: str | None, advance: Callable[[int], None]
+) -> int:
+    written = 0
+    async for pages in batches(store, PageFilter(group=group)):
+        stream.write(writer.pages(pages).encode())
+        written += len(pages)
+        advance(len(pages))
+    return written
