@@ -11,7 +11,7 @@ import sys
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of, rendered_of, task_of, verdict_of
 from tests.fakes import SeededChance
 from tests.spec.microdata.making import item, page
-from tocsin.engine.alerting.storms import host_changed_event
+from tocsin.engine.alerting.announcements import host_changed_event
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339

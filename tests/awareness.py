@@ -15,7 +15,7 @@ from tocsin.engine.judging.events import Alerts, changed_data
 from tocsin.engine.judging.ruling import rule_on
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.engine.rendering.renders import RenderQueue
+from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.model import (
     CheckReport,
     CheckResult,

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from tests.contract.desk import Desk, alert
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tests.observing.measured import result_of
-from tocsin.engine.activity import KEPT, SPAN_US, Activity
-from tocsin.engine.counting import Counts
+from tocsin.engine.activity import KEPT, SPAN_US, Activity, Counts
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import ActivityRow

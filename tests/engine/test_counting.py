@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tocsin.engine.counting import CountedChannel, Counts, Spread
+from tocsin.engine.activity import CountedChannel, Counts, Spread
 from tocsin.errors import DeliveryError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
-from tocsin.engine.counting import Counts
+from tocsin.engine.activity import Counts
 from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, StoreFigures
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.effort import calls_of
 from tests.observing.measured import metrics_of, result_of
-from tocsin.engine.counting import Counts
+from tocsin.engine.activity import Counts
 
 
 def test_a_check_pays_little_for_being_counted() -> None:

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fakes import START
 from tests.observing.measured import FIGURES, LIVE, SECOND, metrics_of, result_of
-from tocsin.engine.counting import Counts
+from tocsin.engine.activity import Counts
 from tocsin.events import Happening
 
 if TYPE_CHECKING:

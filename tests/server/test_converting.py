@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.server.diary import QUIET, URL
-from tocsin.engine.judging.items import find_items
+from tocsin.engine.judging.contents import find_items
 from tocsin.server.converting import Done, OfItems, Written, perform, read_wanted
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from tocsin.engine.counting import Counts, Spread
+    from tocsin.engine.activity import Counts, Spread
     from tocsin.model import Instant, LiveState, StoreFigures
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

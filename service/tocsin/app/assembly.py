@@ -18,14 +18,11 @@ from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
 from tocsin.app.channels import OpenChannels
 from tocsin.app.fetching import Checking, most_in_flight, put_together
-from tocsin.engine.activity import Activity
+from tocsin.engine.activity import Activity, CountedChannel, Counts
+from tocsin.engine.alerting.announcements import Attention, Storms, Uplink
 from tocsin.engine.alerting.bell import Bell
 from tocsin.engine.alerting.delivery import Delivery
-from tocsin.engine.alerting.outage_notices import Uplink
-from tocsin.engine.alerting.questions import Attention
-from tocsin.engine.alerting.storms import Storms
 from tocsin.engine.clock_watch import ClockWatch
-from tocsin.engine.counting import CountedChannel, Counts
 from tocsin.engine.fetchers.checkers import Visits
 from tocsin.engine.fetchers.pool import Fetchers
 from tocsin.engine.hosts.gates import Gates
@@ -38,12 +35,11 @@ from tocsin.engine.judging.events import Alerts
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.engine.rendering.renders import RenderQueue
+from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.engine.runner import Loops, Runner
-from tocsin.engine.scheduling.hearsay import Hearsay
 from tocsin.engine.scheduling.host_capacity import Rounds
 from tocsin.engine.scheduling.scheduler import Scheduler
-from tocsin.engine.scheduling.writer import Writer
+from tocsin.engine.scheduling.writer import Hearsay, Writer
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, unread_channels, what_is_kept

@@ -1,24 +1,161 @@
-"""What happened in the last days, five minutes each: noted in the store, so that it survives restarts."""
+"""What a running engine counts of its work, and the record of it that survives restarts."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import Struct
 
-from tocsin.errors import StoreError
+from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
 from tocsin.model import ActivityRow
 from tocsin.ports.figures import FigureStore
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from tocsin.engine.counting import Counts
-    from tocsin.model import Instant, StoreFigures
-    from tocsin.ports import Clock, Telemetry
+    from tocsin.model import CheckResult, Instant, JsonObject, StoreFigures
+    from tocsin.ports import Channel, Clock, Telemetry
+
+
+CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
+"""The bounds by which the duration of checks is told."""
+COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
+"""The same of batches on their way into the store."""
+
+
+class Spread:
+    """How often something took how long.
+
+    bounds  milliseconds, growing
+    counts  of what took no longer than the bound at the same place; the last of what took longer than all
+    """
+
+    __slots__ = ("bounds", "counts", "total_ms")
+
+    def __init__(self, bounds: tuple[int, ...]) -> None:
+        self.bounds, self.counts, self.total_ms = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def add(self, took_ms: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(self.bounds, took_ms)] += 1
+        self.total_ms += took_ms
+
+
+class Counts:
+    """Everything that was counted since the start; numbers only grow, but for `streams`.
+
+    Implements `ports.Telemetry`, as some of it is known from happenings alone.
+    outcomes    checks that were written, by outcome
+    renderings  by what became of them: given, failed
+    deliveries  by channel and result: accepted, refused (that alert), failed (the channel), gone, ours (a shortage)
+    problems    happenings that are warnings or errors, by level
+    answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
+    streams     readers of /events now
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.renderings: Counter[str] = Counter()
+        self.deliveries: Counter[tuple[str, str]] = Counter()
+        self.problems: Counter[str] = Counter()
+        self.answers: Counter[str] = Counter()
+        self.checks_took, self.commits_took = Spread(CHECK_MS), Spread(COMMIT_MS)
+        self.wire_bytes = self.saved_bytes = self.not_modified = 0
+        self.fetcher_restarts = self.store_failures = self.clock_steps_back = 0
+        self.streams = 0
+
+    def committed(self, results: Sequence[CheckResult]) -> None:
+        """Count a batch that was written."""
+        outcomes, bounds, counts = self.outcomes, self.checks_took.bounds, self.checks_took.counts
+        reports = [result.report for result in results]
+        outcomes.update([report.outcome for report in reports])
+        took = [report.elapsed_ms for report in reports]
+        for took_ms in took:
+            counts[bisect_left(bounds, took_ms)] += 1
+        self.checks_took.total_ms += sum(took)
+        self.wire_bytes += sum([report.bytes for report in reports])
+        self.saved_bytes += sum([report.saved_bytes for report in reports])
+        self.not_modified += sum([report.not_modified for report in reports])
+
+    def emit(self, happening: Happening) -> None:
+        """Count what happened, where it counts."""
+        if happening.level in {"warning", "error"}:
+            self.problems[happening.level] += 1
+        count = _KNOWN.get(happening.name)
+        if count is not None:
+            count(self, happening.values)
+
+
+class CountedChannel:
+    """A channel whose answers are counted; implements `ports.Channel`.
+
+    on_shortage  is told of what this machine was short of when the channel was to be given something
+    """
+
+    def __init__(
+        self, channel: Channel, counts: Counts, on_shortage: Callable[[str], None] = lambda _error: None
+    ) -> None:
+        self.name, self.at_once, self._channel, self._counts = channel.name, channel.at_once, channel, counts
+        self._on_shortage = on_shortage
+
+    async def deliver(self, event: JsonObject) -> None:
+        """Give it the event."""
+        try:
+            await self._channel.deliver(event)
+        except DeliveryError as exc:
+            self._counts.deliveries[self.name, _RESULTS.get(exc.blames, "failed")] += 1
+            if exc.blames == "ours":
+                self._on_shortage(exc.detail)
+            raise
+        self._counts.deliveries[self.name, "accepted"] += 1
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        await self._channel.close()
+
+
+_RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
+
+
+def _answered(counts: Counts, values: dict[str, Any]) -> None:
+    status = values["status"]
+    counts.answers["none" if status is None else f"{status // 100}xx"] += 1
+
+
+def _committed(counts: Counts, values: dict[str, Any]) -> None:
+    counts.commits_took.add(values["took_ms"])
+
+
+def _rendered(result: str) -> Callable[[Counts, dict[str, Any]], None]:
+    def count(counts: Counts, _values: dict[str, Any]) -> None:
+        counts.renderings[result] += 1
+
+    return count
+
+
+def _one_more(name: str, by: int = 1) -> Callable[[Counts, dict[str, Any]], None]:
+    def count(counts: Counts, _values: dict[str, Any]) -> None:
+        setattr(counts, name, getattr(counts, name) + by)
+
+    return count
+
+
+_KNOWN: Final[dict[str, Callable[[Counts, dict[str, Any]], None]]] = {
+    "clock.stepped_back": _one_more("clock_steps_back"),
+    "fetcher.replaced": _one_more("fetcher_restarts"),
+    "http.answered": _answered,
+    "page.rendered": _rendered("given"),
+    "page.unrendered": _rendered("failed"),
+    "results.committed": _committed,
+    "store.failed": _one_more("store_failures"),
+    "stream.closed": _one_more("streams", -1),
+    "stream.opened": _one_more("streams"),
+}
+
 
 SPAN_US: Final = 300_000_000
 """What one row of activity tells of."""

@@ -14,19 +14,16 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.engine.activity import Activity
+    from tocsin.engine.alerting.announcements import Attention, Storms, Uplink
     from tocsin.engine.alerting.delivery import Delivery
-    from tocsin.engine.alerting.outage_notices import Uplink
-    from tocsin.engine.alerting.questions import Attention
-    from tocsin.engine.alerting.storms import Storms
     from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.loop_time import LoopTime
     from tocsin.engine.pruning import Pruning
-    from tocsin.engine.rendering.renders import RenderQueue
-    from tocsin.engine.scheduling.hearsay import Hearsay
+    from tocsin.engine.rendering.render_queue import RenderQueue
     from tocsin.engine.scheduling.host_capacity import Rounds
     from tocsin.engine.scheduling.scheduler import Scheduler
-    from tocsin.engine.scheduling.writer import Writer
+    from tocsin.engine.scheduling.writer import Hearsay, Writer
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.outage_notices import Uplink
+from tocsin.engine.alerting.announcements import Uplink
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.events import Alerts

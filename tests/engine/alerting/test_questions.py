@@ -11,7 +11,7 @@ import pytest
 from tests.awareness import DAY, SECOND, Bench
 from tests.fakes import ManualClock, cut_off
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.questions import Attention
+from tocsin.engine.alerting.announcements import Attention
 from tocsin.errors import StoreError
 from tocsin.model import Attempt, CheckReport, CheckResult, Failure
 

@@ -12,8 +12,7 @@ from msgspec import structs
 from tests.awareness import Listener
 from tests.contract.desk import HOUR, MINUTE, Desk
 from tests.fakes import ManualClock, SeededChance
-from tocsin.engine.alerting.announcing import LOOK_S
-from tocsin.engine.alerting.storms import Storms, host_changed_event
+from tocsin.engine.alerting.announcements import LOOK_S, Storms, host_changed_event
 from tocsin.events import HOST_CHANGED
 from tocsin.model import NO_COPY, Snapshot, StormRow, VerdictRow
 from tocsin.spec.signals.texts import pack_text

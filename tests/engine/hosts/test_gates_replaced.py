@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import ManualClock
-from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.politeness import LONGEST_CRAWL_DELAY_S
+from tocsin.engine.hosts.gates import LONGEST_CRAWL_DELAY_S, Gates
 from tocsin.settings import HostSettings
 
 HOST, ORIGIN = "a.example", "https://a.example"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.engine.hosts.politeness import HostGate, Politeness, is_match, politeness_of
+from tocsin.engine.hosts.gates import HostGate, Politeness, is_match, politeness_of
 from tocsin.settings import HostRule, HostSettings
 
 

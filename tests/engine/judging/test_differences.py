@@ -13,7 +13,7 @@ from tests.engine.rendering.kept import packed
 from tests.fakes import START, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.differences import difference_data
+from tocsin.engine.judging.contents import difference_data
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import FetchFailed

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.engine.judging.event_size import MAX_EVENT_BYTES, fit_event
+from tocsin.engine.judging.events import MAX_EVENT_BYTES, fit_event
 
 URL = "https://example.org/" + "a" * 2000
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.engine.judging.hints import LONGEST_S, fresh_for
+from tocsin.engine.judging.pace import LONGEST_S, fresh_for
 
 DATE = ("date", "Sun, 06 Nov 2022 08:00:00 GMT")
 WORDS = st.sampled_from(

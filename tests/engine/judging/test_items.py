@@ -17,9 +17,8 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.event_size import MAX_EVENT_BYTES
-from tocsin.engine.judging.events import Alerts
-from tocsin.engine.judging.items import find_items
+from tocsin.engine.judging.contents import find_items
+from tocsin.engine.judging.events import MAX_EVENT_BYTES, Alerts
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.comparing import Comparisons

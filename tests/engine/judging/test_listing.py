@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.engine.judging.listing import Lists, _watched, read_lists
+from tocsin.engine.judging.reading import Lists, _watched, read_lists
 from tocsin.errors import BadUrl
 from tocsin.spec.html.urls import watch_url
 

@@ -12,7 +12,7 @@ from tests.builders import DAY, HOUR, READ, digest_of, fields, html, received, s
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import Alerts
-from tocsin.engine.judging.pacing import find_declared
+from tocsin.engine.judging.pace import find_declared
 from tocsin.errors import Disallowed, FetchFailed
 from tocsin.model import Attempt, Beside, Known
 from tocsin.model.signals import Pace

@@ -13,7 +13,7 @@ from tests.awareness import NEW, NEWER, OLD, POLICY, job_of, page_html, rendered
 from tests.builders import DAY, SECOND, URL, digest_of, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.copies import find_copies, made_at
+from tocsin.engine.judging.contents import find_copies, made_at
 from tocsin.engine.judging.events import Alerts
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import CopyLink, NewState

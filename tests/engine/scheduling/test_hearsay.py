@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.awareness import Listener
 from tests.contract.desk import A, B, Desk
 from tests.fakes import ManualClock
-from tocsin.engine.scheduling.hearsay import LOOK_S, Hearsay
+from tocsin.engine.scheduling.writer import LOOK_S, Hearsay
 from tocsin.model import Listing
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.adapters.stores import open_store
-from tocsin.engine.hosts.robots_answers import Answer
+from tocsin.engine.hosts.robots import Answer
 from tocsin.engine.scheduling.host_capacity import EVERY_S, NAMED, Crowding, Rounds, delay_of, look, round_of
 from tocsin.model import NewPage, PageFilter
 from tocsin.settings import HostRule, HostSettings, PageSettings

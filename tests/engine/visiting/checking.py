@@ -14,7 +14,7 @@ from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.schedule import HOUR_US
 from tocsin.adapters.system import SystemClock
-from tocsin.engine.alerting.outage_notices import Uplink
+from tocsin.engine.alerting.announcements import Uplink
 from tocsin.engine.fetchers.checkers import Visits
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.in_flight import InFlight

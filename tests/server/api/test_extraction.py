@@ -13,7 +13,7 @@ import vobject  # type: ignore[import-untyped]  # has no types
 from msgspec.structs import replace
 
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep, page
-from tocsin.engine.judging.items import find_items
+from tocsin.engine.judging.contents import find_items
 from tocsin.model import NO_ITEMS, Scope, to_rfc3339
 from tocsin.server.api.extraction import POLICY, Way
 from tocsin.settings import ItemSettings

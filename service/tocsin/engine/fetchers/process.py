@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.engine.fetchers.correspondence import CROSSING, failed_of
 from tocsin.engine.judging.assess import assess
-from tocsin.engine.judging.copies import find_copies
+from tocsin.engine.judging.contents import find_copies
 from tocsin.engine.judging.reading import Wanted, read_text
 from tocsin.engine.rendering.awareness import takes_text
 from tocsin.engine.visiting.containment import contained

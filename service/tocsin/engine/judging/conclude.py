@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import show_span
 from tocsin.engine.judging.cadence import next_check
-from tocsin.engine.judging.hints import fresh_for
+from tocsin.engine.judging.contents import Learnt, learn
 from tocsin.engine.judging.judge import Occasion, assess_received, judge
-from tocsin.engine.judging.learning import Learnt, learn
-from tocsin.engine.judging.pacing import pace_of, with_pace
+from tocsin.engine.judging.pace import fresh_for, pace_of, with_pace
 from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
 from tocsin.settings import PageSettings
 from tocsin.spec.robots.rules import robots_url

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.engine.judging.assess import assess, decide
 from tocsin.engine.judging.conclude import cause_of
-from tocsin.engine.judging.copies import find_copies, values_of
-from tocsin.engine.judging.differences import may_keep, to_keep
+from tocsin.engine.judging.contents import find_copies, items_read_of, may_keep, to_keep, values_of
 from tocsin.engine.judging.events import rendered_data
-from tocsin.engine.judging.items import items_read_of
 from tocsin.engine.judging.judge import evidence_against
 from tocsin.engine.judging.reading import Wanted, read_text
 from tocsin.engine.judging.signals import NO_SIGNALS, follow, is_read_for_signals, wants_signals

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from tocsin.engine.judging.differences import difference_data
-from tocsin.engine.judging.items import difference_of_items
+from tocsin.engine.judging.contents import difference_data, difference_of_items
 from tocsin.errors import DamagedItems, DamagedText
 from tocsin.events import Happening
 

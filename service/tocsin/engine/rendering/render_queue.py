@@ -1,13 +1,32 @@
-"""Who is rendered next, and when: the bounded render queue as pure decisions (T55, T56)."""
+"""The bounded render queue: awareness for the pages that are due for it (T55 to T59)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+from tocsin.engine.hosts.outage import OURS
+from tocsin.engine.hosts.shortage import MET
+from tocsin.engine.rendering.comparing import Comparisons
+from tocsin.engine.visiting.containment import contained
+from tocsin.engine.visiting.retry import pause_s
+from tocsin.errors import Disallowed, FetchError, Postponed, SettingsError, Shortage, StaleClaim, StoreError, Withdrawn
+from tocsin.events import Happening
+from tocsin.model import Attempt
+from tocsin.spec.topper.policy import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import timedelta
 
-    from tocsin.model import WaitingPage
+    from tocsin.engine.hosts.gates import Gates
+    from tocsin.engine.hosts.lease import Lease
+    from tocsin.engine.hosts.outage import OutageWatch
+    from tocsin.engine.policies import Policies
+    from tocsin.engine.rendering.awareness import Awareness
+    from tocsin.model import Claim, Instant, JsonObject, RenderCommit, Rendered, RenderJob, WaitingPage
+    from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
+    from tocsin.settings import PageSettings, RenderSettings
 
 
 class RenderGate:
@@ -62,3 +81,274 @@ class RenderOrder:
 
 def _age(page: WaitingPage) -> tuple[int, int]:
     return page.since, page.page_id
+
+
+Result = TypeVar("Result")
+
+POLL_S = 1.0
+_MOST_ENDED = 10_000
+_STORE_RETRY_S = 2.0
+_OUTAGE_PAUSE_S = 60.0
+_SHORTAGE_PAUSE_S = 15.0
+_HELD_PAUSE_S = 600.0
+"""When a page whose settings cannot be used is looked at again: its user may have mended them."""
+
+
+class RenderQueue:
+    """Lets waiting pages into the slots, and sees each rendering through to its commit.
+
+    hold          `finish` waits for a page's next try no longer than this
+    on_committed  is told that alerts may have been written, and when the page's host is due next
+    is_visited    says whether a check has a page in hand: it waits, so that both know the page's latest state
+    Waiting pages are rows; a slot is held by a task in the group given to `run`, from its first request until the
+    rendering is committed, has failed, or pauses before its next try.
+    """
+
+    def __init__(
+        self,
+        store: RenderStore,
+        renderer: Renderer,
+        awareness: Awareness,
+        *,
+        lease: Lease,
+        settings: RenderSettings,
+        hold: timedelta,
+        policies: Policies,
+        gates: Gates,
+        outage: OutageWatch,
+        clock: Clock,
+        chance: Chance,
+        telemetry: Telemetry,
+        on_committed: Callable[[int, Instant | None], None],
+        is_visited: Callable[[int], bool] = lambda _page_id: False,
+    ) -> None:
+        self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
+        self._policies, self._gates, self._outage = policies, gates, outage
+        self._clock, self._chance, self._telemetry = clock, chance, telemetry
+        self._on_committed, self._is_visited = on_committed, is_visited
+        self._comparisons = Comparisons(store, telemetry)
+        self._hold_us = round(hold.total_seconds() * 1_000_000)
+        self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
+        self._busy: set[int] = set()
+        self._wanted: set[int] = set()
+        self._ended_s: dict[int, float] = {}
+        self._pausing: dict[int, Instant] = {}
+        self._changed = asyncio.Event()
+        self._stopping = self._finishing = False
+
+    def has_in_hand(self, page_id: int, since_s: float) -> bool:
+        """Say whether checks are to leave this page alone: it is rendered, or only a check keeps it from that.
+
+        since_s  monotonic time at which the check read the page: a rendering that ended later may have stored it anew
+        """
+        if page_id in self._busy or page_id in self._wanted:
+            return True
+        return self._ended_s.get(page_id, since_s - 1.0) >= since_s
+
+    def on_checked(self) -> None:
+        """Say that checks were committed: a page that one of them had in hand may be free now."""
+        if self._wanted:
+            self._changed.set()
+
+    @property
+    def busy(self) -> frozenset[int]:
+        """The ids of the pages that hold a slot."""
+        return frozenset(self._busy)
+
+    def configure(self, settings: RenderSettings) -> None:
+        """Go on with another limit and capacity; pages that hold a slot keep it."""
+        self._gate.configure(settings.limit, settings.resume_at)
+        self._changed.set()
+
+    def wake(self) -> None:
+        """Say that pages may have become due for awareness."""
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Let `run` end once nobody waits any more, not even for a further try that is near."""
+        self._finishing = True
+        self._changed.set()
+
+    def stop(self) -> None:
+        """Let `run` end now; renderings under way go on in their group."""
+        self._stopping = True
+        self._changed.set()
+
+    async def run(self, group: asyncio.TaskGroup) -> None:
+        """Admit pages until `stop` or `finish`; their renderings become tasks of this group."""
+        async with asyncio.TaskGroup() as own:
+            ticker = own.create_task(self._tick(), name="renders-tick")
+            while not self._stopping:
+                self._changed.clear()
+                try:
+                    is_idle = await self._admit(group)
+                except StoreError as exc:
+                    self._telemetry.emit(Happening("renders.failed", "error", {"error": str(exc)}))
+                    is_idle = False
+                if self._finishing and is_idle:
+                    break
+                await self._changed.wait()
+            ticker.cancel()
+
+    async def _admit(self, group: asyncio.TaskGroup) -> bool:
+        """Start as many waiting pages as may start; returns whether there is nothing to do at all."""
+        if self._outage.is_outage():
+            return not self._busy
+        now, was_busy = self._clock.now(), bool(self._busy)
+        # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
+        # waiting again while they are still under way are left out.
+        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=now)
+        # Checks leave a page alone that is only waited for here; else the two could miss each other for ever.
+        self._wanted = {page.page_id for page in rows if self._is_visited(page.page_id)}
+        waiting = [page for page in rows if page.page_id not in self._busy | self._wanted]
+        starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
+        if starting:
+            await self._start(starting, group)
+        # What ended while the store was asked is seen the next time.
+        return not (rows or was_busy or self._busy or self._is_try_near(now))
+
+    async def _start(self, page_ids: list[int], group: asyncio.TaskGroup) -> None:
+        # The slots are taken before the claim is waited for, so that no check takes up one of the pages meanwhile.
+        self._busy.update(page_ids)
+        left = set(page_ids)
+        # What is rendered under this claim is written under it, or, if it was lost meanwhile, not at all.
+        claim = self._lease.claim
+        try:
+            for job in await self._store.claim_renders(claim, page_ids):
+                left.discard(job.page_id)
+                self._pausing.pop(job.page_id, None)
+                group.create_task(self._render(job, claim), name=f"render-{job.page_id}")
+        finally:
+            self._busy -= left
+
+    def _is_try_near(self, now: Instant) -> bool:
+        # Pages whose pause is over are among the waiting, unless somebody removed them.
+        self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
+        return any(at - now <= self._hold_us for at in self._pausing.values())
+
+    async def _render(self, job: RenderJob, claim: Claim) -> None:
+        """See one page through one set of requests."""
+        try:
+            await self._render_once(await self._patiently(lambda: self._comparisons.add_differences(job)), claim)
+        except StaleClaim as exc:
+            # Whoever owns the page now gives it its awareness; nothing of ours may be written.
+            self._telemetry.emit(
+                Happening("render.lost", "warning", {"page_id": job.page_id, "url": job.task.url, "error": str(exc)})
+            )
+        finally:
+            self._busy.discard(job.page_id)
+            self._ended_s.pop(job.page_id, None)
+            self._ended_s[job.page_id] = self._clock.monotonic()
+            if len(self._ended_s) > _MOST_ENDED:
+                del self._ended_s[next(iter(self._ended_s))]
+            self._changed.set()
+
+    async def _render_once(self, job: RenderJob, claim: Claim) -> None:
+        policy = self._policies.readable(job.task)
+        began, start = self._clock.now(), self._clock.monotonic()
+        if Mode(policy.mode) is Mode.OFF:
+            await self._commit(job, claim, self._awareness.declined(job, began))
+            return
+        try:
+            policy = self._policies.of(job.task)
+            with contained(job.page_id, job.task.url, self._telemetry):
+                rendered = await self._renderer.render(job)
+                result = await self._conclude(job, rendered, policy)
+        except SettingsError as exc:
+            # Its alert stays owed: the page is not asked for, lest that be as its user never wanted.
+            held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
+            self._telemetry.emit(Happening("page.held", "warning", held))
+            await self._pause(job, claim, job.task.attempts, _HELD_PAUSE_S)
+            return
+        except Disallowed as exc:
+            result = self._awareness.disallowed(job, began, str(exc))
+        except Postponed as exc:
+            # The host is to be left alone, or its line is long: no set was made, so none is spent (T58).
+            await self._pause(job, claim, job.task.attempts, max(exc.not_before - self._clock.now(), 0) / 1_000_000)
+            return
+        except (Withdrawn, Shortage) as exc:
+            # Whoever removed or paused the page took it out of the queue, too; it only gives its slot back.
+            pause_for_s = POLL_S
+            if isinstance(exc, Shortage):
+                pause_for_s = _SHORTAGE_PAUSE_S
+                self._telemetry.emit(Happening(MET, "debug", {"error": str(exc)}))
+            await self._pause(job, claim, job.task.attempts, pause_for_s)
+            return
+        except FetchError as exc:
+            if exc.kind in OURS and (self._outage.is_outage() or self._outage.in_doubt):
+                # It is our own connection, or may be: no try is spent, and the user is not asked.
+                await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
+                return
+            elapsed_ms = round((self._clock.monotonic() - start) * 1000)
+            # It is the page that is asked about: of a copy is said which one it was.
+            detail = exc.detail if job.copy_url is None else f"copy {job.copy_url}: {exc.detail}"
+            attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
+            await self._keep_hold(job)
+            if len(attempts) <= policy.tries:
+                longest_s = self._gates.politeness(job.task.host).retry_after_max_s
+                await self._pause(
+                    job, claim, attempts, pause_s(len(attempts), self._chance, exc.retry_after, longest_s)
+                )
+                return
+            result = self._awareness.failed(job, attempts, exc)
+        await self._commit(job, claim, result)
+
+    async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:
+        """Read what was received, and conclude from it."""
+        now = self._clock.now()
+        if job.copy_url is not None:
+            return self._awareness.given(job, rendered, policy, now)
+        looked = self._awareness.look(job, rendered, policy, now)
+        if rendered.unread is not None:
+            what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
+            self._telemetry.emit(Happening("items.unread", "warning", what))
+        told = await self._patiently(lambda: self._comparisons.add_last_difference(job, looked.text))
+        changes = await self._patiently(lambda: self._comparisons.compare_items(job, looked.items))
+        return self._awareness.given(told, rendered, policy, now, looked, changes)
+
+    async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
+        """Give the slot up until the next try (T55, T58)."""
+        not_before = self._clock.now() + round(seconds * 1_000_000)
+        await self._patiently(
+            lambda: self._store.release_render(claim, job.page_id, not_before=not_before, attempts=attempts)
+        )
+        self._pausing[job.page_id] = not_before
+
+    async def _keep_hold(self, job: RenderJob) -> None:
+        """Store until when the host wants to be left alone, if it does: a restart must not forget it."""
+        held_s = self._gates.held_s(job.task.host)
+        if held_s > 0:
+            until = self._clock.now() + round(held_s * 1_000_000)
+            await self._patiently(lambda: self._store.hold_host(job.task.host_id, until))
+
+    async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit) -> None:
+        due_at = await self._patiently(lambda: self._store.commit_rendering(claim, result))
+        values: JsonObject = {"page_id": job.page_id, "url": job.task.url, "verdicts": len(result.served)}
+        if job.copy_url is not None:
+            values["copy"] = job.copy_url
+        if result.rendering.error is None:
+            self._telemetry.emit(Happening("page.rendered", "info", values))
+        else:
+            values["error"] = result.rendering.error[2]
+            self._telemetry.emit(Happening("page.unrendered", "warning", values))
+        self._on_committed(result.host_id, due_at)
+
+    async def _patiently(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """Do it as soon as the store can: what a rendering came to waits in its slot for a full disk to be mended."""
+        while True:
+            try:
+                done = await write()
+            except StaleClaim:
+                raise
+            except StoreError as exc:
+                self._lease.commits.failed("renderings", exc)
+                self._telemetry.emit(Happening("store.failed", "error", {"error": str(exc)}))
+                await self._clock.sleep(_STORE_RETRY_S)
+            else:
+                self._lease.commits.succeeded("renderings")
+                return done
+
+    async def _tick(self) -> None:
+        while True:
+            await self._clock.sleep(POLL_S)
+            self._changed.set()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from tocsin.engine.hosts.loop_time import LoopTime
-from tocsin.engine.judging.copies import values_of
-from tocsin.engine.judging.items import find_items
+from tocsin.engine.judging.contents import find_items, values_of
 from tocsin.engine.visiting.receive import PageRequest
 from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex
 from tocsin.model import AGENT, NO_ITEMS, FailureKind, Rendered, sendable

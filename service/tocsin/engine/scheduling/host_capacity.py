@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from tocsin.configuration import resolve_readable
-from tocsin.engine.hosts.politeness import LONGEST_CRAWL_DELAY_S, politeness_of
-from tocsin.engine.hosts.robots_answers import Answer
+from tocsin.engine.hosts.gates import LONGEST_CRAWL_DELAY_S, politeness_of
+from tocsin.engine.hosts.robots import Answer
 from tocsin.engine.judging.cadence import interval_of
 from tocsin.errors import StoreError
 from tocsin.events import Happening

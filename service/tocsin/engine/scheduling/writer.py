@@ -1,4 +1,4 @@
-"""Results of checks, gathered into batches: one transaction for many pages."""
+"""What checks found is written: results in batches, one transaction for many pages, and listings beside them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from tocsin.engine.hosts.lease import Lease
     from tocsin.model import CheckResult, Instant
-    from tocsin.ports import Clock, Telemetry, WorkStore
+    from tocsin.ports import Clock, SignalStore, Telemetry, WorkStore
     from tocsin.settings import StoreSettings
+
 
 RETRY_S = 2.0
 NAP_S = 0.02
@@ -126,3 +127,29 @@ class Writer:
         for result in batch:
             self.not_modified += result.report.not_modified
             self.saved_bytes += result.report.saved_bytes
+
+
+LOOK_S = 2.0
+
+
+class Hearsay:
+    """Takes over listings that checks have read, beside the writing of results: they may name tens of thousands."""
+
+    def __init__(self, store: SignalStore, clock: Clock, telemetry: Telemetry) -> None:
+        self._store, self._clock, self._telemetry = store, clock, telemetry
+
+    async def run(self) -> None:
+        """Look every two seconds, until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except StoreError as exc:
+                self._telemetry.emit(Happening("listings.failed", "error", {"error": str(exc)}))
+            await self._clock.sleep(LOOK_S)
+
+    async def look(self) -> int:
+        """Take over what there is; returns of how many pages it was news."""
+        pages = await self._store.take_listings(self._clock.now())
+        if pages:
+            self._telemetry.emit(Happening("listings.read", "info", {"pages": pages}))
+        return pages

@@ -1,0 +1,251 @@
+"""What is told once for many pages: questions, storms, and outages of our own connection."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+from tocsin.engine.judging.contents import difference_data
+from tocsin.engine.judging.events import fit_event
+from tocsin.errors import DamagedText, StoreError
+from tocsin.events import HOST_CHANGED, Happening, cloud_event
+from tocsin.model import AlertDraft, FailureKind, to_rfc3339
+from tocsin.ports import StormStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
+    from tocsin.engine.hosts.lease import Lease
+    from tocsin.engine.hosts.outage import OutageWatch
+    from tocsin.engine.judging.events import Alerts
+    from tocsin.model import Instant, JsonObject, StormRow
+    from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
+
+
+LOOK_S: Final = 1.0
+
+
+class Announcing(ABC):
+    """Announces what is due.
+
+    gather        how long it is gathered
+    on_announced  is told that alerts were written
+    """
+
+    failed: ClassVar[str]
+    """What has happened when the store fails."""
+
+    def __init__(
+        self, gather: timedelta, clock: Clock, telemetry: Telemetry, *, on_announced: Callable[[], None]
+    ) -> None:
+        self._gather_us = round(gather.total_seconds() * 1_000_000)
+        self._clock, self._telemetry, self._on_announced = clock, telemetry, on_announced
+
+    async def run(self) -> None:
+        """Look every second, until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except StoreError as exc:
+                self._telemetry.emit(Happening(self.failed, "error", {"error": str(exc)}))
+            await self._clock.sleep(LOOK_S)
+
+    async def look(self) -> int:
+        """Announce what is due; returns how much."""
+        return await self._announce_by(self._clock.now())
+
+    async def flush(self) -> int:
+        """Announce all at once: a one-shot command has nothing more to gather. Returns how much."""
+        return await self._announce_by(self._clock.now() + self._gather_us)
+
+    async def _announce_by(self, due_by: Instant) -> int:
+        announced = await self._announce(due_by)
+        if announced:
+            self._on_announced()
+        return announced
+
+    @abstractmethod
+    async def _announce(self, due_by: Instant) -> int:
+        """Write an alert of each that is due by then; returns of how many. Raises StoreError."""
+
+
+class Attention(Announcing):
+    """Announces questions once their gathering has ended, but not while our own connection fails, or may fail.
+
+    gather        how long failures of one host and cause are gathered
+    on_announced  is told that alerts were written
+    """
+
+    failed = "attention.failed"
+
+    def __init__(
+        self,
+        store: AttentionStore,
+        alerts: Alerts,
+        outage: OutageWatch,
+        gather: timedelta,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        on_announced: Callable[[], None],
+    ) -> None:
+        super().__init__(gather, clock, telemetry, on_announced=on_announced)
+        self._store, self._alerts, self._outage = store, alerts, outage
+
+    async def _announce(self, due_by: Instant) -> int:
+        if self._outage.is_outage() or self._outage.in_doubt:
+            return 0
+        questions = await self._store.questions_to_announce(due_by)
+        for question in questions:
+            now = self._clock.now()
+            await self._store.announce(question.id, self._alerts.unreachable_event(question, now), now)
+            values = {
+                "question": question.id,
+                "host": question.host,
+                "cause": question.cause,
+                "pages": question.pages,
+                "answer": f"tocsin attention answer {question.id} again",
+            }
+            self._telemetry.emit(Happening("attention.asked", "warning", values))
+        return len(questions)
+
+
+_ASKED_FOR_TEXTS: Final = 10
+"""So many pages are looked at for texts that show what changed; not of every page they may be kept."""
+
+
+class StormsAndTexts(StormStore, Protocol):
+    """What announcing storms needs of the store."""
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """See `ports.RenderStore`."""
+
+
+class Storms(Announcing):
+    """Announces storms once their gathering has ended.
+
+    source        the instance's name, the `source` of its events
+    chance        where their ids come from
+    gather        how long pages that share a change are gathered
+    on_announced  is told that alerts were written
+    """
+
+    failed = "storms.failed"
+
+    def __init__(
+        self,
+        store: StormsAndTexts,
+        source: str,
+        chance: Chance,
+        gather: timedelta,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        on_announced: Callable[[], None],
+    ) -> None:
+        super().__init__(gather, clock, telemetry, on_announced=on_announced)
+        self._store, self._source, self._chance = store, source, chance
+
+    async def _announce(self, due_by: Instant) -> int:
+        storms = await self._store.storms_to_announce(due_by)
+        for storm in storms:
+            excerpt = await self._excerpt(storm)
+            now = self._clock.now()
+            alert = host_changed_event(storm, excerpt, now, source=self._source, chance=self._chance)
+            await self._store.announce_storm(storm.id, alert, now, excerpt=excerpt)
+            values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": _command(storm)}
+            self._telemetry.emit(Happening("host.changed", "info", values))
+        return len(storms)
+
+    async def _excerpt(self, storm: StormRow) -> JsonObject | None:
+        """Show what changed, by the texts of one of its pages; None where none of them may be kept."""
+        for verdict in await self._store.storm_verdicts(storm.id, after=(0, 0), limit=_ASKED_FOR_TEXTS):
+            texts = await self._store.texts_around(verdict.page_id, verdict.at)
+            try:
+                if texts is not None and (shown := await asyncio.to_thread(difference_data, *texts)) is not None:
+                    return shown
+            except DamagedText:
+                # Whoever asks for this page's own difference is told; the next page serves as well.
+                continue
+        return None
+
+
+def host_changed_event(
+    storm: StormRow, excerpt: JsonObject | None, at: Instant, *, source: str, chance: Chance
+) -> AlertDraft:
+    """Tell of a change that many pages of a host have in common, in place of an alert of each.
+
+    excerpt  what changed, as `difference` in the event of a page shows it
+    """
+    data: JsonObject = {
+        "storm": {
+            "id": str(storm.id),
+            "host": storm.host,
+            "pages": storm.pages,
+            "sample": list(storm.sample),
+            "command": _command(storm),
+        },
+        "basis": storm.basis,
+        "outcome": storm.outcome,
+        "excerpt": excerpt,
+        "first": to_rfc3339(storm.first_at),
+        "latest": to_rfc3339(storm.latest_at),
+        "links": {"page": None},
+    }
+    id_ = chance.ulid(at)
+    event = cloud_event(id=id_, source=source, type=HOST_CHANGED, subject=storm.host, at=at, data=data)
+    return AlertDraft(id=id_, type=HOST_CHANGED, page_id=None, at=at, event=fit_event(event))
+
+
+def _command(storm: StormRow) -> str:
+    return f"tocsin alerts release {storm.id}"
+
+
+_RETRY_US = 60_000_000
+
+
+class Uplink:
+    """Turns what the outage watch sees into alerts, once each."""
+
+    def __init__(
+        self, store: Store, lease: Lease, outage: OutageWatch, alerts: Alerts, clock: Clock, telemetry: Telemetry
+    ) -> None:
+        self._store, self._lease, self._outage = store, lease, outage
+        self._alerts, self._clock, self._telemetry = alerts, clock, telemetry
+        self._told_of: Instant | None = None
+
+    async def resume(self) -> None:
+        """Go on with an outage that was told of before a restart, so that its end is told too."""
+        await self.recall()
+        if self._told_of is not None:
+            self._outage.resume(self._told_of)
+
+    async def recall(self) -> None:
+        """Know of an outage that was told of, but ask everybody all the same: a one-shot check waits for no probe."""
+        self._told_of = await self._store.open_outage()
+
+    async def run(self) -> None:
+        """Look every second, until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except StoreError as exc:
+                self._telemetry.emit(Happening("uplink.failed", "error", {"error": str(exc)}))
+            await self._clock.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Tell of a beginning or an end that was not told of."""
+        began_at, now = self._outage.began_at, self._clock.now()
+        if began_at is not None and self._told_of is None:
+            causes = [FailureKind.DNS, FailureKind.CONNECT]
+            taken_back = await self._store.withdraw_questions(self._lease.claim, causes, now, now + _RETRY_US)
+            await self._store.write_alert(self._alerts.outage_began_event(began_at, now))
+            self._telemetry.emit(Happening("outage.began", "error", {"questions_taken_back": taken_back}))
+            self._told_of = began_at
+        elif began_at is None and self._told_of is not None and self._outage.has_answered:
+            await self._store.write_alert(self._alerts.outage_ended_event(self._told_of, now))
+            lasted_s = (now - self._told_of) // 1_000_000
+            self._telemetry.emit(Happening("outage.ended", "warning", {"lasted_s": lasted_s}))
+            self._told_of = None

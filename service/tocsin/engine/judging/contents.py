@@ -1,0 +1,221 @@
+"""What is kept of a page beside its state: its text, the copies that it names, its microdata. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from tocsin.engine.judging.assess import is_read_as_before
+from tocsin.errors import TooComplex
+from tocsin.model import NO_COPY, NO_ITEMS, CheckOutcome, CopyLink, PageItems, to_rfc3339
+from tocsin.spec.differences.compare import compare_texts, narrow
+from tocsin.spec.differences.excerpt import excerpt
+from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.links.copy_signs import may_name_copies
+from tocsin.spec.microdata.changes.comparing import compare_items
+from tocsin.spec.microdata.changes.events import show_changes
+from tocsin.spec.microdata.reading.items import may_hold_items, read_items
+from tocsin.spec.microdata.reading.packing import NOTHING, pack, unpack
+from tocsin.spec.signals.texts import unpack_text
+from tocsin.spec.topper.dates import parse_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tocsin.engine.judging.assess import Assessment
+    from tocsin.engine.judging.judge import Judged, Occasion
+    from tocsin.model import Instant, JsonObject, Known, Listing, PageTask, Received, Snapshot
+    from tocsin.spec.robots.directives import Directives
+
+
+# A base of eight kilobytes could make a thousand short links long.
+_MOST_CHARACTERS = 2**20
+# No link type that anybody registered is nearly as long; a page may write what it likes.
+_LONGEST_REL = 256
+_EPOCH_S = 62_167_219_200
+"""1970-01-01 in seconds since the year 0."""
+
+
+def find_copies(
+    watched: str, final_url: str, body: bytes, content_type: str | None, headers: Sequence[tuple[str, str]]
+) -> tuple[CopyLink, ...]:
+    """Read which copies a page names that was received whole: of the pages it links to, and of itself (MS-13).
+
+    watched    the URL that the page is watched by; what is a copy of the page itself is a copy of this one
+    final_url  its URL after redirects
+    headers    of the answer, names in lower case
+    At most 1,000 copies and a million characters of URLs. A page that no parser may be given names none.
+    """
+    links, sniffing = values_of(headers, "link"), values_of(headers, "x-content-type-options")
+    if not links and not may_name_copies(body):
+        return ()
+    from tocsin.spec.links.copies import CopyKind, read_copies  # noqa: PLC0415 - few pages name any, and it takes long
+
+    found = []
+    characters = 0
+    for copy in read_copies(body, content_type, final_url, links, nosniff=is_nosniff(sniffing)):
+        is_own = copy.kind is not CopyKind.MSET and copy.target == final_url.partition("#")[0]
+        target = watched if is_own else copy.target
+        characters += len(target) + len(copy.url)
+        if characters > _MOST_CHARACTERS:
+            break
+        rel = copy.rel if copy.rel is not None and len(copy.rel) <= _LONGEST_REL else None
+        found.append(CopyLink(target, copy.url, copy.datetime, made_at(copy.datetime), rel, copy.kind.value))
+    return tuple(found)
+
+
+def made_at(datetime: str | None) -> Instant | None:
+    """Give the instant of a copy's date, by which copies are ordered; a date alone is its first moment, UTC."""
+    interval = parse_token(datetime) if datetime is not None else None
+    return (interval.start.seconds - _EPOCH_S) * 1_000_000 if interval is not None else None
+
+
+def values_of(headers: Iterable[tuple[str, str]], name: str) -> tuple[str, ...]:
+    """Give the values of all headers of this (lower-case) name, in order."""
+    return tuple([value for key, value in headers if key == name])
+
+
+_MOST_COMPARED = 2**18
+"""Letters, of what is left when both texts' common beginning and end are taken off: an excerpt shows far less."""
+
+
+def may_keep(said: Directives | None) -> bool:
+    """Say whether a page lets copies of its text be kept (LM-45); one that was not read is as it was before."""
+    return said is None or (said.index and said.archive)
+
+
+def to_keep(said: Directives | None, snapshot: Snapshot | None) -> Snapshot | None:
+    """Say what is to be kept of a page's text; where the page wants no copy kept, those that were go, too."""
+    return snapshot if may_keep(said) else NO_COPY
+
+
+def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
+    """Show what differs between two texts as an event does; None where they are the same to people.
+
+    Both packed. Raises DamagedText.
+    """
+    was, now, is_cut = narrow(unpack_text(before), unpack_text(latest), _MOST_COMPARED)
+    shown = excerpt(compare_texts(was, now, by="words"))
+    if is_cut:
+        shown["cut"] = True
+    return shown if shown["added"] or shown["removed"] else None
+
+
+def find_items(
+    final_url: str,
+    body: bytes,
+    content_type: str | None,
+    headers: Sequence[tuple[str, str]],
+    said: Directives | None,
+    at: Instant,
+) -> PageItems:
+    """Read a page's microdata, ready to be kept; `NO_ITEMS` where the page wants no copy kept (LM-45).
+
+    final_url  its URL after redirects
+    headers    of the answer, names in lower case
+    said       what the page says to robots
+    at         when it was received
+    Raises TooComplex for a page that no parser may be given.
+    """
+    if not may_keep(said):
+        return NO_ITEMS
+    packed = NOTHING
+    if may_hold_items(body):
+        nosniff = is_nosniff(values_of(headers, "x-content-type-options"))
+        packed = pack(read_items(body, content_type, address=final_url, nosniff=nosniff))
+    return PageItems(at, packed.digest, packed.packed, packed.count, packed.is_cut)
+
+
+def items_read_of(items: PageItems | None, assessment: Assessment) -> PageItems | None:
+    """Say which bytes a page's items were read of, by the digest that its row has for them."""
+    if items is None or not items.packed:
+        return items
+    return msgspec.structs.replace(items, body=assessment.digest.encode())
+
+
+def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | None:
+    """Show how items differ as an event does; None where they do not. Raises DamagedItems."""
+    if before.digest == latest.digest:
+        return None
+    changes = compare_items(unpack(before.packed), unpack(latest.packed))
+    return show_changes(changes, since=to_rfc3339(before.at))
+
+
+class Learnt(Struct, frozen=True, gc=False):
+    """What a check learnt beside the state, as `CheckResult` has it."""
+
+    known: Known | None = None
+    snapshot: Snapshot | None = None
+    listing: Listing | None = None
+    copies: tuple[CopyLink, ...] | None = None
+    items: PageItems | None = None
+
+
+def learn(
+    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, known: Known | None, now: Instant
+) -> Learnt:
+    """Gather what a check learnt of a page that it received anew.
+
+    known  what is known of it now beside its state
+    now    when it was received
+    """
+    listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
+    copies = _copies_of(occasion.task, received, judged)
+    if assessment.directives is None:
+        # Its bytes are as they were. What was kept of them goes all the same, where the user lets none be kept.
+        return Learnt(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
+    items = _items_of(occasion, received, assessment, judged, now)
+    return Learnt(known, _text_of(assessment, judged), listing, copies, items)
+
+
+def _text_of(assessment: Assessment, judged: Judged) -> Snapshot | None:
+    if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return None
+    return to_keep(assessment.directives, judged.followed.snapshot)
+
+
+def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:
+    """Read which copies a page names; its renderings do it anew, the other checks need not.
+
+    Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
+    """
+    if judged.outcome is CheckOutcome.SUSPECT:
+        return None
+    if task.state is None:
+        is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST
+    else:
+        is_known = is_read_as_before(task.body_digest, received.asked_as)
+    if is_known:
+        return None
+    response = received.response
+    content_type = response.header("content-type")
+    return find_copies(task.url, received.final_url, response.body, content_type, response.headers)
+
+
+def _items_of(
+    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, now: Instant
+) -> PageItems | None:
+    """Read a page's microdata at its first check, for its renderings to compare with.
+
+    Later checks leave it alone, unless the page or the user wants no copy kept any more: what was kept goes.
+    """
+    task, said = occasion.task, assessment.directives
+    if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return None
+    is_first = judged.outcome is CheckOutcome.FIRST
+    if not occasion.keeps.items or (said is not None and not may_keep(said)):
+        # Also where it said so before: a rendering may have been told otherwise since.
+        return None if is_first else NO_ITEMS
+    # A page may have come with states from elsewhere, and with nothing else.
+    is_first = is_first or (task.state is not None and task.last_set_at is None)
+    if not is_first:
+        return None
+    response = received.response
+    content_type = response.header("content-type")
+    try:
+        found = find_items(received.final_url, response.body, content_type, response.headers, said, now)
+    except TooComplex:
+        return None
+    return items_read_of(found, assessment)
