@@ -5,7 +5,6 @@ TocsinError
 │   ├── SettingsError        a key of the configuration
 │   ├── BadUrl               a URL that cannot be watched
 │   ├── NotWatched           a URL that is not on the list
-│   ├── NotAllowed           a page that may not be asked for as things are
 │   ├── HasStates            pages of a table that have states already
 │   └── TableError           a plain-text table that cannot be read
 ├── StoreError               the store cannot be used: exit status 3
@@ -23,7 +22,6 @@ TocsinError
 ├── Postponed                the next try has to wait for longer than a page is held in memory
 ├── Withdrawn                the page was taken off the list, or paused, before its request
 ├── Shortage                 this machine gave us no more files, memory, ports or buffers: nothing else is to blame
-├── LeftAlone                a page's host is to be left alone for a while
 ├── DeliveryError            a channel did not take an alert
 ├── ProcessError             a process of ours cannot be started, or does not stay alive
 └── TooComplex               a page that no parser may be given
@@ -32,7 +30,6 @@ TocsinError
 from __future__ import annotations
 
 import errno
-from math import ceil
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -57,18 +54,6 @@ class BadUrl(UsageError):
 
 class NotWatched(UsageError):
     """A URL that is not on the watch list."""
-
-
-class NotAllowed(UsageError):
-    """A page that may not be asked for as things are: somebody has to change that first.
-
-    why       "paused" or "off" by its user, or "disallowed" by robots.txt
-    is_asked  requests were made before that was found, as of a page that leads elsewhere
-    """
-
-    def __init__(self, url: str, why: str, detail: str, *, is_asked: bool = False) -> None:
-        super().__init__(f"{url}: {detail}")
-        self.url, self.why, self.is_asked = url, why, is_asked
 
 
 class HasStates(UsageError):
@@ -241,17 +226,6 @@ def shortage_of(error: BaseException | None, *, ports: bool = False) -> Shortage
             return None if is_other else Shortage(*_SHORTAGES[error.errno])
         error = error.__cause__ or error.__context__
     return None
-
-
-class LeftAlone(TocsinError):
-    """A page's host is to be left alone for a while, since it asked for that, or others are before us.
-
-    retry_after  how long
-    """
-
-    def __init__(self, url: str, retry_after: timedelta) -> None:
-        super().__init__(f"{url}: its host is to be left alone for {ceil(retry_after.total_seconds())} s more")
-        self.url, self.retry_after = url, retry_after
 
 
 class DeliveryError(TocsinError):

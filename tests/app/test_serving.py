@@ -12,14 +12,12 @@ from msgspec.structs import replace
 
 from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
-from tests.origin import Origin, Page
 from tests.server.rig import NoDemo
 from tocsin.adapters.system import SystemClock
 from tocsin.app import assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
-from tocsin.errors import FetchError, LeftAlone, NotAllowed, NotWatched, SettingsError
-from tocsin.model import NewPage
+from tocsin.errors import SettingsError
 from tocsin.settings import (
     ChannelSettings,
     HostSettings,
@@ -29,14 +27,12 @@ from tocsin.settings import (
     Settings,
     StoreSettings,
 )
-from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tocsin.app.assembly import Assembly
-    from tocsin.model import JsonObject
     from tocsin.ports import Store
 
 
@@ -45,22 +41,6 @@ class Running:
 
     def __init__(self, service: RunningService, engine: Assembly, store: Store, settings: Settings) -> None:
         self.service, self.engine, self.store, self.settings = service, engine, store, settings
-
-    async def watch(self, url: str, *, is_paused: bool = False, settings: JsonObject | None = None) -> int:
-        page = watch_url(url)
-        new = NewPage(
-            url=page.url,
-            given=page.given,
-            host=page.host,
-            shard=page.shard,
-            secrets=page.credentials,
-            paused=is_paused,
-            settings=settings,
-        )
-        await self.store.add_pages([new], SystemClock().now())
-        found = await self.store.page(page.url)
-        assert found is not None
-        return found.id
 
 
 @asynccontextmanager
@@ -79,105 +59,6 @@ async def running(folder: Path) -> AsyncIterator[Running]:
         origins = {"pages.every": "default", "instance.name": "default"}
         service = RunningService(Loaded(settings, origins, None), engine, store, SystemClock(), NoDemo())
         yield Running(service, engine, store, settings)
-
-
-async def test_a_page_is_received_whole_and_nothing_is_stored_of_it(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/a"] = Page("<title>Here</title><p>text")
-        page_id = await made.watch(origin.url("/a"))
-
-        rendered = await made.service.receive(page_id)
-
-        page = await made.store.page_by_id(page_id)
-        assert (rendered.status, rendered.title, rendered.body) == (200, "Here", b"<title>Here</title><p>text")
-        assert page is not None
-        assert (page.last_checked_at, page.fields) == (None, None)
-
-
-async def test_a_page_is_received_with_its_own_credentials_and_headers(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/a"] = Page("x")
-        page_id = await made.watch(origin.url("/a").replace("://", "://me:secret@"))
-
-        await made.service.receive(page_id)
-
-        (asked,) = origin.asked("/a")
-        assert asked.headers["authorization"].startswith("Basic ")
-
-
-async def test_a_page_that_robots_txt_forbids_is_not_asked_for(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /a", headers={"Content-Type": "text/plain"})
-        page_id = await made.watch(origin.url("/a"))
-
-        with pytest.raises(NotAllowed, match=r"/a: forbidden by robots\.txt: line 2: .*; its site") as said:
-            await made.service.receive(page_id)
-
-        assert (said.value.why, said.value.is_asked) == ("disallowed", False)
-        assert not origin.asked("/a")
-
-
-async def test_a_page_that_leads_to_what_robots_txt_forbids_was_asked_for(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/robots.txt"] = Page("User-agent: *\nDisallow: /a", headers={"Content-Type": "text/plain"})
-        origin.pages["/from"] = Page("", status=302, headers={"Location": "/a"})
-        page_id = await made.watch(origin.url("/from"))
-
-        with pytest.raises(NotAllowed, match="/a: forbidden") as said:
-            await made.service.receive(page_id)
-
-        assert said.value.is_asked
-
-
-async def test_a_page_that_is_off_is_not_asked_for(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        page_id = await made.watch(origin.url("/a"), settings={"mode": "off"})
-
-        with pytest.raises(NotAllowed, match="turn it on first") as said:
-            await made.service.receive(page_id)
-
-        assert (said.value.why, said.value.is_asked) == ("off", False)
-        assert not origin.asked("/a")
-
-
-async def test_a_paused_page_is_not_asked_for(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        page_id = await made.watch(origin.url("/a"), is_paused=True)
-
-        with pytest.raises(NotAllowed, match="resume it first") as said:
-            await made.service.receive(page_id)
-
-        assert said.value.why == "paused"
-        assert not origin.asked("/a")
-
-
-async def test_a_page_whose_host_asked_to_be_left_alone_is_not_asked_for(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/busy"] = Page("busy", status=503, headers={"Retry-After": "3600"})
-        busy, other = await made.watch(origin.url("/busy")), await made.watch(origin.url("/a"))
-        with pytest.raises(FetchError, match="503"):
-            await made.service.receive(busy)
-
-        with pytest.raises(LeftAlone) as said:
-            await made.service.receive(other)
-
-        assert timedelta(minutes=59) < said.value.retry_after <= timedelta(hours=1)
-        assert not origin.asked("/a")
-
-
-async def test_a_page_that_cannot_be_received_says_why(tmp_path: Path) -> None:
-    async with Origin() as origin, running(tmp_path) as made:
-        origin.pages["/a"] = Page("gone", status=410)
-        page_id = await made.watch(origin.url("/a"))
-
-        with pytest.raises(FetchError, match="410"):
-            await made.service.receive(page_id)
-
-
-async def test_a_page_that_is_not_watched_is_none(tmp_path: Path) -> None:
-    async with running(tmp_path) as made:
-        with pytest.raises(NotWatched):
-            await made.service.receive(7)
 
 
 async def test_a_channel_is_tried_and_an_unknown_one_is_named(tmp_path: Path) -> None:

@@ -90,16 +90,6 @@ async def test_items_that_were_cut_elsewhere_are_others_though_what_is_kept_is_t
     assert await desk.store.latest_items(page_id) == items("one", is_cut=True)
 
 
-async def test_the_bytes_of_items_can_be_held_against_those_of_the_page(desk: Desk) -> None:
-    other, page_id = await begin(desk, B), await begin(desk, A, items=items("one", body=b"digest 0"))
-
-    kept = await desk.store.latest_items(page_id)
-
-    assert kept is not None
-    assert kept.body == await desk.store.page_body(page_id) == b"digest 0"
-    assert await desk.store.page_body(other + 7) == b""
-
-
 async def test_a_page_without_items_has_none_kept(desk: Desk) -> None:
     page_id = await begin(desk, A)
 

@@ -1,11 +1,11 @@
-"""A page with an event, two contacts and an article, as it is received and as its items are kept."""
+"""A page with an event and two contacts, and its items as they are kept."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tests.contract.desk import LEASE, Desk
-from tocsin.model import SHARDS, PageItems, Rendered
+from tocsin.model import SHARDS, PageItems
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack
 
@@ -27,20 +27,12 @@ BODY = b"""<!doctype html><html lang="en"><title>A diary</title>
 <p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Bob Ray</b>
 <article id="one"><h2>One</h2><p>It began.</article><a href="/next">next</a>"""
 QUIET = b"<!doctype html><title>Nothing</title><p>No events this week."
-LOGIN = b"""<!doctype html><title>Log in</title><h1>Log in</h1><form method=post action=/session>
-<label>E-mail <input type=email name=login></label><label>Password <input type=password name=password></label>
-<button>Log in</button></form><p><a href=/reset>Forgot your password?</a>"""
 
 
-def page(body: bytes = BODY, *, at: int, headers: tuple[tuple[str, str], ...] = ()) -> Rendered:
-    """The page as it is received."""
-    return Rendered(at, at, 200, URL, "text/html; charset=utf-8", None, body, (None, None), URL, headers)
-
-
-def items(body: bytes = BODY, *, at: int, found_in: str = "digest 0") -> PageItems:
-    """Its items as they are kept; `found_in` is what checks of a `Desk` find."""
+def items(body: bytes = BODY, *, at: int) -> PageItems:
+    """Its items as they are kept."""
     found = pack(read_items(body, "text/html; charset=utf-8", address=URL))
-    return PageItems(at, found.digest, found.packed, found.count, found.is_cut, found_in.encode())
+    return PageItems(at, found.digest, found.packed, found.count, found.is_cut)
 
 
 async def desk_on(rig: Rig, folder: Path) -> Desk:
@@ -52,14 +44,14 @@ async def desk_on(rig: Rig, folder: Path) -> Desk:
     return desk
 
 
-async def keep(api: Api, desk: Desk, body: bytes = BODY, **changes: str) -> None:
+async def keep(api: Api, desk: Desk, body: bytes = BODY) -> None:
     """Let a check keep the page's items."""
     desk.now = api.rig.clock.now()
-    await desk.check(URL, "0", items=items(body, at=desk.now, **changes))
+    await desk.check(URL, "0", items=items(body, at=desk.now))
 
 
 async def got(api: Api, form: str, **headers: str) -> httpx.Response:
-    """What is extracted in a form."""
+    """A document of the page."""
     answer = await api.call("GET", f"{AT}/{form}", headers=headers)
     assert answer.status_code in {200, 304}, answer.text
     return answer

@@ -42,7 +42,9 @@ LOST = [f"https://lost{host}.example/" for host in range(60)]
 FORBIDDEN = 25
 """Of the lost pages those that a rule keeps silent."""
 
-EVENT = b"<p itemscope itemtype=http://microformats.org/profile/hcalendar#vevent><b itemprop=summary>Jazz</b> day %d"
+ITEMS = b"""<p itemscope itemtype=http://microformats.org/profile/hcalendar#vevent><b itemprop=summary>Jazz</b> day %d
+<time itemprop=dtstart datetime=2026-12-05>Saturday</time>
+<p itemscope itemtype=http://microformats.org/profile/hcard><b itemprop=fn>Ann Lee</b>"""
 ITEM_CHANGES = {"since": "2027-01-15T08:00:00.000Z", "added": 0, "removed": 0, "changed": 1, "cut": False}
 DIFFERENCE = {"added": ["Call 02"], "removed": ["Call 01"], "cut": False}
 _TEXTS = ("A bridge is planned.\n", "A bridge is being built.\n", "The bridge was built.\nPeople walk on it.\n")
@@ -110,7 +112,7 @@ class _Life:
         job = await self.desk.job(url)
         alerts = tuple(self._alert(CHANGED, job.page_id, url, outcome=each.outcome) for each in job.verdicts)
         at = self.desk.now
-        kept = pack(read_items(EVENT % at, "text/html", address=url))
+        kept = pack(read_items(ITEMS % at, "text/html", address=url))
         items = PageItems(at, kept.digest, kept.packed, kept.count)
         changes = {**ITEM_CHANGES, "changes": [moved_event(f"day {at}")]}
         rendered = self.desk.rendered(job, alerts=alerts, items=items, changes=changes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -16,15 +15,12 @@ from tocsin.model import FetcherLife, LiveState, Scope
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
-from tocsin.server.converting import perform
 from tocsin.server.parts import Parts
 from tocsin.settings import HttpSettings, Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from tocsin.errors import TocsinError
-    from tocsin.model import Rendered
     from tocsin.ports import Store
 
 LOCAL = ("127.0.0.1", 40_000)
@@ -49,10 +45,6 @@ class StillService:
 
     state     what `live` says
     settings_ what `settings` says
-    pages     what `receive` gives, by page id
-    failing   what it raises instead
-    asked     the pages that it was asked for
-    held      it waits for this before it answers
     tried     channels that were tried
     """
 
@@ -70,12 +62,6 @@ class StillService:
             rendering=0,
         )
         self.demo = NoDemo()
-        self.pages: dict[int, Rendered] = {}
-        self.failing: dict[int, TocsinError] = {}
-        self.asked: list[int] = []
-        self.held = asyncio.Event()
-        self.held.set()
-        self._came = asyncio.Condition()
         self.tried: list[str] = []
 
     def configure(self, **http: Any) -> None:
@@ -91,20 +77,6 @@ class StillService:
     def origins(self) -> Mapping[str, str]:
         return {}
 
-    async def receive(self, page_id: int) -> Rendered:
-        async with self._came:
-            self.asked.append(page_id)
-            self._came.notify_all()
-        await self.held.wait()
-        if page_id in self.failing:
-            raise self.failing[page_id]
-        return self.pages[page_id]
-
-    async def was_asked(self, times: int) -> None:
-        """Return as soon as `receive` was asked so often."""
-        async with self._came:
-            await self._came.wait_for(lambda: len(self.asked) >= times)
-
     async def try_channel(self, name: str) -> None:
         if name not in self.settings_.channels:
             raise UsageError(f"channels.{name}: there is no such channel")
@@ -115,13 +87,6 @@ class StillService:
 
     async def next_alert(self, after: int, timeout_s: float) -> None:
         del after, timeout_s
-
-
-class OnThread:
-    """Works on a thread; implements `ports.Aside`."""
-
-    async def do(self, work: bytes) -> bytes:
-        return await asyncio.to_thread(perform, work)
 
 
 class Rig:
@@ -156,7 +121,7 @@ async def served(
     clock = ManualClock()
     service = StillService(clock, settings)
     app = _application()
-    app.state.parts = parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry(), OnThread())
+    app.state.parts = parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry())
     app.state.stopping, app.state.doorkeeper = parts.stopping, Doorkeeper(parts)
     routes = list(app.router.routes)
     try:
@@ -172,9 +137,7 @@ def _application() -> Application:
     """Make it once: its routes take a third of a second."""
     clock = ManualClock()
     # Everything here is exchanged by whoever uses it.
-    app = make_app(
-        Parts(cast("Store", None), StillService(clock), clock, SeededChance(), RecordingTelemetry(), OnThread())
-    )
+    app = make_app(Parts(cast("Store", None), StillService(clock), clock, SeededChance(), RecordingTelemetry()))
     # Described before any test adds routes of its own.
     app.openapi()
     return app

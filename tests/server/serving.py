@@ -16,7 +16,7 @@ from tests.fakes import ManualClock
 from tests.server.lived import CHANNELS
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
-from tocsin.model import Rendered, Scope
+from tocsin.model import Scope
 from tocsin.server.serving import Front, serve
 from tocsin.settings import ChannelSettings, Settings
 
@@ -24,14 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.server.rig import Rig
 
 PATIENCE_S = 60
 """How long an answer is waited for."""
-BODY = b"""<!doctype html><title>A page</title><meta name="topper-major" content="2026-01-01"><a href="/next">next</a>
-<p itemscope itemtype="http://microformats.org/profile/hcard"><b itemprop="fn">Ann Lee</b></p>
-<p itemscope itemtype="http://microformats.org/profile/hcalendar#vevent"><b itemprop="summary">Jazz</b>
-<time itemprop="dtstart" datetime="2026-12-05">on Saturday</time></p><article><h1>One</h1>It began.</article>"""
 
 
 class Served(NamedTuple):
@@ -84,7 +79,6 @@ async def _serve(
             await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
             served(store, ManualClock(until), _settings(folder)) as rig,
         ):
-            await furnish(rig)
             token = await rig.token(Scope.ADMIN, name)
             stopping, front = asyncio.Event(), Front()
             front.open(rig.app)
@@ -101,13 +95,3 @@ async def _serve(
 def _settings(folder: Path) -> Settings:
     channels = {name: ChannelSettings("file", path=str(folder / f"{name}.jsonl")) for name in CHANNELS}
     return replace(Settings(), channels=channels)
-
-
-async def furnish(rig: Rig) -> None:
-    """Let every page be received."""
-    at = rig.clock.now()
-    last = await rig.store.last_page_id()
-    for page_id in range(1, last + 1):
-        rig.service.pages[page_id] = Rendered(
-            at, at, 200, "https://calm.example/", "text/html", "A page", BODY, (None, None), "https://calm.example/"
-        )

@@ -92,19 +92,6 @@ async def test_the_requests_of_one_token_leave_places_for_others(rig: Rig, monke
     assert (refused.status_code, taken.status_code) == (503, 200)
 
 
-async def test_those_who_take_data_away_leave_the_places_of_all_others_free(
-    local: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "MOST_EXTRACTS", 0)
-    late, other = await local.get("/api/v1/pages/1/extract/ical"), await local.get("/api/v1/pages/1")
-    monkeypatch.undo()
-    monkeypatch.setattr(limits, "MOST_AT_ONE_TIME", 0)
-    let_in = await local.get("/api/v1/pages/1/extract/ical")
-
-    assert (late.status_code, late.headers["retry-after"], other.status_code) == (503, "1", 404)
-    assert (let_in.status_code, let_in.json()["type"]) == (404, "urn:tocsin:problem:not-watched")
-
-
 async def test_a_body_that_stops_coming_is_not_waited_for(
     rig: Rig, local: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

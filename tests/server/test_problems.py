@@ -10,7 +10,6 @@ from fastapi import Query
 from tocsin.errors import (
     BadUrl,
     DeliveryError,
-    FetchFailed,
     NotWatched,
     SettingsError,
     StaleClaim,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
         (StoreError("the disk is full"), 503, "store"),
         (StoreLocked("/x", 7), 503, "store-busy"),
         (StaleClaim("somebody else has it"), 409, "conflict"),
-        (FetchFailed("https://a.example", "connect", "refused"), 502, "fetch"),
         (DeliveryError("ops", "channel", "410"), 502, "delivery"),
         (Problem(409, "taken", "Taken", "by another", mend="choose another"), 409, "taken"),
     ],

@@ -7,7 +7,6 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tocsin.adapters.processes.aside import ProcessAside
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import leave_loaded_alone
 from tocsin.configuration.tokens import parse_tokens
@@ -129,11 +128,10 @@ class Edge:
         # While the engine is put together, and its fetchers load their own program.
         application, app = await self._load(_load_all)
         service, store, telemetry = await self._given
-        aside = ProcessAside()
-        parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, aside, self._stopping)
+        parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, self._stopping)
         application.equip(app, parts)
         leave_loaded_alone()
-        async with aside, application.at_work(app):
+        async with application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
             self._telemetry.emit(Happening("http.ready"))
             self._is_open.set()

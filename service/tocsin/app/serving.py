@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,15 +11,13 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
-from tocsin.errors import Disallowed, LeftAlone, NotAllowed, NotWatched, Postponed, SettingsError, Withdrawn
-from tocsin.model import REFUSED_SETTINGS, AlertQuery, CrowdedHost, LiveState, PageTask, RenderJob, unread_channels
+from tocsin.model import AlertQuery, CrowdedHost, LiveState, unread_channels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
-    from tocsin.model import PageRow, Rendered
     from tocsin.ports import Clock, DemoDesk, Store
     from tocsin.settings import Settings
 
@@ -99,28 +96,6 @@ class RunningService:
         """See `ports.Service`."""
         return self._origins
 
-    async def receive(self, page_id: int) -> Rendered:
-        """See `ports.Service`."""
-        page = await self._store.page_by_id(page_id)
-        if page is None:
-            raise NotWatched(f"page {page_id} is not on the list")
-        job = RenderJob(page_id, major=False, since=self._clock.now(), verdicts=(), task=self._task_of(page))
-        try:
-            if self._engine.policies.of(job.task).mode == "off":
-                mend = "turn it on first: its own mode, that of its group or of all pages"
-                raise NotAllowed(page.url, "off", f"the page is off; {mend}")
-            return await self._engine.renderer.render(job)
-        except SettingsError as exc:
-            raise NotAllowed(page.url, REFUSED_SETTINGS, str(exc)) from exc
-        except Disallowed as exc:
-            detail = f"forbidden by robots.txt: {exc.rule}; its site can change that, or hosts.rules for its host"
-            raise NotAllowed(exc.url, "disallowed", detail, is_asked=exc.url != page.url) from exc
-        except Postponed as exc:
-            wait = timedelta(microseconds=max(exc.not_before - self._clock.now(), 0))
-            raise LeftAlone(page.url, wait) from exc
-        except Withdrawn as exc:
-            raise NotAllowed(page.url, "paused", "the page is paused; resume it first") from exc
-
     async def try_channel(self, name: str) -> None:
         """See `ports.Service`."""
         await self._engine.try_channel(name)
@@ -138,25 +113,3 @@ class RunningService:
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await rung.wait()
-
-    def _task_of(self, page: PageRow) -> PageTask:
-        _, groups = self._engine.policies.overrides
-        # A group without settings of its own is not among them, and none are looked for under this number.
-        group_id = next((number for number, (name, _) in groups.items() if name == page.group), -1)
-        return PageTask(
-            page_id=page.id,
-            host_id=0,
-            host=page.host,
-            url=page.url,
-            group_id=group_id,
-            settings=page.settings or None,
-            state=None,
-            validators=None,
-            last_set_at=None,
-            last_checked_at=None,
-            conditional_run=0,
-            body_digest=None,
-            secrets=page.secrets,
-            group=page.group,
-            text=page.text,
-        )

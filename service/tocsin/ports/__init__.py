@@ -1,7 +1,6 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.access import AccessStore
-from tocsin.ports.aside import Aside
 from tocsin.ports.browsing import BrowseStore
 from tocsin.ports.demo import DemoDesk
 from tocsin.ports.fetching import Channel, Fetcher, Renderer, Session
@@ -16,7 +15,6 @@ from tocsin.ports.work import RenderStore, WorkStore
 __all__ = [
     "AccessStore",
     "AlertStore",
-    "Aside",
     "AttentionStore",
     "BrowseStore",
     "Chance",

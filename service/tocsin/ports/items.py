@@ -17,11 +17,5 @@ class ItemStore(Protocol):
     async def latest_items(self, page_id: int) -> PageItems | None:
         """The items of a page that were kept last; None without any."""
 
-    async def page_body(self, page_id: int) -> bytes:
-        """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`.
-
-        Empty where that is not known, or the page is not watched.
-        """
-
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
         """How a page's items changed, the newest first."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.model import LiveState, Rendered
+    from tocsin.model import LiveState
     from tocsin.ports.demo import DemoDesk
     from tocsin.settings import Settings
 
@@ -27,13 +27,6 @@ class Service(Protocol):
 
     def origins(self) -> Mapping[str, str]:
         """Where each came from, by dotted key; see `configuration.Loaded`."""
-
-    async def receive(self, page_id: int) -> Rendered:
-        """Receive a watched page whole, now, at its host's turn; nothing is stored or compared.
-
-        Raises FetchFailed, FetchRefused, NotWatched, LeftAlone where its turn is too far off to be waited for, and
-        NotAllowed where robots.txt or a pause stands against it.
-        """
 
     async def try_channel(self, name: str) -> None:
         """Give a channel a test event; raises DeliveryError, UsageError where there is none of this name."""

@@ -8,13 +8,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 from msgspec import Struct, field
 
-from tocsin.ports import Aside, Chance, Clock, Service, Store, Telemetry
+from tocsin.ports import Chance, Clock, Service, Store, Telemetry
 
 
 class Parts(Struct, frozen=True):
     """What the HTTP edge stands on.
 
-    aside     does what would hold up everybody
     stopping  set as soon as the service is told to end: whoever streams ends then
     """
 
@@ -23,7 +22,6 @@ class Parts(Struct, frozen=True):
     clock: Clock
     chance: Chance
     telemetry: Telemetry
-    aside: Aside
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 

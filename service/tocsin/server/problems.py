@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,9 +14,6 @@ from starlette.responses import Response
 
 from tocsin.errors import (
     DeliveryError,
-    FetchError,
-    LeftAlone,
-    NotAllowed,
     NotWatched,
     Shortage,
     StaleClaim,
@@ -27,7 +23,6 @@ from tocsin.errors import (
     UsageError,
     shortage_of,
 )
-from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +51,6 @@ _MENDS = {
     503: "try again in a moment; /readyz says what is missing",
 }
 _ASK = "/api/openapi.json says what can be asked for"
-_LATER = "look at it in a browser, and ask again later: as late as Retry-After says, if it is there"
 
 
 class Problem(TocsinError):
@@ -164,19 +158,7 @@ def _of_ours(exc: TocsinError) -> Problem | None:
         case UsageError():
             # What stands behind the last of them is the mend, as people read it at the end of a line.
             detail, _, mend = str(exc).rpartition("; ")
-            status, name, title = 422, "refused", "This is refused"
-            if isinstance(exc, NotAllowed):
-                status, name, title = 409, exc.why, "The page may not be asked for"
-            return Problem(status, name, title, detail or mend, mend=mend if detail else _ASK)
-        case FetchError(kind=FailureKind.TOO_COMPLEX):
-            mend = "nothing can be had of it; its author alone can mend that"
-            return Problem(422, "too-complex", "The page cannot be read", str(exc), mend=mend)
-        case FetchError():
-            return Problem(502, "fetch", "The page could not be received", str(exc), mend=_LATER)
-        case LeftAlone():
-            headers = {"Retry-After": str(max(ceil(exc.retry_after.total_seconds()), 1))}
-            title, mend = "The page's host is to be left alone", "ask again as late as Retry-After says"
-            return Problem(503, "left-alone", title, str(exc), mend=mend, headers=headers)
+            return Problem(422, "refused", "This is refused", detail or mend, mend=mend if detail else _ASK)
     return None
 
 

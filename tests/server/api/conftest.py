@@ -11,12 +11,11 @@ import pytest
 from tests.contract.desk import GATHER
 from tests.fakes import ManualClock
 from tests.server.api.talk import Api
-from tests.server.diary import URL, desk_on, page
+from tests.server.diary import URL, desk_on
 from tests.server.lived import CHANNELS, live
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
-from tocsin.server import making
 from tocsin.settings import ChannelSettings, Settings
 
 if TYPE_CHECKING:
@@ -38,12 +37,6 @@ class Lived(NamedTuple):
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     folder = tmp_path_factory.mktemp("lived")
     return Lived(folder, asyncio.run(live(folder)))
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, nobody who waits for a document gives up; a test may be less patient."""
-    monkeypatch.setattr(making, "WAIT_S", 3600)
 
 
 @pytest.fixture
@@ -73,5 +66,4 @@ async def desk(api: Api, tmp_path: Path) -> Desk:
     desk = await desk_on(api.rig, tmp_path)
     await desk.watch(URL)
     await desk.check(URL, "0")
-    api.rig.service.pages[1] = page(at=api.rig.clock.now())
     return desk

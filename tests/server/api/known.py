@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from tocsin.server.api.extraction import Way
+from tocsin.server.kept_items import KEPT_FORMATS
 
 if TYPE_CHECKING:
     import random
@@ -53,7 +53,7 @@ class Known:
         self._asked = asked
         self._values: dict[str, list[str]] = defaultdict(list)
         self._cursors: dict[str, str] = {}
-        self._values["form"] = list(get_args(Way))
+        self._values["form"] = list(KEPT_FORMATS)
         self._values["host"] = ["calm.example", "restless.example"]
         self._readers = [f"reader-{number}" for number in range(READERS)]
         asked.post("/api/v1/pages/bulk", json={"pages": {"ids": ["1"]}, "action": "resume"}).raise_for_status()
@@ -96,7 +96,7 @@ class Known:
             return self._readers.pop() if kind == "tokens" else chance.choice(NAMES[kind])
         values = self._values[name]
         if name == "page_id":
-            deep = any(part in path for part in ("states", "verdicts", "renderings", "texts", "difference"))
+            deep = any(part in path for part in ("states", "verdicts", "renderings", "texts", "difference", "extract"))
             values = list(RESTLESS) if deep else values
             values = ["13"] if "text_id" in path else values
         # What is used up by one request is no more there for the next one.
@@ -161,14 +161,12 @@ _QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "/questions": ({}, {"closed": "true"}),
     "/pages/{page_id}/difference": ({}, {"by": "lines"}, {"from": "3", "to": "1"}),
-    "/pages/{page_id}/extract": ({"as": "meta"}, {"as": "links"}, {"as": "robots"}, {"as": "copies"}),
     "/pages/{page_id}/extract/{form}": ({}, {}, {"profile": "text"}, {"item": "all"}),
     "/checks/{check_id}/reports": ({}, {"after": "0"}),
     "/activity": ({}, {"hours": "48"}),
 }
 _WITHOUT_LIMIT = {
     "/pages/{page_id}/difference",
-    "/pages/{page_id}/extract",
     "/pages/{page_id}/extract/{form}",
     "/checks/{check_id}/reports",
     "/activity",

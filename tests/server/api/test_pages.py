@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.server.diary import URL
-from tests.server.serving import furnish
 from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
 from tocsin.server.api import bulk
 
@@ -204,7 +203,6 @@ async def test_T53_the_list_is_emptied_once_that_is_confirmed(busy: Api) -> None
         ("POST", "/pages/bulk", {"pages": {"view": "all"}, "action": "delete"}),
         ("POST", "/imports", b"https://a.example/"),
         ("PUT", "/table", b""),
-        ("GET", "/pages/1/extract?as=meta", None),
     ],
 )
 async def test_whoever_may_only_read_changes_nothing(api: Api, method: str, path: str, body: object) -> None:
@@ -220,14 +218,6 @@ async def test_only_administrators_see_tokens_and_the_audit_log(api: Api, path: 
     api.asked.headers["Authorization"] = f"Bearer {await api.rig.token(Scope.WRITE)}"
 
     assert (await api.refused("GET", path))["status"] == 403
-
-
-async def test_what_a_page_says_besides_is_received_now(busy: Api) -> None:
-    await furnish(busy.rig)
-
-    found = await busy.get("/pages/13/extract?as=links")
-
-    assert [record["url"] for record in found["records"]] == ["https://calm.example/next"]
 
 
 async def test_a_page_is_checked_now_and_its_progress_told(api: Api) -> None:

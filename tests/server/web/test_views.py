@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -58,14 +57,3 @@ async def test_every_field_has_a_label(visitor: Visitor) -> None:
         for field in page.xpath("//input[not(@type='hidden')] | //select | //textarea"):
             own = field.get("aria-label") or field.get("id") in labelled or field.xpath("ancestor::label")
             assert own, (path, field.get("name"))
-
-
-async def test_every_extract_that_a_page_offers_is_one_that_the_api_gives(visitor: Visitor) -> None:
-    paths = json.loads(await visitor.get("/api/openapi.json"))["paths"]
-    described = paths["/api/v1/pages/{page_id}/extract/{form}"]["get"]["parameters"]
-    (form,) = [each["schema"]["enum"] for each in described if each["name"] == "form"]
-
-    links = tree(await visitor.get("/pages/1")).xpath("//a/@href[contains(., '/extract/')]")
-
-    offered = {link.rpartition("/extract/")[2].partition("?")[0] for link in links}
-    assert {"meta", "links", "robots", "copies"} <= offered <= set(form)

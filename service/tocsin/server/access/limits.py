@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -38,9 +37,6 @@ SLOWEST_BYTES_S = 1024
 MOST_AT_ONE_TIME = 128
 MOST_OF_A_TOKEN = 64
 """Requests under way of known clients, in all and with one token."""
-MOST_EXTRACTS = 256
-MOST_EXTRACTS_OF_A_TOKEN = 128
-"""Of those who take pages' data away: who waits for a slow page must not take the places of all others."""
 MOST_UNKNOWN = 16
 MOST_UNKNOWN_OF_AN_ADDRESS = 4
 """Answers to unknown clients that are being made; they are sent when their places are free again."""
@@ -48,7 +44,6 @@ UNKNOWN_BODY_S = 3.0
 """So long the body of an unknown client, a login, may take in all."""
 UNKNOWN_WAIT_S = 5.0
 """So long an unknown client waits for a place."""
-_EXTRACTS = re.compile(r"/api/v1/pages/[0-9]+/extract/.")
 NOT_COUNTED = frozenset({"/events", "/healthz"})
 """Streams are counted where they are made; that the process is alive is said however busy it is."""
 
@@ -81,7 +76,7 @@ class Limits:
         if not isinstance(caller, Caller):
             await self._answer_unknown(most, scope, receive, send)
             return
-        places = _places_of(scope["path"], caller)
+        places = {"": MOST_AT_ONE_TIME, f"token {caller.token_id}": MOST_OF_A_TOKEN}
         full = next((most for kind, most in places.items() if self._under_way[kind] >= most), None)
         if full is not None:
             await _refuse(_busy(f"{full} requests are being answered"), scope, receive, send)
@@ -153,13 +148,6 @@ class Limits:
             return
         if body.wrong is not None and not has_begun:
             await _refuse(body.wrong, scope, receive, send)
-
-
-def _places_of(path: str, caller: Caller) -> dict[str, int]:
-    """Name the counts that a request of a known client belongs to, each with the most that may be under way."""
-    if _EXTRACTS.match(path):
-        return {"extract": MOST_EXTRACTS, f"extract {caller.token_id}": MOST_EXTRACTS_OF_A_TOKEN}
-    return {"": MOST_AT_ONE_TIME, f"token {caller.token_id}": MOST_OF_A_TOKEN}
 
 
 async def _whole_body(most: int, receive: Receive) -> bytes:

@@ -1,71 +1,80 @@
-"""What a page's data is taken away in: records, documents of every format, and its items as they are kept."""
+"""The items kept of a page: listed, and as documents for calendar programs and address books."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import quote
 
-from fastapi import Header, Query, Request, Response
+import msgspec
+from fastapi import Header, Path, Query, Response
 from pydantic import Field
 
-from tocsin.model import to_rfc3339
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, make_router, number, problems
 from tocsin.server.api.schemas.common import Model
 from tocsin.server.api.schemas.pages import KeptItems
 from tocsin.server.conditional import is_known
-from tocsin.server.converting import JSON, read_wanted
 from tocsin.server.decisions import demand_page
-from tocsin.server.extraction import Extracting
-from tocsin.server.header_text import to_header
-from tocsin.server.making import waiting
+from tocsin.server.kept_items import (
+    KEPT_FORMATS,
+    choose_format,
+    tell_items,
+    why_no_items,
+    why_stale,
+    write_document,
+)
 from tocsin.server.parts import Given
+from tocsin.server.problems import Problem
 from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant
-    from tocsin.server.converting import One
-    from tocsin.server.extraction import Document
+    from tocsin.model import PageRow
+    from tocsin.server.kept_items import ItemFormat, ItemNumber
+    from tocsin.server.parts import Parts
 
 router = make_router("pages")
 
-Way = Literal["meta", "links", "robots", "copies", "microdata", "vcard", "ical", "turtle", "ntriples", "jsonld", "atom"]
-"""Every form and format, written out for the description; a test compares."""
+FormatName = Annotated[str, Path(json_schema_extra={"enum": list(KEPT_FORMATS)})]
+"""Described as the formats served; the others of `tocsin extract` are accepted for the sake of the answer."""
 
 POLICY: Final = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; sandbox"
-"""Stricter than that of our own pages: whatever a browser makes of these documents, it is not ours."""
+"""Stricter than the policy of our own pages: a browser may render these documents, and their content is foreign."""
 
 _S: Final = 1_000_000
-_LEFT_OUT: Final = "left out"
-"""In the words of every format for what it left out."""
+_RENDERINGS: Final = 5
+"""Renderings to search for a title: one that failed has none, and the title of a copy is not the page's."""
+_NOT_IN_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
+_LONGEST_HEADER: Final = 500
+_ASCII_SIGNS: Final = {
+    0x00A0: " ",
+    0x2013: "-",
+    0x2014: "-",
+    0x2018: "'",
+    0x2019: "'",
+    0x201C: '"',
+    0x201D: '"',
+    0x2026: "...",
+    0x2192: "->",
+}
+_WHITE_SPACE: Final = re.compile(r"[\x00-\x20\x7f]+")
+_TO_ESCAPE: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})|[^\x20-\x7e]")
 
 
-class Choice(Model):
-    """Which profile of a format, and which item."""
+class ExtractChoice(Model):
+    """The profile of a format, and the item."""
 
     profile: Annotated[
         Literal["export", "text", "living"] | None,
-        Field(description="by default what today's readers take; what a format does not have is refused"),
+        Field(description="`export`, the default, is what today's programs read; unsupported profiles are refused"),
     ] = None
     item: Annotated[
         str | None,
-        Field(
-            pattern=r"^(all|[1-9][0-9]{0,3})$",
-            description="of formats that count items: the number of one, or `all`",
-            examples=["all"],
-        ),
+        Field(pattern=r"^(all|[1-9][0-9]{0,3})$", description="the number of one item, or `all`", examples=["all"]),
     ] = None
-
-
-def _contents() -> dict[str, Any]:
-    """Describe the answer: one kind of content for each media type."""
-    of_type: dict[str, Any] = {JSON: {"schema": {"$ref": "#/components/schemas/Extracted"}}}
-    for way in FORMATS.values():
-        media_type = way.media_type.partition(";")[0]
-        of_type[media_type] = {"schema": {} if media_type.endswith("json") else {"type": "string"}}
-        if way.name in _EXAMPLES:
-            of_type[media_type]["example"] = _EXAMPLES[way.name]
-    return of_type
 
 
 _EVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
@@ -75,89 +84,88 @@ _EXAMPLES: Final[dict[str, Any]] = {
     "ical": "BEGIN:VCALENDAR\r\nPRODID:-//Tocsin//Tocsin//EN\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\n"
     "DTSTAMP:20261121T080000Z\r\nUID:1@example.org\r\nDTSTART;VALUE=DATE:20261205\r\nSUMMARY:Jazz\r\n"
     "END:VEVENT\r\nEND:VCALENDAR\r\n",
-    "ntriples": '<https://example.org/> <http://purl.org/dc/terms/title> "A diary"@en .\n',
 }
-_ESCAPED: Final = "letters that are not ASCII are their bytes in UTF-8, each as `%C3`"
-_TOLD: Final = {
-    "ETag": "equal documents have the same",
-    "Last-Modified": "when the page was read first with this data, as far as that is known",
-    "Tocsin-Received": "when the bytes that it is of were received",
-    "Tocsin-Stale": "it may be behind the page, which was not seen: why, in a word, such as `timeout`, `status-410`, "
-    "`disallowed`, `suspect` (something else stands in its place), `paused`, `off` or `busy` (too many ask)",
-    "Tocsin-Left-Out": f"what was left out, and why: there was too much of it, or an event has no date; {_ESCAPED}",
-    "Tocsin-Note": "what else is to be known of it, such as what the page lacks for a valid feed, written as that",
-    "Tocsin-Empty": "the page has nothing of the kind: what was looked for, and what it has instead, written as those",
+_CONTENTS: Final[dict[str, Any]] = {
+    FORMATS[name].media_type.partition(";")[0]: {
+        "schema": {} if name == "microdata" else {"type": "string"},
+        "example": _EXAMPLES[name],
+    }
+    for name in KEPT_FORMATS
 }
-_HEADERS: Final = {name: {"description": about, "schema": {"type": "string"}} for name, about in _TOLD.items()}
+_ESCAPED: Final = "letters beyond ASCII are their bytes in UTF-8, each as `%C3`"
+_HEADERS: Final = {
+    name: {"description": about, "schema": {"type": "string"}}
+    for name, about in (
+        ("ETag", "the same for equal items, format, profile, item and version of Tocsin"),
+        ("Last-Modified", "when the items were read last: at a rendering, or at the first check"),
+        (
+            "Tocsin-Stale",
+            "why the items may be behind the page: `timeout`, `status-410`, `disallowed`, `suspect`, `paused`, `off` …",
+        ),
+        ("Tocsin-Left-Out", f"the parts left out, and why, such as an event without a date; {_ESCAPED}"),
+        ("Tocsin-Note", f"other remarks on the document; {_ESCAPED}"),
+        ("Tocsin-Empty", f"the page has nothing of the kind: the content searched for, and what it has; {_ESCAPED}"),
+    )
+}
 
 
 @router.get(
     "/pages/{page_id}/extract/{form}",
-    summary="Take a page's data away",
+    summary="Get the kept items of a page as a document",
     operation_id="extract_document",
     response_class=Response,
     responses={
-        200: {
-            "description": "Records as JSON, or a document of the format.",
-            "content": _contents(),
-            "headers": _HEADERS,
-        },
-        304: {"description": "It is what the reader has already.", "headers": _HEADERS},
-        **problems(404, 409, 502),
-        503: {
-            "description": "The page was asked for less than a minute ago, cannot be converted, or was not there in "
-            "time; see Retry-After."
-        },
+        200: {"description": "A document of the format.", "content": _CONTENTS, "headers": _HEADERS},
+        304: {"description": "The reader's copy is up to date.", "headers": _HEADERS},
+        **problems(404, 409),
     },
 )
 async def extract_document(
-    caller: Reading,
+    _: Reading,
     parts: Given,
-    extraction: Extracting,
-    request: Request,
     page_id: NumberInPath,
-    form: Way,
-    asked: Annotated[Choice, Query()],
+    form: FormatName,
+    choice: Annotated[ExtractChoice, Query()],
     if_none_match: Annotated[str | None, Header(description="the ETag that the reader has")] = None,
     if_modified_since: Annotated[str | None, Header(description="the Last-Modified that the reader has")] = None,
 ) -> Response:
-    """Give what a page says in a form that other programs read.
+    """Give the items of a page as they were read last, at its last rendering or its first check.
 
-    `meta`, `links`, `robots` and `copies` are records; the others are documents: a calendar program subscribes to
-    `ical`, a feed reader to `atom`, with a token to read as the password of Basic authentication.
+    A calendar program subscribes to `ical`, with a token to read as the password of Basic authentication. No request
+    is made for the page: ask for a check to have it read again. `vcard` gives the first contact, or the one that
+    `item` names.
 
-    Calendars, contacts and microdata are written of the items that were kept when the page was read last, as long as
-    its checks find the bytes that those were read from. Otherwise the page is received, at its host's turn: once for
-    what its checks found last, and never more often than once a minute, whoever asks and however often. If that
-    fails, they are of the items kept before, and `Tocsin-Stale` says why, as it does where the last check did not see
-    the page; other forms are refused with 502 or 503, and with 409 where the page is paused or off, or robots.txt is
-    against it. Such a request is in the audit log, and nothing is stored or compared.
-
-    Whoever asks for what is being received or converted already waits for it, some fifty seconds at most.
-
-    `Tocsin-Received` says when the bytes were received. Equal data has an equal `ETag`. A page without events is an
-    empty calendar, so that a subscription lasts, a page without items or statements an empty document, and
-    `Tocsin-Empty` says so; where a page has nothing else of the kind, that is a 404. The text of a page that is not to
-    be indexed is kept back (409), and of what is no HTML nothing but `robots` can be had (422).
+    Only `microdata`, `vcard` and `ical` are served. The other formats, and the profile `living`, are made of the whole
+    page, which is not kept: they are a 404 (`not-kept`) that names the command `tocsin extract`. So is a page whose
+    items are not kept. Without events, `ical` is an empty calendar, so that a subscription lasts, and `Tocsin-Empty`
+    says so. The text of a page that asks not to be indexed is kept back (409).
     """
     page = await demand_page(parts, number(page_id))
-    wanted = read_wanted(form, asked.profile, _one(asked.item))
-
-    def dated(since: Instant) -> int | None:
-        # What is as new as this second may be followed by more of the same one, which no reader is to miss.
-        return since // _S if since // _S < parts.clock.now() // _S else None
-
-    def has(tag: str, since: Instant) -> bool:
-        return is_known(if_none_match, if_modified_since, tag, dated(since), is_exact=True)
-
-    document = await extraction.get(caller, page, wanted, waiting(request), has)
-    headers, since_s = _headers(document), dated(document.since)
-    if since_s is not None:
-        headers["Last-Modified"] = formatdate(since_s, usegmt=True)
-    if document.is_known:
+    asked = choose_format(form, choice.profile, _item(choice.item), page.url)
+    if page.noindex:
+        detail = f"{page.url} asks robots not to index it, so that none of its data is given away"
+        mend = "ask its author; of your own page, use: tocsin extract --own"
+        raise Problem(409, "kept-back", "The page keeps this back", detail, mend=mend)
+    kept = await parts.store.items_before(page.id)
+    if kept is None:
+        raise _nothing_kept(parts, page, form)
+    title = None if kept.count else await _title(parts, page)
+    tag = asked.tag(kept, title)
+    read_s = kept.at // _S
+    # A second that has not passed may bring other items, which a reader with its date would miss.
+    date_s = read_s if read_s < parts.clock.now() // _S else None
+    headers = _validators(tag, date_s, why_stale(page, kept.at))
+    if is_known(if_none_match, if_modified_since, tag, date_s, is_exact=True):
         return Response(status_code=304, headers=headers)
-    headers["Content-Disposition"] = f'inline; filename="{document.name}"'
-    return Response(document.body, headers=headers, media_type=document.media_type)
+    document = await asyncio.to_thread(write_document, kept, asked, title)
+    remarks = (
+        ("Tocsin-Left-Out", document.left_out),
+        ("Tocsin-Note", document.notes),
+        ("Tocsin-Empty", (document.empty,)),
+    )
+    headers |= {name: text for name, texts in remarks if (text := to_header("; ".join(texts)))}
+    headers["Content-Disposition"] = f'inline; filename="{_file_name(page, asked)}"'
+    return Response(document.body, headers=headers, media_type=asked.format.media_type)
 
 
 @router.get(
@@ -167,40 +175,77 @@ async def extract_document(
     response_model=KeptItems,
     responses=problems(404),
 )
-async def list_items(
-    _: Reading, parts: Given, extraction: Extracting, request: Request, page_id: NumberInPath
-) -> Response:
+async def list_items(_: Reading, parts: Given, page_id: NumberInPath) -> Response:
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 
-    At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived: `why` says it.
-    So it does where the page has more (`cut`). `count` is of all items that are kept, those within others too; `items`
-    are those at the top, as what changes count as added, removed and changed.
-    `at` is null where none were read to be kept, and no formats are named then; of a page that is not to be archived
-    they can be had all the same, of the page as it is received for whoever asks.
+    At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived; `why` gives the
+    reason. `cut` says that the page has more. `count` is of all items that are kept, nested ones too; `items` are the
+    top-level ones, as changes count them as added, removed and changed. `at` is null where none were read.
     """
     page = await demand_page(parts, number(page_id))
-    return Response(await extraction.items(page, waiting(request)), media_type=JSON)
+    kept = await parts.store.items_before(page.id)
+    keeps = parts.service.settings().items.keep
+    # A thousand items take 10 ms: other requests have their turn meanwhile.
+    told = await asyncio.to_thread(partial(tell_items, page, kept, keeps=keeps))
+    return Response(msgspec.json.encode(told), media_type="application/json")
 
 
-def _one(text: str | None) -> One:
+def to_header(text: str) -> str:
+    """Write a text in at most 500 letters of ASCII, for a header.
+
+    Other letters are written as their bytes in UTF-8, each as `%C3`, and so is a percent sign that looks like the
+    start of one: to decode it as in a URL gives the text.
+    """
+    # Escaping makes a text longer, so that what is beyond the limit before it need not be escaped.
+    written = _WHITE_SPACE.sub(" ", text.translate(_ASCII_SIGNS)).strip()[:_LONGEST_HEADER]
+    escaped = {found.start(): quote(found[0], safe="", errors="replace") for found in _TO_ESCAPE.finditer(written)}
+    pieces: list[str] = []
+    left = _LONGEST_HEADER
+    for place, letter in enumerate(written):
+        piece = escaped.get(place, letter)
+        left -= len(piece)
+        if left < 0:
+            break
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _item(text: str | None) -> ItemNumber:
     match text:
         case None | "all":
             return text
     return int(text)
 
 
-def _headers(document: Document) -> dict[str, str]:
-    """Say of a document what holds for a 304, too."""
+def _nothing_kept(parts: Parts, page: PageRow, form: str) -> Problem:
+    why = why_no_items(page, is_read=False, keeps=parts.service.settings().items.keep)
+    mend = (
+        f"items are read at the first check and after a change; to read them now: tocsin extract --as {form} {page.url}"
+    )
+    return Problem(404, "not-kept", "No items of this page are kept", f"{page.url}: {why}", mend=mend)
+
+
+async def _title(parts: Parts, page: PageRow) -> str | None:
+    """Read the title of a page from its latest renderings: an empty calendar has no other source for its name."""
+    found = await parts.store.renderings_of(page.id, limit=_RENDERINGS)
+    told = (each.rendering for each in found.rows)
+    return next((each.get("title") for each in told if not each.get("error") and each.get("kind") != "copy"), None)
+
+
+def _validators(tag: str, date_s: int | None, stale: str | None) -> dict[str, str]:
+    """Make the headers that a 304 has, too."""
     headers = {
-        "ETag": document.tag,
+        "ETag": tag,
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Cookie",
         "Content-Security-Policy": POLICY,
-        "Tocsin-Received": to_rfc3339(document.at),
     }
-    if document.stale is not None:
-        headers["Tocsin-Stale"] = document.stale
-    left_out = [text for text in document.said if _LEFT_OUT in text]
-    notes = [text for text in document.said if _LEFT_OUT not in text]
-    told = (("Tocsin-Left-Out", left_out), ("Tocsin-Note", notes), ("Tocsin-Empty", [document.empty]))
-    return headers | {name: text for name, texts in told if (text := to_header("; ".join(texts)))}
+    if date_s is not None:
+        headers["Last-Modified"] = formatdate(date_s, usegmt=True)
+    if stale is not None:
+        headers["Tocsin-Stale"] = stale
+    return headers
+
+
+def _file_name(page: PageRow, asked: ItemFormat) -> str:
+    return f"{_NOT_IN_A_FILE_NAME.sub('-', page.host).strip('.-')}-{page.id}{asked.format.suffix}"

@@ -9,7 +9,6 @@ from fastapi import Query
 from pydantic import Field
 
 from tocsin.model import RenderingRow
-from tocsin.server.absence import why_no_changes
 from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, PartOf, make_router, number, problems
 from tocsin.server.api.schemas.common import Model, Part, time_of, time_or_none
@@ -24,6 +23,7 @@ from tocsin.server.api.schemas.records import (
 )
 from tocsin.server.api.shapes import fields_of
 from tocsin.server.decisions import demand_page, missing
+from tocsin.server.kept_items import why_no_changes
 from tocsin.server.parts import Given
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.topper.state import FIELDS

@@ -1,4 +1,4 @@
-"""The texts that are kept of a page, how they differ, its copies, and what else it says."""
+"""The texts kept of a page, their differences, and its copies."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from pydantic import Field
 
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access import Reading
 from tocsin.server.api.given import NumberInPath, make_router, number, problems
 from tocsin.server.api.schemas.common import Model, time_of
-from tocsin.server.api.schemas.pages import Copies, Extracted
+from tocsin.server.api.schemas.pages import Copies
 from tocsin.server.api.schemas.records import Run, Text, TextDifference, Texts
 from tocsin.server.api.shapes import copies_of
-from tocsin.server.converting import read_wanted
 from tocsin.server.decisions import demand_page, missing
-from tocsin.server.extraction import Extracting
-from tocsin.server.making import waiting
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import compare_texts, whole_lines
@@ -43,12 +40,6 @@ class Compared(Model):
     by: Annotated[Literal["words", "lines"], Field(description="words within lines, too, or whole lines only")] = (
         "words"
     )
-
-
-class ExtractWanted(Model):
-    """What is to be extracted."""
-
-    form: Annotated[Literal["meta", "links", "robots", "copies"], Field(alias="as")]
 
 
 @router.get(
@@ -131,32 +122,6 @@ async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Copies
     """List copies of a page that watched pages name, the newest first."""
     page = await demand_page(parts, number(page_id))
     return Copies(items=copies_of(await parts.store.copies_of(page.url)))
-
-
-@page_routes.get(
-    "/pages/{page_id}/extract",
-    summary="Say what else a page says, received now",
-    operation_id="extract",
-    deprecated=True,
-    response_model=Extracted,
-    responses=problems(404, 502),
-)
-async def extract_from(
-    caller: Writing,
-    parts: Given,
-    extraction: Extracting,
-    request: Request,
-    page_id: NumberInPath,
-    asked: Annotated[ExtractWanted, Query()],
-) -> Response:
-    """Receive a page now, at its host's turn, and say what else it says; nothing is stored or compared.
-
-    It makes a request each time, so that the scope is `write`. What a page asks of robots is kept to.
-    Deprecated: `GET /pages/{page_id}/extract/{form}` gives the same records and needs `read` only.
-    """
-    page = await demand_page(parts, number(page_id))
-    document = await extraction.anew(caller, page, read_wanted(asked.form, None, None), waiting(request))
-    return Response(document.body, media_type=document.media_type)
 
 
 async def _read(parts: Parts, text_id: int, page_id: str) -> str:

@@ -29,7 +29,6 @@ _LONGEST: Final = 400
 """Letters of one value; fewer are shown, so that whoever shows them can tell that there is more."""
 
 CALENDAR: Final = "ical"
-FEED: Final = "atom"
 
 
 class Fact(Struct, frozen=True):
@@ -118,14 +117,6 @@ def to_way(way: Format) -> Way:
     """Say where a format of a page is had: all of it, where the format would give one item alone."""
     path = way.name if way.default == "all" else f"{way.name}?item=all"
     return Way(way.name, f"{way.label} ({way.suffix})", path)
-
-
-WHOLE_PAGE: Final = tuple(to_way(way) for way in FORMATS.values() if not way.of_items)
-"""Formats that are made of a page as a whole, which is received for them."""
-ALL_WAYS: Final = tuple(to_way(way) for way in FORMATS.values())
-"""What a page of whose items nothing is known may have."""
-IF_ANY: Final = frozenset(to_way(way).path for way in FORMATS.values() if way.of_items or way.name == FEED)
-"""Of these, what a page may have nothing of; each has a title or links, which statements are made of."""
 
 
 class _Showing:

@@ -15,22 +15,21 @@ from tocsin.server.access.origins import base_url
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
+from tocsin.server.kept_items import why_no_items
 from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.comparing import choose, field_rows
-from tocsin.server.web.held import ALL_WAYS, IF_ANY, WHOLE_PAGE, show_held
+from tocsin.server.web.held import show_held
 from tocsin.server.web.listing import problem_of, to_line
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page
 from tocsin.server.web.telling import BASES, Told, tell
 from tocsin.server.web.timeline import draw
 from tocsin.server.web.words import short_url, zone_named
-from tocsin.spec.extract import Form as Extracted
 from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
-    from tocsin.model import PageRow, StateEntry, VerdictEntry
-    from tocsin.server.web.held import Held
+    from tocsin.model import PageItems, PageRow, StateEntry, VerdictEntry
 
 router = APIRouter(include_in_schema=False)
 
@@ -40,14 +39,6 @@ _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
 _CHANGES: Final = 4
-RECORDS: Final = tuple((form.value, form.value) for form in Extracted)
-"""What can be had of a page that is not to be indexed, too; texts are left out there."""
-OF_ANYTHING: Final = tuple((form.value, form.value) for form in Extracted if form is Extracted.ROBOTS)
-"""What can be had of what is neither HTML nor XHTML."""
-EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in WHOLE_PAGE))
-"""What the page is received for: its place below /extract/, and what it is called."""
-ALL_EXTRACTS: Final = (*RECORDS, *((way.path, way.label) for way in ALL_WAYS))
-"""The same where nothing is known of the page's items."""
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
@@ -73,8 +64,9 @@ async def show(
     changed = await parts.store.item_changes(page_id, limit=_CHANGES)
     renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
     zone = zone_named(parts.service.settings().instance.time_zone)
-    held, keeps_items = await _held(parts, page_id), parts.service.settings().items.keep
-    is_known = keeps_items and await parts.store.items_before(page_id) is not None
+    kept = await parts.store.items_before(page_id)
+    # There may be a thousand items: other requests have their turn meanwhile.
+    held = await asyncio.to_thread(show_held, kept) if kept is not None else None
     return await page(
         request,
         "page.html",
@@ -92,28 +84,19 @@ async def show(
         renderings=renderings.rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
         held=held,
+        not_held=None if held else _why_no_items(row, kept, keeps=parts.service.settings().items.keep),
         held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
-        keeps_items=keeps_items,
         address=base_url(request, parts.service.settings().http),
-        extracts=_extracts(row, is_known=held is not None or is_known),
-        if_any=IF_ANY,
         bases=BASES,
     )
 
 
-async def _held(parts: Parts, page_id: int) -> Held | None:
-    """Show what is kept of its data; that is looked at on a thread, since there may be a thousand items."""
-    kept = await parts.store.latest_items(page_id)
-    return None if kept is None or not kept.count else await asyncio.to_thread(show_held, kept)
-
-
-def _extracts(row: PageRow, *, is_known: bool) -> tuple[tuple[str, str], ...]:
-    """Say what else can be had of a page; what is known of its items is offered with them."""
-    if row.not_html:
-        return OF_ANYTHING
-    if row.noindex:
-        return RECORDS
-    return EXTRACTS if is_known else ALL_EXTRACTS
+def _why_no_items(row: PageRow, kept: PageItems | None, *, keeps: bool) -> str | None:
+    """Say why no data of a page is kept; None where the page simply has none, or was not received yet."""
+    is_plain = kept is not None and not (row.noindex or row.not_html)
+    return (
+        None if is_plain or row.last_received_at is None else why_no_items(row, is_read=kept is not None, keeps=keeps)
+    )
 
 
 def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateEntry] | None) -> list[StateEntry]:

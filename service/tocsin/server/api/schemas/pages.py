@@ -226,18 +226,6 @@ class Copies(Model):
     items: list[Copy]
 
 
-class Extracted(Model):
-    """What a page says beside its twelve fields, received now."""
-
-    url: Annotated[str, Field(description="after redirects")]
-    received_at: Time
-    form: Literal["meta", "links", "robots", "copies"]
-    records: list[Json]
-    problems: list[str]
-    no_text: Annotated[bool, Field(description="texts were kept back: the page is not to be indexed")]
-    no_links: Annotated[bool, Field(description="links were kept back: they are not to be followed")]
-
-
 class WayOut(Model):
     """A format that gives something of a page's items."""
 

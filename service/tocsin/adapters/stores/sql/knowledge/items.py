@@ -103,12 +103,6 @@ class ItemRole(Role):
 
         return await self._read(read)
 
-    async def page_body(self, page_id: int) -> bytes:
-        """Digest of the bytes that a page had at its last storing, to be held against `PageItems.body`."""
-        place = {"page": bounded(page_id)}
-        row = await self._view(lambda db: db.execute(SQL["page_body"], place).fetchone())
-        return _unpack_body(row[0]) if row is not None else b""
-
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
         """How a page's items changed, the newest first."""
         cursors = Cursors(1, "items", bounded(page_id))

@@ -33,9 +33,6 @@ select added_at from pages where id = :page and flags & :bare;
 -- name: latest
 select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
 
--- name: page_body
-select body_digest from pages where id = :page;
-
 -- name: history
 select id, at, changes from item_changes indexed by item_changes_of_page
 where page_id = (select id from pages where key = url_key(:url) and url = :url) and at >= :since
