@@ -11,7 +11,7 @@ values (:id, :first, :last, :holder, :epoch, :until)
 returning id;
 
 -- name: forget
-delete from claims where id in (select value from json_each(:ids));
+delete from claims where id in {ids :ids};
 
 -- name: renew
 update claims set until = :until where id = :id and epoch = :epoch;

@@ -7,7 +7,7 @@ select revision from store;
 update store set revision = revision + 1 returning revision;
 
 -- name: stamp
-update hosts set revision = :revision where id in (select value from json_each(:hosts));
+update hosts set revision = :revision where id in {ids :hosts};
 
 -- name: stamp_all
 update hosts set revision = :revision;

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _HERE: Final = Path(__file__).resolve().parent
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^--(?! name: ).*\n", re.MULTILINE)
+_PLACE: Final = re.compile(r"\{(\d)\}")
 _MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
 
 
@@ -33,8 +34,8 @@ class Dialect(Struct, frozen=True):
     def expand(self, macro: str, arguments: str) -> str:
         """Write a macro as SQL. Raises KeyError for an unknown macro, ValueError for a wrong number of arguments."""
         template, given = self.macros[macro], _split(arguments)
-        if template.count("{}") != len(given):
-            raise ValueError(f"{{{macro}{arguments}}}: takes {template.count('{}')} arguments")
+        if len(given) != 1 + max(int(number) for number in _PLACE.findall(template)):
+            raise ValueError(f"{{{macro}{arguments}}}: too many arguments, or too few")
         return template.format(*given)
 
 
@@ -42,18 +43,17 @@ SQLITE: Final = Dialect(
     "sqlite",
     MappingProxyType(
         {
-            "index": "indexed by {}",
+            "index": "indexed by {0}",
             # Keys come as one JSON array: as a list of values, and as a table with the column `value`.
-            "ids": "(select value from json_each({}))",
-            "each": "json_each({}) {}",
-            "field": "{} ->> '$.{}'",
-            "place": "{} ->> '$[{}]'",
-            # With two arguments `max` is no aggregate; a null among them makes it null.
-            "greatest": "max({}, {})",
-            "least": "min({}, {})",
-            "if": "iif({}, {}, {})",
-            "array": "json_group_array({})",
-            "json": "iif(json_valid({}), {}, null)",
+            "ids": "(select value from json_each({0}))",
+            "each": "json_each({0}) {1}",
+            "field": "{0} ->> '$.{1}'",
+            # Text that another program wrote may be no JSON: then it is null.
+            "json": "iif(json_valid({0}), {0}, null)",
+            "array": "json_group_array({0})",
+            # With two arguments `max` is no aggregate. Neither argument may be null: dialects differ there.
+            "greatest": "max({0}, {1})",
+            "least": "min({0}, {1})",
         }
     ),
 )

@@ -2,18 +2,18 @@
 
 -- Page before host and cause before host before cause; of two about the same the newer one, which replaces the other.
 -- name: rule_in_force
-select id, instruction, 0 as farness from rules indexed by rules_by_page where page_id = :page
+select id, instruction, 0 as farness from rules {index rules_by_page} where page_id = :page
 union all
-select id, instruction, iif(scope = 'host-cause', 1, 2) from rules indexed by rules_of_host
+select id, instruction, case when scope = 'host-cause' then 1 else 2 end from rules {index rules_of_host}
 where host_id = :host and (scope = 'host' or (scope = 'host-cause' and cause = :cause))
 union all
-select id, instruction, 3 from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause
+select id, instruction, 3 from rules {index rules_of_cause} where scope = 'cause' and cause = :cause
 order by 3, 1 desc limit 1;
 
 -- A question that was answered with `again` waits only for the pages that it has: a failure after it is a new one.
 -- name: open_question
-select id from questions indexed by questions_open
-where host_id = :host and cause = :cause and closed_at is null and (answered_at is null or instruction ->> '$.later')
+select id from questions {index questions_open}
+where host_id = :host and cause = :cause and closed_at is null and (answered_at is null or {field instruction later})
 order by id limit 1;
 
 -- name: ask
@@ -53,21 +53,21 @@ delete from rules where scope = 'page' and page_id = :page and id = :rule;
 -- name: question
 q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
 q.instruction, q.pages,
-(select json_group_array(url) from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
+(select {array url} from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
 p.id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
 from questions q
 join hosts h on h.id = q.host_id
 left join pages p on p.id = coalesce(
   (select c.id from pages c where c.id = q.first_page_id and c.question_id = q.id),
   (select min(c.id) from pages c where c.question_id = q.id),
-  iif(q.closed_at is null, null, q.first_page_id)
+  case when q.closed_at is null then null else q.first_page_id end
 )
 left join groups g on g.id = p.group_id
 
 -- name: to_announce
 select {question}
 where q.id in (
-  select id from questions indexed by questions_unasked
+  select id from questions {index questions_unasked}
   where announced_at is null and closed_at is null and announce_at <= :now
 )
 and q.answered_at is null
@@ -77,7 +77,7 @@ order by q.id;
 select {question} where (:closed or q.closed_at is null) and q.id > :after order by q.id limit :limit;
 
 -- name: these
-select {question} where q.id in (select value from json_each(:ids));
+select {question} where q.id in {ids :ids};
 
 -- name: one_question
 select {question} where q.id = :question;
@@ -104,7 +104,7 @@ update questions set announced_at = :now where id = :question and announced_at i
 
 -- name: to_withdraw
 select id from questions where closed_at is null and announced_at is null and answered_at is null
-  and cause in (select value from json_each(:causes));
+  and cause in {ids :causes};
 
 -- name: postpone
 update pages set question_id = null, next_at = :retry_at, next_why = 'after our own outage'
@@ -131,14 +131,14 @@ values (:scope, :page, :host, :cause, :instruction, :now) returning id;
 
 -- The rules about the same, the newest first: more than one where a replacement was interrupted.
 -- name: rule_of_page
-select id, instruction from rules indexed by rules_by_page where page_id = :page order by id desc;
+select id, instruction from rules {index rules_by_page} where page_id = :page order by id desc;
 
 -- name: rule_of_host
-select id, instruction from rules indexed by rules_of_host
+select id, instruction from rules {index rules_of_host}
 where host_id = :host and scope = :scope and cause is :cause order by id desc;
 
 -- name: rule_of_cause
-select id, instruction from rules indexed by rules_of_cause where scope = 'cause' and cause = :cause order by id desc;
+select id, instruction from rules {index rules_of_cause} where scope = 'cause' and cause = :cause order by id desc;
 
 -- name: never_no_more
 update pages set next_at = :at, next_why = 'the rule was replaced'

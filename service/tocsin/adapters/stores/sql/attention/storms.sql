@@ -6,7 +6,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, row_digest(?1, ?3, ?4, ?5, ?6, 
 
 -- The storm that a verdict of this key belongs to, if it is one already.
 -- name: running
-select id, released_at is not null from storms indexed by storms_of_host
+select id, released_at is not null from storms {index storms_of_host}
 where host_id = :host and key = :key and runs_until >= :at order by runs_until desc limit 1;
 
 -- As many pages at most had the same, whether it counts still or not.
@@ -30,7 +30,7 @@ insert into storms (host_id, key, outcome, basis, opened_at, runs_until, announc
 values (:host, :key, :outcome, :basis, :at, :until, :announce_at) returning id;
 
 -- name: gather
-update verdicts set storm_id = :storm where id in (select value from json_each(:verdicts));
+update verdicts set storm_id = :storm where id in {ids :verdicts};
 
 -- name: forget_seen
 delete from sightings where host_id = :host and key = :key;
@@ -44,20 +44,20 @@ where v.storm_id = :storm and v.awareness = 1 and v.alert_id is null
       and not exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
   )
   and not exists (
-    select 1 from verdicts o indexed by verdicts_pending
+    select 1 from verdicts o {index verdicts_pending}
     where o.page_id = v.page_id and o.id <> v.id and o.awareness = 1 and o.alert_id is null
   )
 returning page_id;
 
 -- name: close_jobs
-delete from renders where page_id in (select value from json_each(:pages));
+delete from renders where page_id in {ids :pages};
 
 -- name: go_on
 update storms set runs_until = :until where id = :storm and runs_until < :until;
 
 -- name: storm
 s.id, h.name, (select count(distinct v.page_id) from verdicts v where v.storm_id = s.id),
-(select json_group_array(url) from (
+(select {array url} from (
   select p.url from verdicts v join pages p on p.id = v.page_id where v.storm_id = s.id group by v.page_id
   order by v.page_id limit 10
 )),
@@ -70,7 +70,7 @@ from storms s join hosts h on h.id = s.host_id
 -- name: to_announce
 select {storm}
 where s.id in (
-  select id from storms indexed by storms_unannounced where announced_at is null and announce_at <= :now
+  select id from storms {index storms_unannounced} where announced_at is null and announce_at <= :now
 )
 and s.released_at is null
 order by s.id;
@@ -100,13 +100,13 @@ update storms set released_at = coalesce(released_at, :now) where id = :storm;
 
 -- A step's pages that no alert was given of yet.
 -- name: withheld
-select v.page_id, min(v.at), max(v.outcome = 'major') from verdicts v indexed by verdicts_of_storm
+select v.page_id, min(v.at), max(v.outcome = 'major') from verdicts v {index verdicts_of_storm}
 where v.storm_id = :storm and v.page_id > :after and v.awareness = 0
 group by v.page_id order by v.page_id limit :limit;
 
 -- name: count_withheld
-select count(*) from verdicts v indexed by verdicts_of_storm where v.storm_id = :storm and v.awareness = 0;
+select count(*) from verdicts v {index verdicts_of_storm} where v.storm_id = :storm and v.awareness = 0;
 
 -- name: give_awareness
 update verdicts set awareness = 1
-where storm_id = :storm and page_id in (select value from json_each(:pages)) and awareness = 0;
+where storm_id = :storm and page_id in {ids :pages} and awareness = 0;

@@ -4,7 +4,7 @@
 -- name: want
 insert into renders (page_id, major, since, owed, copy_url) values (:page, :major, :since, :owed, :copy_url)
 on conflict (page_id) do update set
-  major = max(major, excluded.major), since = min(since, excluded.since), owed = max(owed, excluded.owed),
+  major = {greatest major excluded.major}, since = {least since excluded.since}, owed = {greatest owed excluded.owed},
   copy_url = coalesce(excluded.copy_url, copy_url);
 
 -- name: held
@@ -15,12 +15,12 @@ exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
 exists (select 1 from pages p where p.id = r.page_id and p.paused = 1)
 
 -- name: waiting
-select page_id, major, since from renders r indexed by renders_in_turn
+select page_id, major, since from renders r {index renders_in_turn}
 where coalesce(not_before, 0) <= :now and not {held} and not {paused}
 order by major desc, since, page_id limit :limit;
 
 -- name: oldest_waiting
-select page_id, major, since from renders r indexed by renders_by_age
+select page_id, major, since from renders r {index renders_by_age}
 where coalesce(not_before, 0) <= :now and not {held} and not {paused}
 order by since, page_id limit 1;
 
@@ -29,16 +29,16 @@ select count(*) from renders r where coalesce(not_before, 0) <= :now and not {he
 
 -- name: take
 update renders as r set claim_id = :claim, epoch = :epoch, not_before = null
-where page_id in (select value from json_each(:ids)) and not {held} and not {paused};
+where page_id in {ids :ids} and not {held} and not {paused};
 
 -- name: taken
 select page_id, major, since, owed, copy_url, attempts from renders r
-where page_id in (select value from json_each(:ids)) and claim_id = :claim and epoch = :epoch
+where page_id in {ids :ids} and claim_id = :claim and epoch = :epoch
 order by major desc, since, page_id;
 
 -- name: pending
-select page_id, id, at, outcome, data, storm_id from verdicts indexed by verdicts_pending
-where page_id in (select value from json_each(:ids)) and awareness = 1 and alert_id is null
+select page_id, id, at, outcome, data, storm_id from verdicts {index verdicts_pending}
+where page_id in {ids :ids} and awareness = 1 and alert_id is null
 order by page_id, id;
 
 -- name: release
@@ -49,7 +49,7 @@ where page_id = :page and claim_id = :claim and epoch = :epoch;
 select owed, copy_url from renders where page_id = :page;
 
 -- name: pending_of_page
-select min(at), max(outcome = 'major') from verdicts indexed by verdicts_pending
+select min(at), max(outcome = 'major') from verdicts {index verdicts_pending}
 where page_id = :page and awareness = 1 and alert_id is null;
 
 -- What came while the page was being rendered needs a rendering of its own.
@@ -81,7 +81,7 @@ update pages set flags = flags & ~4 where id = :page;
 update pages set flags = (flags & ~:of) | :said where id = :page;
 
 -- name: note_set
-update pages set last_set_at = max(coalesce(last_set_at, 0), :at) where id = :page;
+update pages set last_set_at = {greatest coalesce(last_set_at, 0) :at} where id = :page;
 
 -- Nobody waits for these any more: no verdict, no copy, nothing owed.
 -- name: drop_forgiven

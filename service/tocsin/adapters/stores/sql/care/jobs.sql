@@ -13,7 +13,7 @@ id, kind, who, started_at, state, done, total, ended_at, result, error from jobs
 select {job} where id = :id;
 
 -- name: latest
-select {job} indexed by jobs_by_age order by started_at desc, id desc limit :limit;
+select {job} {index jobs_by_age} order by started_at desc, id desc limit :limit;
 
 -- name: interrupt
 update jobs set state = 'interrupted', ended_at = :now where state = 'running';

@@ -21,7 +21,7 @@ order by 3, 1, 5;
 select coalesce(max(id), 0) from states;
 
 -- name: pages_named
-select p.url, p.id, p.state_id from json_each(:urls) u
+select p.url, p.id, p.state_id from {each :urls u}
 cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_record
@@ -30,11 +30,11 @@ values (:page, :at, :at, :fields, row_digest(:page, :at, :fields));
 
 -- Records that were there before the import.
 -- name: delete_before
-delete from states indexed by states_before where page_id = :page and last_at is not null and id <= :last;
+delete from states {index states_before} where page_id = :page and last_at is not null and id <= :last;
 
 -- The last record in the file is the page's latest, and its text the page's.
 -- name: show_last
-update pages set text = :text, state_id = (select max(s.id) from states s indexed by states_before where s.page_id = pages.id and s.last_at is not null), storings = 1,
+update pages set text = :text, state_id = (select max(s.id) from states s {index states_before} where s.page_id = pages.id and s.last_at is not null), storings = 1,
   stored_at = :at, etag = null, last_modified = null, validators_hop = null, body_digest = null,
   room = null, declares = :declares
 where id = :page;

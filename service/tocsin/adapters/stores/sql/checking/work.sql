@@ -4,22 +4,22 @@
 -- is due before `shown` is overdue at launch, and waits until it is spread.
 -- name: due
 case when exists (
-  select 1 from pages q indexed by pages_requested where q.host_id = h.id and q.request_id is not null
+  select 1 from pages q {index pages_requested} where q.host_id = h.id and q.request_id is not null
 ) then 0 else (
-  select d.next_at from pages d indexed by pages_due
+  select d.next_at from pages d {index pages_due}
   where d.host_id = h.id and d.next_at is not null and d.next_at >= :shown and d.paused = 0 order by d.next_at limit 1
 ) end
 
 -- When each host is due next, where nothing is requested.
 -- name: first_of_hosts
 select a.value, (
-  select d.next_at from pages d indexed by pages_due
+  select d.next_at from pages d {index pages_due}
   where d.host_id = a.value and d.next_at is not null and d.next_at >= :shown and d.paused = 0
   order by d.next_at limit 1
-) from json_each(:hosts) a;
+) from {each :hosts a};
 
 -- name: due_of_hosts
-select h.id, {due} from (select value as id from json_each(:hosts)) h;
+select h.id, {due} from (select a.value as id from {each :hosts a}) h;
 
 -- One seek into the schedule per host, a page of hosts at a time.
 -- name: agenda
@@ -29,7 +29,7 @@ order by h.id limit :limit;
 
 -- Only what somebody else touched since; revisions are few, so the index finds them.
 -- name: agenda_since
-select h.id, {due}, h.revision from hosts h indexed by hosts_by_revision
+select h.id, {due}, h.revision from hosts h {index hosts_by_revision}
 where (h.revision, h.id) > (:since, :after) and h.shard between :first and :last
 order by h.revision, h.id limit :limit;
 
@@ -44,33 +44,33 @@ p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_
 -- The index alone answers.
 -- name: due_by_host
 select (
-  select json_group_array(id) from (
-    select id from pages indexed by pages_due
+  select {array id} from (
+    select id from pages {index pages_due}
     where host_id = a.value and next_at is not null and paused = 0 and next_at between :shown and :now
     order by next_at limit :limit
   )
-) from json_each(:hosts) a;
+) from {each :hosts a};
 
 -- Where somebody asked for checks: what they asked for comes first, and once.
 -- name: any_requested
-select exists (select 1 from pages indexed by pages_requested where request_id is not null);
+select exists (select 1 from pages {index pages_requested} where request_id is not null);
 
 -- name: wanted_of_host
-select id from pages indexed by pages_requested
+select id from pages {index pages_requested}
 where host_id = :host and request_id is not null order by request_id limit :limit;
 
 -- name: due_beside_wanted
-select id from pages indexed by pages_due
+select id from pages {index pages_due}
 where host_id = :host and next_at is not null and paused = 0 and next_at between :shown and :now
   and request_id is null
 order by next_at limit :limit;
 
 -- name: requested_of_host
-select id from pages indexed by pages_requested where host_id = :host and request_id = :request limit :limit;
+select id from pages {index pages_requested} where host_id = :host and request_id = :request limit :limit;
 
 -- name: tasks
 select {task}
-from json_each(:ids) i
+from {each :ids i}
 cross join pages p on p.id = i.value
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
@@ -82,9 +82,9 @@ left join states s on s.id = p.state_id;
 -- What the writing of a batch must know of its pages; those that are gone are not found.
 -- name: standing
 select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.rule_id,
-  case when p.rule_id is not null then json_extract(r.instruction, '$.kind') end, p.rule, p.next_at, p.next_why
+  case when p.rule_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why
 from pages p left join rules r on r.id = p.rule_id
-where p.id in (select value from json_each(:ids));
+where p.id in {ids :ids};
 
 -- What every check writes, in the order of `noting`. Of the bits it takes back none of 4, 64 and 256.
 -- name: noted
@@ -119,7 +119,7 @@ where id = ?;
 -- A check that stored the state before once more: the one row that an unchanged page costs.
 -- name: note_equal
 update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?,
-  stored_at = max(stored_at, ?), storings = storings + 1, {origin}
+  stored_at = {greatest stored_at ?}, storings = storings + 1, {origin}
 where id = ?;
 
 -- A check that stored a new state.
@@ -142,7 +142,7 @@ where {is_as_known};
 update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :gate_at;
 
 -- name: gates
-select name, gate_at from hosts indexed by hosts_gated where gate_at > :now;
+select name, gate_at from hosts {index hosts_gated} where gate_at > :now;
 
 -- The hosts that were received last, where none is remembered: read once, at a doubt. The number of pages that are read
 -- is bounded, however long the list is: any host that was received lately will do.
@@ -170,25 +170,25 @@ select id, name, settings from groups;
 
 -- What is no JSON, as only another program writes it, says nothing here: it holds those whom it is set for.
 -- name: of_page
-iif(json_valid(p.settings), p.settings, null)
+{json p.settings}
 
 -- name: of_group
-iif(json_valid(g.settings), g.settings, null)
+{json g.settings}
 
 -- name: of_all
-iif(json_valid(t.settings), t.settings, null)
+{json t.settings}
 
 -- Of an interval and a cron expression the nearer one is in force, as in `resolve_page`.
 -- name: cron
 coalesce(
-  {of_page} ->> '$.cron', iif({of_page} ->> '$.every' is null, null, ''),
-  {of_group} ->> '$.cron', iif({of_group} ->> '$.every' is null, null, ''),
-  {of_all} ->> '$.cron', iif({of_all} ->> '$.every' is null, null, ''),
+  {field {of_page} cron}, case when {field {of_page} every} is null then null else '' end,
+  {field {of_group} cron}, case when {field {of_group} every} is null then null else '' end,
+  {field {of_all} cron}, case when {field {of_all} every} is null then null else '' end,
   :cron
 )
 
 -- name: at_launch
-coalesce(span_us(coalesce({of_page} ->> '$.at_launch', {of_group} ->> '$.at_launch', {of_all} ->> '$.at_launch')),
+coalesce(span_us(coalesce({field {of_page} at_launch}, {field {of_group} at_launch}, {field {of_all} at_launch})),
   :at_launch)
 
 -- Where one look for overdue pages ends, which goes through so many pages, found or not; and how many of them wait for
@@ -222,7 +222,7 @@ order by p.id;
 -- Somebody may have said never since they were looked for, and checks may have been written.
 -- name: spread
 update pages set next_at = {spread_at}, next_why = :why
-where id in (select value from json_each(:ids)) and next_at is not null
+where id in {ids :ids} and next_at is not null
   and coalesce(last_checked_at, added_at) not between :now and :ahead
 returning host_id, next_at;
 
@@ -237,22 +237,23 @@ where p.id > :after and p.id <= :until and h.shard between :first and :last
   and (
     coalesce(p.last_checked_at, p.added_at) > :now
     or p.next_at > :now + coalesce(
-      span_us(coalesce({of_page} ->> '$.every', {of_group} ->> '$.every', {of_all} ->> '$.every')), :every)
+      span_us(coalesce({field {of_page} every}, {field {of_group} every}, {field {of_all} every})), :every)
   )
-  and p.rule ->> '$.at' is null
+  and {field p.rule at} is null
 order by p.id;
 
 -- A check that is to come counts as one of now, so that the next look finds nothing wrong with it.
 -- name: replan
-update pages set next_at = :at, next_why = :why, last_checked_at = min(last_checked_at, :now)
+update pages set next_at = :at, next_why = :why, 
+  last_checked_at = case when last_checked_at > :now then :now else last_checked_at end
 where id = :id and next_at = :before
 returning host_id, next_at;
 
 -- name: pull_in_gates
-update hosts set gate_at = max(:now, min(gate_at - :back, :now + :longest)) where gate_at > :now;
+update hosts set gate_at = {greatest :now ({least (gate_at - :back) (:now + :longest)})} where gate_at > :now;
 
 -- name: pull_in_renders
-update renders set not_before = max(:now, min(not_before - :back, :now + :longest)) where not_before > :now;
+update renders set not_before = {greatest :now ({least (not_before - :back) (:now + :longest)})} where not_before > :now;
 
 -- name: pull_in_questions
 update questions set announce_at = :now + :gather
@@ -263,33 +264,33 @@ update storms set announce_at = :now + :gather where announced_at is null and an
 
 -- The nearest who sets the mode; at last the configuration.
 -- name: mode
-coalesce({of_page} ->> '$.mode', {of_group} ->> '$.mode', {of_all} ->> '$.mode', :mode)
+coalesce({field {of_page} mode}, {field {of_group} mode}, {field {of_all} mode}, :mode)
 
 -- name: modes
 select p.id, {mode} from pages p join groups g on g.id = p.group_id cross join store t
-where p.id in (select value from json_each(:ids));
+where p.id in {ids :ids};
 
 -- The same for pages of a group that are off.
 -- name: look_until_off
 select max(id), 0 from (
-  select id from pages indexed by pages_off
+  select id from pages {index pages_off}
   where group_id = :group and id > :after and next_at is null and next_why = 'off' order by id limit :look
 );
 
 -- Pages that were off, under settings by which they are off no longer, a step at a time.
 -- name: wrongly_off
-select p.id, p.host_id from pages p indexed by pages_off join groups g on g.id = p.group_id cross join store t
+select p.id, p.host_id from pages p {index pages_off} join groups g on g.id = p.group_id cross join store t
 where p.group_id = :group and p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off'
   and {mode} <> 'off'
 order by p.id;
 
 -- name: wake
 update pages set next_at = {spread_at}, next_why = 'on again'
-where id in (select value from json_each(:ids)) and next_at is null and next_why = 'off';
+where id in {ids :ids} and next_at is null and next_why = 'off';
 
 -- name: size
 select coalesce(max(id), 0) from pages;
 
 -- Of these pages, those that may still be asked for.
 -- name: still_watched
-select id from pages where id in (select value from json_each(:ids)) and paused = 0;
+select id from pages where id in {ids :ids} and paused = 0;

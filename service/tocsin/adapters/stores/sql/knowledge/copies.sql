@@ -10,7 +10,7 @@ values (:page, :target, :url, :datetime, :made_at, :rel, :kind, :at);
 -- Newest first; those without a date come last.
 -- name: of_page
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
-from copies c indexed by copies_by_target join pages p on p.id = c.page_id
+from copies c {index copies_by_target} join pages p on p.id = c.page_id
 where c.target = :url and c.url <> c.target
 order by c.made_at desc, c.url limit :limit;
 
@@ -18,13 +18,13 @@ order by c.made_at desc, c.url limit :limit;
 -- name: of_question
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
 from pages q
-cross join copies c indexed by copies_by_target on c.target = q.url and c.url <> c.target
+cross join copies c {index copies_by_target} on c.target = q.url and c.url <> c.target
 join pages p on p.id = c.page_id
 where q.question_id = :question and q.id in (
   select :first
   union
   select id from (
-    select id from pages indexed by pages_asked_about where question_id = :question order by id limit 100
+    select id from pages {index pages_asked_about} where question_id = :question order by id limit 100
   )
 )
 order by q.id <> :first, q.id, c.made_at desc, c.url limit :limit;

@@ -7,7 +7,7 @@
 insert into items (page_id, first_at, at, count, is_cut, body, digest, packed)
 values (:page, :at, :at, :count, :is_cut, :body, :digest, :packed)
 on conflict (page_id) do update set
-  first_at = iif(digest = excluded.digest and is_cut = excluded.is_cut, first_at, excluded.at), at = excluded.at,
+  first_at = case when digest = excluded.digest and is_cut = excluded.is_cut then first_at else excluded.at end, at = excluded.at,
   count = excluded.count, is_cut = excluded.is_cut, body = excluded.body, digest = excluded.digest,
   packed = excluded.packed;
 
@@ -20,7 +20,7 @@ delete from item_changes where page_id = :page;
 -- Never before the state that is the latest: a rendering that stored it had read the page a moment before.
 -- name: keep_changes
 insert into item_changes (id, page_id, at, changes)
-select :rendering, p.id, max(:at, coalesce(s.first_at, :at)), :changes
+select :rendering, p.id, {greatest :at coalesce(s.first_at, :at)}, :changes
 from pages p left join states s on s.id = p.state_id where p.id = :page;
 
 -- name: forget_bare
@@ -34,10 +34,10 @@ select added_at from pages where id = :page and flags & :bare;
 select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
 
 -- name: history
-select id, at, changes from item_changes indexed by item_changes_of_page
+select id, at, changes from item_changes {index item_changes_of_page}
 where page_id = (select id from pages where key = url_key(:url) and url = :url) and at >= :since
 order by id desc limit :limit;
 
 -- name: changes
-select id, at, changes from item_changes indexed by item_changes_of_page
+select id, at, changes from item_changes {index item_changes_of_page}
 where page_id = :page and id < :before order by id desc limit :limit;

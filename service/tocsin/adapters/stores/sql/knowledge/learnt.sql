@@ -8,11 +8,11 @@ insert into learnt (page_id, known) values (?, ?) on conflict (page_id) do updat
 update pages set flags = flags | 64 where id = :page;
 
 -- name: learnt_of_pages
-select page_id, known, listed, heard from learnt where page_id in (select value from json_each(:ids));
+select page_id, known, listed, heard from learnt where page_id in {ids :ids};
 
 -- name: noise_of_hosts
-select id, noise from hosts indexed by hosts_noisy
-where noise is not null and id in (select value from json_each(:hosts));
+select id, noise from hosts {index hosts_noisy}
+where noise is not null and id in {ids :hosts};
 
 -- name: noise_of
 select noise from hosts where id = :host;

@@ -25,17 +25,17 @@ update pages set state_id = :state, stored_at = :at, storings = 1, body_bytes = 
 where id = :page;
 
 -- name: run_on
-update pages set stored_at = max(stored_at, :at), storings = storings + 1, body_bytes = coalesce(:body_bytes, body_bytes),
+update pages set stored_at = {greatest stored_at :at}, storings = storings + 1, body_bytes = coalesce(:body_bytes, body_bytes),
   etag = :etag, last_modified = :last_modified, validators_hop = nullif(:hop, url), body_digest = :digest
 where id = :page;
 
 -- T70: all records of the page but the most recent leave the table.
 -- name: retire_older
-update states indexed by states_before set in_table = 0
+update states {index states_before} set in_table = 0
 where page_id = :page and last_at is not null and in_table = 1;
 
 -- name: delete_older
-delete from states indexed by states_before where page_id = :page and last_at is not null;
+delete from states {index states_before} where page_id = :page and last_at is not null;
 
 -- name: retire_storings
 update states set table_from = p.stored_at

@@ -2,28 +2,28 @@
 
 -- Each list of pages as an index by group: its condition, which its index has too.
 -- name: in_all
-indexed by pages_of_group where p.group_id = :group
+{index pages_of_group} where p.group_id = :group
 
 -- name: in_problems
-indexed by pages_in_trouble where p.group_id = :group and p.outcome between 5 and 8
+{index pages_in_trouble} where p.group_id = :group and p.outcome between 5 and 8
 
 -- name: in_asked
-indexed by pages_asked where p.group_id = :group and p.question_id is not null
+{index pages_asked} where p.group_id = :group and p.question_id is not null
 
 -- name: in_new
-indexed by pages_new where p.group_id = :group and p.outcome is null
+{index pages_new} where p.group_id = :group and p.outcome is null
 
 -- name: in_declaring
-indexed by pages_declaring where p.group_id = :group and p.declares = 1
+{index pages_declaring} where p.group_id = :group and p.declares = 1
 
 -- name: in_paused
-indexed by pages_paused where p.group_id = :group and p.paused = 1
+{index pages_paused} where p.group_id = :group and p.paused = 1
 
 -- name: in_off
-indexed by pages_off where p.group_id = :group and p.next_at is null and p.next_why = 'off'
+{index pages_off} where p.group_id = :group and p.next_at is null and p.next_why = 'off'
 
 -- name: in_changed
-indexed by pages_changed where p.group_id = :group and p.last_changed_at is not null
+{index pages_changed} where p.group_id = :group and p.last_changed_at is not null
 
 -- What follows `in_VIEW`: the pages of a group before or after a place.
 -- name: before
@@ -52,11 +52,11 @@ select p.id from pages p where p.id < :before order by p.id desc limit :limit;
 select p.id from pages p where p.id > :after and p.id <= :last order by p.id limit :limit;
 
 -- name: host_before
-select p.id from pages p indexed by pages_of_host
+select p.id from pages p {index pages_of_host}
 where p.host_id = :host and p.id < :before order by p.id desc limit :limit;
 
 -- name: host_after
-select p.id from pages p indexed by pages_of_host
+select p.id from pages p {index pages_of_host}
 where p.host_id = :host and p.id > :after and p.id <= :last order by p.id limit :limit;
 
 -- name: host_named
@@ -76,19 +76,19 @@ select settings_revision from store;
 
 -- The page's latest run has no entry in the index of those before: its last storing stands in the page's row.
 -- name: states
-select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),
+select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
 from pages p cross join states s on s.id in (
   select p.state_id union all
   select id from (
-    select o.id from states o indexed by states_before
+    select o.id from states o {index states_before}
     where o.page_id = p.id and o.last_at is not null and o.id < :before order by o.id desc limit :limit
   )
 )
 where p.id = :page and s.id < :before order by s.id desc limit :limit;
 
 -- name: state
-select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),
+select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
 from states s cross join pages p on p.id = s.page_id where s.id = :state and s.page_id = :page;
 
@@ -96,7 +96,7 @@ from states s cross join pages p on p.id = s.page_id where s.id = :state and s.p
 v.id, v.page_id, v.at, v.outcome, v.reason, v.rule, v.basis, v.data, v.state_id, v.alert_id, v.storm_id
 
 -- name: verdicts
-select {verdict_row} from verdicts v indexed by verdicts_by_page
+select {verdict_row} from verdicts v {index verdicts_by_page}
 where v.page_id = :page and v.id < :before order by v.id desc limit :limit;
 
 -- name: verdict
@@ -104,5 +104,5 @@ select {verdict_row} from verdicts v where v.id = :verdict;
 
 -- name: renderings
 select r.id, r.started_at, r.rendering, c.changes
-from renderings r indexed by renderings_by_page left join item_changes c on c.id = r.id
+from renderings r {index renderings_by_page} left join item_changes c on c.id = r.id
 where r.page_id = :page and r.id < :before order by r.id desc limit :limit;

@@ -12,10 +12,10 @@ select id, host_id, request_id from pages
 where id > :after and paused = 0 and not (next_at is null and next_why like 'never %') order by id limit :limit;
 
 -- name: these_pages
-select id, host_id, request_id from pages where id in (select value from json_each(:ids));
+select id, host_id, request_id from pages where id in {ids :ids};
 
 -- name: want
-update pages set request_id = :request where id in (select value from json_each(:ids));
+update pages set request_id = :request where id in {ids :ids};
 
 -- An older request that nobody waits for any longer must not keep a page from the newer one.
 -- name: shrink
@@ -34,9 +34,9 @@ update requests set done = done + :count where id = :request returning done;
 insert into request_reports (request_id, position, report) values (?, ?, ?);
 
 -- name: done
-update pages set request_id = null where id in (select value from json_each(:ids)) and +request_id = :request
+update pages set request_id = null where id in {ids :ids} and +request_id = :request
 returning id;
 
 -- name: drop
 update pages set request_id = null
-where id in (select id from pages indexed by pages_wanted where request_id = :request limit :limit);
+where id in (select id from pages {index pages_wanted} where request_id = :request limit :limit);

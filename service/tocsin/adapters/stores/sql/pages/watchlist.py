@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.codec import read_fields, read_object, read_pair, read_settings, unless_damaged
 from tocsin.adapters.stores.sql.knowledge.items import changes_by_state
-from tocsin.adapters.stores.sql.packing import unpack_report, unpack_why
+from tocsin.adapters.stores.sql.packing import pack_outcome, unpack_report, unpack_why
 from tocsin.adapters.stores.sql.pages.pages import SQL, insert_pages, remove
 from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
@@ -197,7 +197,7 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
         "group": which.group,
         "host": which.host,
         "matching": which.matching,
-        "outcome": which.outcome,
+        "outcome": pack_outcome(which.outcome),
         "paused": which.paused,
         "topper": which.topper or None,
         "with_own": which.with_own or None,

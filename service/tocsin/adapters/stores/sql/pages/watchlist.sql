@@ -1,7 +1,7 @@
 -- The list of pages, and what is set for them.
 
 -- name: known
-select p.url from json_each(:urls) u cross join pages p on p.key = url_key(u.value) and p.url = u.value;
+select p.url from {each :urls u} cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_host
 insert into hosts (name, shard) values (:host, :shard)
@@ -32,15 +32,15 @@ values (:id, :key, :url, :given, (select id from hosts where name = :host), (sel
 update groups set pages = pages + ? where name = ?;
 
 -- name: groups_of
-select g.name from pages p join groups g on g.id = p.group_id where p.id in (select value from json_each(:ids));
+select g.name from pages p join groups g on g.id = p.group_id where p.id in {ids :ids};
 
 -- Somebody has edited them.
 -- name: note_edits
-insert into edits (page_id, revision) select id, 1 from pages where id in (select value from json_each(:ids))
+insert into edits (page_id, revision) select id, 1 from pages where id in {ids :ids}
 on conflict (page_id) do update set revision = revision + 1;
 
 -- name: hosts_named
-select id from hosts where name in (select value from json_each(:names));
+select id from hosts where name in {ids :names};
 
 -- name: row
 p.id, p.url, coalesce(p.given, p.url), h.name, g.name,
@@ -57,7 +57,7 @@ left join states s on s.id = p.state_id
 select {row} {from} where p.key = url_key(:url) and p.url = :url;
 
 -- name: rows
-select {row} {from} where p.id in (select value from json_each(:ids));
+select {row} {from} where p.id in {ids :ids};
 
 -- name: row_of
 select {row} {from} where p.id = :page;
@@ -78,7 +78,7 @@ select p.id from pages p where p.id > :after and p.id <= :last
 
 -- name: by_urls
 p.id in (
-  select u.id from json_each(:urls) j cross join pages u on u.key = url_key(j.value) and u.url = j.value
+  select u.id from {each :urls j} cross join pages u on u.key = url_key(j.value) and u.url = j.value
 )
 
 -- name: by_group
@@ -91,29 +91,25 @@ p.host_id = (select id from hosts where name = :host)
 instr(p.url, :matching) > 0
 
 -- name: by_outcome
-p.outcome = outcome_code(:outcome)
+p.outcome = :outcome
 
 -- name: by_paused
 p.paused = :paused
 
--- The last three of the twelve fields.
 -- name: by_topper
-exists (
-  select 1 from (select fields_json(s.fields) as shown from states s where s.id = p.state_id)
-  where shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null
-)
+p.declares = 1
 
 -- name: by_with_own
 p.settings is not null
 
 -- name: touched
-select id, host_id, question_id, request_id from pages where id in (select value from json_each(:ids));
+select id, host_id, question_id, request_id from pages where id in {ids :ids};
 
 -- name: remove
-delete from pages where id in (select value from json_each(:ids));
+delete from pages where id in {ids :ids};
 
 -- name: settings_of
-select id, settings, next_at, next_why, coalesce(last_checked_at, added_at) from pages where id in (select value from json_each(:ids));
+select id, settings, next_at, next_why, coalesce(last_checked_at, added_at) from pages where id in {ids :ids};
 
 -- name: set_settings
 update pages set settings = :settings where id = :id;
@@ -122,16 +118,16 @@ update pages set settings = :settings where id = :id;
 update pages set next_at = :next_at, next_why = :next_why where id = :id;
 
 -- name: set_paused
-update pages set paused = :paused where id in (select value from json_each(:ids)) and paused <> :paused;
+update pages set paused = :paused where id in {ids :ids} and paused <> :paused;
 
 -- name: want_no_more
-update pages set request_id = null where id in (select value from json_each(:ids)) and request_id is not null;
+update pages set request_id = null where id in {ids :ids} and request_id is not null;
 
 -- name: set_group
-update pages set group_id = (select id from groups where name = :group) where id in (select value from json_each(:ids));
+update pages set group_id = (select id from groups where name = :group) where id in {ids :ids};
 
 -- name: set_text
-update pages set text = :text where id in (select value from json_each(:ids));
+update pages set text = :text where id in {ids :ids};
 
 -- name: settings_of_group
 select settings from groups where name = :name;
@@ -154,16 +150,16 @@ and not exists (select 1 from pages p where p.group_id = groups.id);
 select name, pages, settings from groups order by name;
 
 -- name: history
-select s.id, s.first_at, coalesce(s.last_at, p.stored_at), iif(s.last_at is null, p.storings, s.storings),
+select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
 from pages p cross join states s on s.id in (
   select p.state_id union all
-  select o.id from states o indexed by states_before where o.page_id = p.id and o.last_at is not null
+  select o.id from states o {index states_before} where o.page_id = p.id and o.last_at is not null
 )
 where p.key = url_key(:url) and p.url = :url
 order by s.id desc limit :limit;
 
 -- name: verdicts
 select state_id, at, outcome, reason, rule, data from verdicts
-where page_id = (select id from pages where key = url_key(:url) and url = :url) and state_id in (select value from json_each(:states))
+where page_id = (select id from pages where key = url_key(:url) and url = :url) and state_id in {ids :states}
 order by id;

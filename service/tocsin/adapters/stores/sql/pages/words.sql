@@ -36,7 +36,7 @@ select min(id) from words where id >= :id;
 select id, url, given, text from pages where id >= :first and id < :end order by id;
 
 -- name: named
-select id, url, given, text from pages where id in (select value from json_each(:ids)) and id < :until;
+select id, url, given, text from pages where id in {ids :ids} and id < :until;
 
 -- Pages whose words are not kept yet, and that may have this one: ASCII letters are told from no others here.
 -- name: may_have
