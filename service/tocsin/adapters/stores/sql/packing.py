@@ -10,7 +10,7 @@ from zlib import crc32
 
 import msgspec
 
-from tocsin.adapters.stores.sql.codec import read_fields, read_object, write_fields
+from tocsin.adapters.stores.sql.codec import read_object, write_fields
 from tocsin.model import CheckReport
 from tocsin.spec.topper.state import FIELDS
 
@@ -197,14 +197,6 @@ def unpack_why(kept: str | None) -> str | None:
         about = f", about every {often}" if often else ""
         return f"adaptive: changed in {changes} of {checks} checks{about}; every {interval}"
     return kept
-
-
-def fields_json(packed: bytes | None) -> str | None:
-    """Show the values of a state as a JSON array; None where they are nothing of the kind."""
-    try:
-        return None if packed is None else _encode(read_fields(packed)).decode()
-    except (msgspec.DecodeError, TypeError):
-        return None
 
 
 def pack_fields(text: str) -> bytes:

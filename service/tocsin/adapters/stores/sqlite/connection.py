@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
-from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
-from tocsin.adapters.stores.sql.packing import fields_json, pack_outcome, row_digest, row_digest_of_bytes, url_key
+from tocsin.adapters.stores.sql.packing import url_key
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import SQLITE
 from tocsin.adapters.stores.sqlite.faults import reached, translated
@@ -118,20 +117,14 @@ async def open_lane(path: str, *, busy: timedelta, writes: bool, mapped: int = M
 def connect(path: str, *, busy: timedelta, writes: bool, mapped: int = MAPPED, uri: bool = False) -> SqliteSession:
     """Open a connection as every part of the store wants it: transactions are begun by name, never by the driver.
 
-    Its queries may call `span_us`: a duration as settings write it ("6h"), in microseconds; `phase_of`, as
-    the model has it; `url_key`, `outcome_code`, `fields_json`, `row_digest`
-    and `row_digest_of_bytes`, as `packing` has them; and `is_readable`, as `knowledge` has it.
+    Statements may call three functions of ours: `span_us` reads a duration as settings write it ("6h"), in
+    microseconds; `phase_of` and `url_key` are those of the model and of `packing`.
     """
     db = sqlite3.connect(path, timeout=busy.total_seconds(), isolation_level=None, uri=uri, factory=SqliteSession)
     try:
         db.create_function("span_us", 1, _span_us, deterministic=True)
         db.create_function("url_key", 1, url_key, deterministic=True)
         db.create_function("phase_of", 1, phase_of, deterministic=True)
-        db.create_function("outcome_code", 1, pack_outcome, deterministic=True)
-        db.create_function("fields_json", 1, fields_json, deterministic=True)
-        db.create_function("row_digest", -1, row_digest, deterministic=True)
-        db.create_function("row_digest_of_bytes", -1, row_digest_of_bytes, deterministic=True)
-        db.create_function("is_readable", 2, is_readable, deterministic=True)
         db.execute("pragma foreign_keys = on")
         db.execute(f"pragma cache_size = -{_CACHE_KIB}")
         db.execute(f"pragma journal_size_limit = {_LOG_BYTES}")

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from tocsin.adapters.stores.sql.codec import read_fields
+from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
+from tocsin.adapters.stores.sql.knowledge.states import declares
+from tocsin.adapters.stores.sql.packing import row_digest, row_digest_of_bytes
 from tocsin.adapters.stores.sql.pages.word_index import misplaced
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tocsin.adapters.stores.sql.session import Session
 
-SQL = queries("care")
+SQL = queries("invariants")
 _SHOWN = 5
 
 SENTENCES = {
@@ -77,6 +84,20 @@ SENTENCES = {
 }
 
 
+ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
+    "states_as_written": lambda row: row[2] != row_digest(*row[3:]),
+    "verdicts_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
+    "alerts_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
+    "twelve_fields": lambda row: not _are_twelve(_fields_of(row[2])),
+    "canonical_space": lambda row: any(map(_has_other_space, _fields_of(row[2]))),
+    "pages_declaring": lambda row: row[1] != _is_declaring(_fields_of(row[2])),
+    "learnt_readable": lambda row: not is_readable(row[1], row[2]),
+    "noise_readable": lambda row: not is_readable("noise", row[2]),
+    "items_readable": lambda row: not is_readable("items", row[2]),
+}
+"""Whether a row breaks an invariant, where SQL cannot tell."""
+
+
 def findings(db: Session) -> Iterator[str]:
     """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
     for (word,) in db.execute("pragma integrity_check"):
@@ -86,11 +107,7 @@ def findings(db: Session) -> Iterator[str]:
         yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
     for name, sentence in SENTENCES.items():
         try:
-            rows = db.execute(SQL[name])
-            for row in islice(rows, _SHOWN):
-                yield sentence.format(*row)
-            if more := sum(1 for _ in rows):
-                yield f"... and {more} more of this kind"
+            yield from _breaches(db, name, sentence)
         except sqlite3.Error as exc:
             # Such as a text that is no longer UTF-8: one damaged row must not hide all others.
             yield f"check {name}: a row cannot be read ({exc})"
@@ -101,6 +118,36 @@ def findings(db: Session) -> Iterator[str]:
         yield f"words of pages cannot be read ({exc})"
 
 
+def _breaches(db: Session, name: str, sentence: str) -> Iterator[str]:
+    rows = iter(db.execute(SQL[name]))
+    if name in ROW_CHECKS:
+        rows = filter(ROW_CHECKS[name], rows)
+    for row in islice(rows, _SHOWN):
+        yield sentence.format(*row)
+    if more := sum(1 for _ in rows):
+        yield f"... and {more} more of this kind"
+
+
 def without_digest(db: Session) -> dict[str, int]:
     """Count the rows that were written before version 7, by table: whether a fault changed them cannot be told."""
     return {table: rows for table, rows in db.execute(SQL["without_digest"]) if rows}
+
+
+def _fields_of(packed: bytes | None) -> tuple[str | None, ...]:
+    """Read the values of a state; none where they cannot be read."""
+    try:
+        return () if packed is None else read_fields(packed)
+    except (msgspec.DecodeError, TypeError):
+        return ()
+
+
+def _are_twelve(fields: Sequence[str | None]) -> bool:
+    return len(fields) == len(FIELDS) and "" not in fields
+
+
+def _has_other_space(value: str | None) -> bool:
+    return value is not None and (value.startswith(" ") or value.endswith(" ") or "  " in value)
+
+
+def _is_declaring(fields: tuple[str | None, ...]) -> bool:
+    return len(fields) == len(FIELDS) and declares(fields)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.awareness.renders import want_render
 from tocsin.adapters.stores.sql.codec import to_json
+from tocsin.adapters.stores.sql.packing import row_digest
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
@@ -61,7 +62,9 @@ class Storms:
         until = said.at + _counts_us(result)
         storm_id, is_released = self._running(place) or (self._open(place, said, until), False)
         is_due = storm_id is None or is_released
-        (verdict_id,) = self._db.execute(SQL["insert_verdict"], (*row, is_due, storm_id)).fetchone()
+        (verdict_id,) = self._db.execute(
+            SQL["insert_verdict"], (*row, is_due, storm_id, row_digest(row[0], *row[2:]))
+        ).fetchone()
         if is_due:
             want_render(self._db, result.page_id, since=said.at, major=said.outcome == "major")
         if storm_id is None:

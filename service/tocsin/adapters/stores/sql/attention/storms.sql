@@ -2,7 +2,7 @@
 
 -- name: insert_verdict
 insert into verdicts (page_id, state_id, at, outcome, reason, rule, basis, data, awareness, storm_id, digest)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, row_digest(?1, ?3, ?4, ?5, ?6, ?7, ?8)) returning id;
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id;
 
 -- The storm that a verdict of this key belongs to, if it is one already.
 -- name: running

@@ -4,38 +4,38 @@
 select m.position, m.seen_at from alert_marks m where m.position < :before order by m.position desc limit :limit;
 
 -- name: of_unseen
-select m.position, m.seen_at from alert_marks m indexed by marks_unseen
+select m.position, m.seen_at from alert_marks m {index marks_unseen}
 where m.seen_at is null and m.position < :before order by m.position desc limit :limit;
 
 -- name: of_unseen_outcome
-select m.position, m.seen_at from alert_marks m indexed by marks_unseen_by_outcome
+select m.position, m.seen_at from alert_marks m {index marks_unseen_by_outcome}
 where m.seen_at is null and m.outcome is not null and m.outcome = :outcome and m.position < :before
 order by m.position desc limit :limit;
 
 -- name: of_outcome
-select m.position, m.seen_at from alert_marks m indexed by marks_by_outcome
+select m.position, m.seen_at from alert_marks m {index marks_by_outcome}
 where m.outcome is not null and m.outcome = :outcome and m.position < :before order by m.position desc limit :limit;
 
 -- name: of_kind
-select m.position, m.seen_at from alert_marks m indexed by marks_by_kind
+select m.position, m.seen_at from alert_marks m {index marks_by_kind}
 where m.kind = :kind and m.position < :before order by m.position desc limit :limit;
 
 -- name: of_group
-select m.position, m.seen_at from alert_marks m indexed by marks_by_group
+select m.position, m.seen_at from alert_marks m {index marks_by_group}
 where m.page_group is not null and m.page_group = :group and m.position < :before order by m.position desc limit :limit;
 
 -- name: of_page
-select a.position, m.seen_at from alerts a indexed by alerts_by_page join alert_marks m on m.position = a.position
+select a.position, m.seen_at from alerts a {index alerts_by_page} join alert_marks m on m.position = a.position
 where a.page_id = :page and a.position < :before order by a.position desc limit :limit;
 
 -- An alert that several channels did not take is there once.
 -- name: of_dead
-select d.position, m.seen_at from deliveries d indexed by deliveries_dead join alert_marks m on m.position = d.position
+select d.position, m.seen_at from deliveries d {index deliveries_dead} join alert_marks m on m.position = d.position
 where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit;
 
 -- name: positions
-select position from alerts where id in (select value from json_each(:ids));
+select position from alerts where id in {ids :ids};
 
 -- name: mark
 update alert_marks set seen_at = :now
-where position in (select value from json_each(:positions)) and (seen_at is null) = (:now is not null);
+where position in {ids :positions} and (seen_at is null) = (:now is not null);

@@ -12,7 +12,7 @@ values (?, ?, ?, ?, ?, ?, ?);
 -- name: insert_delivery
 insert into deliveries (channel, position, alert_id, page_id, next_at, is_first)
 values (:channel, :position, :alert, :page, :at, not exists (
-  select 1 from deliveries e indexed by deliveries_of_page
+  select 1 from deliveries e {index deliveries_of_page}
   where e.channel = :channel and e.page_id = :page and e.state = 'waiting'
 ));
 
@@ -24,13 +24,13 @@ update store set channels = :names where channels <> :names;
 -- name: due_deliveries
 select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
   a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
-from deliveries d indexed by deliveries_ready join alerts a on a.id = d.alert_id
+from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
 where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
-  and d.position not in (select value from json_each(:under_way))
+  and d.position not in {ids :under_way}
 order by d.next_at, d.position limit :limit;
 
 -- name: next_delivery_at
-select next_at from deliveries indexed by deliveries_ready
+select next_at from deliveries {index deliveries_ready}
 where channel = :channel and state = 'waiting' and is_first = 1
 order by next_at limit 1;
 
@@ -41,17 +41,17 @@ where channel = :channel and position = coalesce(:position, (select position fro
 
 -- The clock was set back after these were tried, or written: they wait as long as they were to wait then.
 -- name: resume_deliveries
-update deliveries indexed by deliveries_ready set
-  next_at = :now + iif(tries > 0, max(next_at - last_try_at, 0), 0),
-  last_try_at = min(last_try_at, :now)
+update deliveries {index deliveries_ready} set
+  next_at = :now + case when tries > 0 then {greatest (next_at - last_try_at) 0} else 0 end,
+  last_try_at = {least last_try_at :now}
 where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :now
-  and iif(tries > 0, last_try_at, next_at) > :now;
+  and case when tries > 0 then last_try_at else next_at end > :now;
 
 -- name: channel
 select failures, next_at, disabled, error, failed_at from channels where name = :name;
 
 -- name: count_deliveries
-select state, count(*) from deliveries indexed by deliveries_by_state where channel = :name group by state;
+select state, count(*) from deliveries {index deliveries_by_state} where channel = :name group by state;
 
 -- name: save_channel
 insert into channels (name, failures, next_at, disabled, error, failed_at)
@@ -60,8 +60,8 @@ on conflict (name) do update set failures = excluded.failures, next_at = exclude
   disabled = excluded.disabled, error = excluded.error, failed_at = excluded.failed_at;
 
 -- name: alert_row
-select a.id, a.position, a.type, a.page_id, coalesce(p.url, a.event ->> '$.subject'), a.created_at, a.event,
-  (select json_group_array(json_array(d.channel, d.state, d.tries, d.error)) from deliveries d where d.alert_id = a.id), m.seen_at
+select a.id, a.position, a.type, a.page_id, coalesce(p.url, {field a.event subject}), a.created_at, a.event,
+  (select {array json_array(d.channel, d.state, d.tries, d.error)} from deliveries d where d.alert_id = a.id), m.seen_at
 from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m.position = a.position
 
 -- name: alerts
@@ -80,7 +80,7 @@ order by a.position desc limit :limit;
 {alert_row} where a.id = :id;
 
 -- name: at_positions
-{alert_row} where a.position in (select value from json_each(:positions));
+{alert_row} where a.position in {ids :positions};
 
 -- name: after
 {alert_row} where a.position > :position order by a.position limit :limit;
@@ -99,27 +99,28 @@ with recursive found (channel) as (
 select channel from found where channel is not null;
 
 -- name: count_dead
-select count(*) from deliveries indexed by deliveries_by_state where channel = :channel and state = 'dead';
+select count(*) from deliveries {index deliveries_by_state} where channel = :channel and state = 'dead';
 
 -- A step's dead letters of a channel.
 -- name: next_dead
-select position from deliveries indexed by deliveries_by_state
+select position from deliveries {index deliveries_by_state}
 where channel = :channel and state = 'dead' and position > :after order by position limit :limit;
 
 -- name: replay_these
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
-where channel = :channel and position in (select value from json_each(:positions)) and state = 'dead';
+where channel = :channel and position in {ids :positions} and state = 'dead';
 
 -- An alert written before the channel was configured has no delivery yet. Its replay, which follows, finds its place.
 -- name: deliver_too
-insert or ignore into deliveries (channel, position, alert_id, page_id, next_at, is_first, state)
-select :channel, position, id, iif(type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1'), 0, page_id), :now,
+insert into deliveries (channel, position, alert_id, page_id, next_at, is_first, state)
+select :channel, position, id, case when type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') then 0 else page_id end, :now,
   page_id is null, 'dead'
-from alerts where id = :id;
+from alerts where id = :id
+on conflict do nothing;
 
 -- The last word on our own connection: an outage that began, or one that ended.
 -- name: last_of_outages
-select type, created_at from alerts indexed by alerts_of_outages
+select type, created_at from alerts {index alerts_of_outages}
 where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit 1;
 
 -- What an alert is listed by.
@@ -136,7 +137,7 @@ delete from channel_tests where id in (
 insert into channel_tests (channel, asked_at) values (:channel, :now) returning id;
 
 -- name: open_channel_tests
-select id, channel from channel_tests indexed by channel_tests_open where begun_at is null order by id limit :limit;
+select id, channel from channel_tests {index channel_tests_open} where begun_at is null order by id limit :limit;
 
 -- name: begin_channel_test
 update channel_tests set begun_at = :now where id = :id and begun_at is null;

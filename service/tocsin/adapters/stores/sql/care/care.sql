@@ -1,243 +1,7 @@
--- Keeping the store well: what must hold at any time, and what is forgotten when.
--- Each invariant gives (subject, detail) of what breaks it.
-
--- name: claims_apart
-select a.id, b.id from claims a join claims b on a.id < b.id
-where a.first_shard <= b.last_shard and b.first_shard <= a.last_shard;
-
--- name: latest_state
-select p.id, p.state_id from pages p left join states s on s.id = p.state_id
-where (p.state_id is not null and (s.page_id is not p.id or s.last_at is not null)) or exists (
-  select 1 from states t indexed by states_before
-  where t.page_id = p.id and t.last_at is not null and (p.state_id is null or t.id > p.state_id)
-);
-
--- A run without an end is its page's latest.
--- name: open_runs
-select s.id, s.page_id from states s join pages p on p.id = s.page_id where s.last_at is null and p.state_id is not s.id;
-
--- name: states_of_pages
-select s.id, s.page_id from states s where not exists (select 1 from pages p where p.id = s.page_id);
-
--- Rows that are written once say what they said then. As bytes: a fault can leave what is no text.
--- name: states_as_written
-select id, page_id from states where digest <> row_digest(page_id, first_at, fields);
-
--- name: verdicts_as_written
-select id, page_id from verdicts
-where digest <> row_digest_of_bytes(
-  page_id, at, cast(outcome as blob), cast(reason as blob), cast(rule as blob), cast(basis as blob), cast(data as blob)
-);
-
--- name: alerts_as_written
-select quote(a.id), a.position from alerts a where a.digest <> row_digest_of_bytes(
-  cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
-);
-
--- name: without_digest
-select 'states', count(*) from states where digest is null
-union all select 'verdicts', count(*) from verdicts where digest is null
-union all select 'alerts', count(*) from alerts where digest is null;
-
--- name: keys_of_urls
-select id, url from pages where key <> url_key(url);
-
--- name: urls_once
-select a.url, b.id from pages a join pages b indexed by pages_by_key on b.key = a.key and b.id > a.id where b.url = a.url;
-
--- name: twelve_fields
-select id, page_id from (select id, page_id, fields_json(fields) as shown from states)
-where shown is null or json_array_length(shown) <> 12 or exists (select 1 from json_each(shown) f where f.value = '');
-
--- name: canonical_space
-select id, page_id from (select id, page_id, fields_json(fields) as shown from states)
-where shown is not null and exists (
-  select 1 from json_each(shown) f
-  where f.type = 'text' and (f.value like ' %' or f.value like '% ' or instr(f.value, '  ') > 0)
-);
-
--- name: latest_in_table
-select p.id, p.state_id from pages p join states s on s.id = p.state_id where s.in_table = 0;
-
--- name: stored_in_order
-select p.id, p.state_id from pages p join states s on s.id = p.state_id
-where p.stored_at is null or p.stored_at < s.first_at or s.table_from > p.stored_at or s.table_from < s.first_at;
-
--- name: runs_in_order
-select s.id, s.page_id from states s
-where s.last_at is not null and (s.last_at < s.first_at or s.table_from < s.first_at or s.table_from > s.last_at);
-
--- name: one_verdict_one_alert
-select alert_id, count(*) from verdicts where alert_id is not null group by alert_id having count(*) > 1;
-
--- name: verdicts_served
-select v.id, v.page_id from verdicts v
-where v.awareness = 1 and v.alert_id is null and not exists (select 1 from renders r where r.page_id = v.page_id);
-
--- name: unwanted_alerts
-select id, page_id from verdicts where awareness = 0 and alert_id is not null;
-
--- name: positions_whole
-select position, (select position from store) from store
-where position <> coalesce((select max(position) from alerts), position)
-  or exists (select 1 from alerts where position < 1);
-
--- name: positions_without_gaps
-select position, position - 1 from alerts a
-where not exists (select 1 from alerts b where b.position = a.position - 1)
-  and a.position > (select min(position) from alerts);
-
--- name: deliveries_of_alerts
-select d.alert_id, d.channel from deliveries d left join alerts a on a.id = d.alert_id
-where a.id is null or a.position <> d.position or a.page_id is not nullif(d.page_id, 0);
-
--- What waits since before a younger one was accepted should have gone first; a replay waits since it was asked for.
--- name: deliveries_in_order
-select d.alert_id, d.channel from deliveries d
-where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists (
-  select 1 from deliveries e indexed by deliveries_of_page
-  where e.channel = d.channel and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
-    and e.next_at < d.last_try_at
-);
-
--- name: deliveries_first
-select d.alert_id, d.channel from deliveries d
-where d.state = 'waiting' and d.is_first <> not exists (
-  select 1 from deliveries e indexed by deliveries_of_page
-  where e.channel = d.channel and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
-);
-
--- name: questions_of_pages
-select p.id, p.question_id from pages p left join questions q on q.id = p.question_id
-where p.question_id is not null and (q.id is null or q.closed_at is not null or q.host_id <> p.host_id);
-
--- name: questions_without_pages
-select q.id, q.host_id from questions q
-where q.closed_at is null and not exists (select 1 from pages p where p.question_id = q.id);
-
--- One that was answered waits for what it has, beside a newer one.
--- name: one_open_question
-select host_id, cause from questions
-where closed_at is null and answered_at is null group by host_id, cause having count(*) > 1;
-
--- name: rules_of_pages
-select p.id, p.rule_id from pages p left join rules r on r.id = p.rule_id where p.rule_id is not null and r.id is null;
-
--- name: never_is_never
-select p.id, p.rule_id from pages p join rules r on r.id = p.rule_id
-where r.instruction ->> '$.kind' = 'never' and p.next_at is not null;
-
--- name: renders_with_cause
-select r.page_id, r.since from renders r
-where r.owed = 0 and r.copy_url is null and not exists (
-  select 1 from verdicts v where v.page_id = r.page_id and v.awareness = 1 and v.alert_id is null
-);
-
--- name: renders_owed
-select r.page_id, p.flags from renders r join pages p on p.id = r.page_id where r.owed = 1 and p.flags & 4 = 0;
-
--- name: requests_done
-select r.id, r.done from requests r
-where r.done <> (select count(*) from request_reports t where t.request_id = r.id) or r.done > r.pages;
-
--- name: requests_wanted
-select p.id, p.request_id from pages p left join requests r on r.id = p.request_id
-where p.request_id is not null and r.id is null;
-
--- name: pages_as_text
-select id, text from pages where length(text) > 253;
-
--- name: copies_bounded
-select page_id, count(*) from copies group by page_id having count(*) > 1000;
-
--- name: copies_of_pages
-select page_id, url from copies where not (url glob 'http://*' or url glob 'https://*') or instr(target, '#') > 0;
-
--- name: bytes_counted
-select id, min(body_bytes, saved_bytes) from pages where body_bytes < 0 or saved_bytes < 0;
-
--- What is known of pages beside their states can be read, and belongs to pages.
--- name: learnt_readable
-select page_id, case when not is_readable('known', known) then 'known' when not is_readable('listed', listed) then 'listed' else 'heard' end
-from learnt
-where not (is_readable('known', known) and is_readable('listed', listed) and is_readable('heard', heard));
-
--- name: learnt_of_pages
-select l.page_id, null from learnt l where not exists (select 1 from pages p where p.id = l.page_id);
-
--- name: learnt_noted
-select p.id, p.flags from learnt l join pages p on p.id = l.page_id where p.flags & 64 = 0;
-
--- name: noise_readable
-select id, name from hosts where not is_readable('noise', noise);
-
--- name: listings_to_do
-select page_id, name from listings where to_do = 0 and entries is not null;
-
--- name: listings_of_pages
-select l.page_id, l.name from listings l
-where l.to_do = 0 and not exists (select 1 from pages p where p.id = l.page_id);
-
--- name: snapshots_of_pages
-select s.id, s.page_id from snapshots s where not exists (select 1 from pages p where p.id = s.page_id);
-
--- name: texts_wanted
-select t.id, null from texts t where not exists (select 1 from snapshots s where s.text_id = t.id);
-
--- name: texts_counted
-select text_bytes, (select coalesce(sum(length(packed)), 0) from texts) as real from store where text_bytes <> real;
-
--- name: storms_of_verdicts
-select v.id, v.page_id from verdicts v
-where v.storm_id is not null and not exists (select 1 from storms s where s.id = v.storm_id);
-
--- Two storms of one change run one after the other.
--- name: one_storm_at_a_time
-select a.host_id, b.id from storms a join storms b indexed by storms_of_host
-on b.host_id = a.host_id and b.key = a.key and b.id > a.id where b.opened_at <= a.runs_until;
-
--- What lists and tallies go by.
--- name: groups_counted
-select g.name, g.pages from groups g where g.pages <> (select count(*) from pages p where p.group_id = g.id);
-
--- name: questions_counted
-select q.id, q.pages from questions q where q.pages <> (select count(*) from pages p where p.question_id = q.id);
-
--- name: pages_declaring
-select id, declares from (
-  select p.id, p.declares, fields_json(s.fields) as shown from pages p left join states s on s.id = p.state_id
-)
-where declares <> (shown ->> '$[9]' is not null or shown ->> '$[10]' is not null or shown ->> '$[11]' is not null);
-
--- name: marks_of_alerts
-select a.position, a.id from alerts a where not exists (select 1 from alert_marks m where m.position = a.position)
-union all
-select m.position, m.kind from alert_marks m where not exists (select 1 from alerts a where a.position = m.position);
-
--- name: edits_of_pages
-select e.page_id, e.revision from edits e where not exists (select 1 from pages p where p.id = e.page_id);
-
--- Microdata belongs to pages, and how it changed to a rendering of the same page.
--- name: items_of_pages
-select i.page_id, i.count from items i where not exists (select 1 from pages p where p.id = i.page_id);
-
--- name: items_bounded
-select page_id, count from items where count < 0 or count > 1000 or length(packed) > 263168;
-
--- name: items_readable
-select page_id, count from items where not is_readable('items', packed);
-
--- name: item_changes_of_renderings
-select c.id, c.page_id from item_changes c left join renderings r on r.id = c.id where r.page_id is not c.page_id;
-
--- name: item_changes_readable
-select id, page_id from item_changes
-where iif(json_valid(changes), json_type(changes, '$.changes') is not 'array', 1);
-
 -- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 -- name: forget_states
 delete from states where id in (
-  select id from states indexed by states_of_the_past where in_table = 0 and last_at < :before limit :limit
+  select id from states {index states_of_the_past} where in_table = 0 and last_at < :before limit :limit
 );
 
 -- name: forget_verdicts
@@ -276,27 +40,27 @@ delete from questions where id in (
 -- What was seen on too few pages to be a storm, and counts no longer.
 -- name: forget_sightings
 delete from sightings where (host_id, key, page_id) in (
-  select host_id, key, page_id from sightings indexed by sightings_by_end where runs_until < :now limit :limit
+  select host_id, key, page_id from sightings {index sightings_by_end} where runs_until < :now limit :limit
 );
 
 -- With the last of its verdicts: pruned, or gone with its page.
 -- name: forget_storms
 delete from storms where id in (
   select id from (select * from storms order by id limit :limit) s
-  where not exists (select 1 from verdicts v indexed by verdicts_of_storm where v.storm_id = s.id)
+  where not exists (select 1 from verdicts v {index verdicts_of_storm} where v.storm_id = s.id)
 );
 
 -- name: forget_requests
 delete from requests where id in (
   select id from (select * from requests order by id limit :limit) q
   where created_at < :before
-    and not exists (select 1 from pages p indexed by pages_wanted where p.request_id = q.id)
+    and not exists (select 1 from pages p {index pages_wanted} where p.request_id = q.id)
 );
 
 -- A host that nothing is kept of any more is private data without a use (T64).
 -- name: forget_hosts
 delete from hosts where id in (
-  select h.id from hosts h indexed by hosts_empty
+  select h.id from hosts h {index hosts_empty}
   where h.empty = 1 and not exists (select 1 from pages p where p.host_id = h.id)
     and not exists (select 1 from questions q where q.host_id = h.id)
     and not exists (select 1 from rules r where r.host_id = h.id)
@@ -309,18 +73,18 @@ delete from audit where id in (select id from (select * from audit order by id l
 
 -- name: forget_sessions
 delete from sessions where digest in (
-  select digest from sessions indexed by sessions_by_end where until <= :now limit :limit
+  select digest from sessions {index sessions_by_end} where until <= :now limit :limit
 );
 
 -- name: forget_answers
-delete from answers where rowid in (
-  select rowid from answers indexed by answers_by_age where at <= :day_before limit :limit
+delete from answers where key in (
+  select key from answers {index answers_by_age} where at <= :day_before limit :limit
 );
 
 -- What still runs is somebody's.
 -- name: forget_jobs
 delete from jobs where id in (
-  select id from jobs indexed by jobs_by_age where started_at < :month_before and state <> 'running' limit :limit
+  select id from jobs {index jobs_by_age} where started_at < :month_before and state <> 'running' limit :limit
 );
 
 -- name: forget_activity

@@ -10,7 +10,7 @@ select position, text_bytes, channels from store;
 select kind, coalesce(outcome, '') from alert_marks where position > :after order by position;
 
 -- name: deliveries
-select count(*), min(position) from deliveries indexed by deliveries_by_state where channel = :channel and state = :state;
+select count(*), min(position) from deliveries {index deliveries_by_state} where channel = :channel and state = :state;
 
 -- name: published_at
 select created_at from alerts where position = :position;
@@ -20,8 +20,8 @@ select disabled, failures from channels where name = :channel;
 
 -- Of the pages that may be rendered: who paused one does not wait for it.
 -- name: renders
-select count(*), min(r.since) from renders r indexed by renders_by_age join pages p on p.id = r.page_id where not p.paused;
+select count(*), min(r.since) from renders r {index renders_by_age} join pages p on p.id = r.page_id where not p.paused;
 
 -- name: questions
-select count(*), min(announced_at) from questions indexed by questions_waiting
+select count(*), min(announced_at) from questions {index questions_waiting}
 where announced_at is not null and answered_at is null and closed_at is null;

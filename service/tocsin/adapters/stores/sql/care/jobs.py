@@ -30,6 +30,7 @@ class JobRole(Role):
             row = db.execute(SQL["answer"], {"key": key, "after": now - DAY_US}).fetchone()
             if row is not None:
                 return StoredAnswer(*row)
+            db.execute(SQL["give_up"], {"key": key})
             db.execute(SQL["begin"], {"key": key, "fingerprint": fingerprint, "now": now})
             return None
 

@@ -27,7 +27,7 @@ select fingerprint, status, content_type, body, at, location from answers where 
 
 -- One that is older than a day is begun anew.
 -- name: begin
-insert or replace into answers (key, fingerprint, at) values (:key, :fingerprint, :now);
+insert into answers (key, fingerprint, at) values (:key, :fingerprint, :now);
 
 -- name: finish
 update answers set status = :status, content_type = :content_type, body = :body, location = :location where key = :key;

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.codec import read_fields, write_fields
 from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
 from tocsin.adapters.stores.sql.knowledge.states import declares
+from tocsin.adapters.stores.sql.packing import row_digest
 from tocsin.adapters.stores.sql.pages.pages import SQL as PAGES
 from tocsin.adapters.stores.sql.pages.pages import insert_pages
 from tocsin.adapters.stores.sql.pages.word_index import change_words, pages_named
@@ -64,16 +65,7 @@ def _take_table(db: Session, *, rows: Iterable[TableRow], now: Instant, replace:
                 stated += 1
                 first += [url] * (stated <= _NAMED)
                 db.execute(SQL["delete_before"], {"page": page_id, "last": last})
-        records = [
-            {
-                "page": pages[row.url][0],
-                "at": row.stored_at,
-                "fields": write_fields(row.fields),
-                "text": row.text,
-                "declares": declares(row.fields),
-            }
-            for row in step
-        ]
+        records = [_to_record(row, pages[row.url][0]) for row in step]
         db.executemany(SQL["insert_record"], records)
         shown = {record["page"]: record for record in records}.values()
         page_ids = list({pages[row.url][0] for row in step})
@@ -88,6 +80,18 @@ def _take_table(db: Session, *, rows: Iterable[TableRow], now: Instant, replace:
         raise HasStates(f"{named}: have states already; give --replace to put the table's in their place")
     touch_all_hosts(db)
     return taken
+
+
+def _to_record(row: TableRow, page_id: int) -> dict[str, Any]:
+    fields = write_fields(row.fields)
+    return {
+        "page": page_id,
+        "at": row.stored_at,
+        "fields": fields,
+        "digest": row_digest(page_id, row.stored_at, fields),
+        "text": row.text,
+        "declares": declares(row.fields),
+    }
 
 
 def _pages_of(db: Session, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:

@@ -26,7 +26,7 @@ cross join pages p on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_record
 insert into states (page_id, first_at, last_at, fields, digest)
-values (:page, :at, :at, :fields, row_digest(:page, :at, :fields));
+values (:page, :at, :at, :fields, :digest);
 
 -- Records that were there before the import.
 -- name: delete_before

@@ -4,8 +4,9 @@
 delete from copies where page_id = :page;
 
 -- name: remember
-insert or ignore into copies (page_id, target, url, datetime, made_at, rel, kind, seen_at)
-values (:page, :target, :url, :datetime, :made_at, :rel, :kind, :at);
+insert into copies (page_id, target, url, datetime, made_at, rel, kind, seen_at)
+values (:page, :target, :url, :datetime, :made_at, :rel, :kind, :at)
+on conflict do nothing;
 
 -- Newest first; those without a date come last.
 -- name: of_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.codec import read_fields, write_fields
-from tocsin.adapters.stores.sql.packing import pack_digest
+from tocsin.adapters.stores.sql.packing import pack_digest, row_digest
 from tocsin.adapters.stores.sql.statements import queries
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def store_state(db: Session, page_id: int, state: NewState, *, stored_at: Instan
     """
     at = max(state.stored_at, stored_at or state.stored_at)
     db.execute(SQL["close_run"], {"page": page_id})
-    row = {"page": page_id, "at": at, "fields": write_fields(state.fields)}
+    fields = write_fields(state.fields)
+    row = {"page": page_id, "at": at, "fields": fields, "digest": row_digest(page_id, at, fields)}
     state_id: int = db.execute(SQL["open_run"], row).fetchone()[0]
     db.execute(
         SQL["show_run"],

@@ -6,7 +6,7 @@ from pages p where p.id = :page and states.id = p.state_id;
 
 -- name: open_run
 insert into states (page_id, first_at, fields, digest)
-values (:page, :at, :fields, row_digest(:page, :at, :fields)) returning id;
+values (:page, :at, :fields, :digest) returning id;
 
 -- name: last_id
 select coalesce(max(id), 0) from states;
