@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tocsin.engine.hosts.in_flight import PAGES_A_REQUEST, Allowance
 from tocsin.engine.hosts.loop_time import MEASURED_S
@@ -84,7 +84,6 @@ class Visits:
         self._in_hand = 0
         self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
         self._queues = HostQueues(self._visit, gates, in_flight)
-        self._under_way: dict[int, asyncio.Task[Any]] = {}
         self._visits: asyncio.TaskGroup | None = None
         self._put: Put | None = None
 
@@ -135,23 +134,13 @@ class Visits:
     def drop(self) -> None:
         """Give up the pages in hand that no request was made for yet."""
         self._queues.drop()
-        for page_id in self._visitor.drop():
-            # Not all of them have a visit yet.
-            if (visit := self._under_way.get(page_id)) is not None:
-                visit.cancel()
+        self._queues.cancel(self._visitor.drop())
 
     def refresh(self) -> None:
         """There is nothing to be told: the visitor looks each up when it needs it."""
 
     async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
-        visit = asyncio.current_task()
-        assert visit is not None  # noqa: S101 - a coroutine that runs is a task's
-        self._under_way[task.page_id] = visit
-        try:
-            result = await self._visitor.visit(task, stand_aside)
-        finally:
-            del self._under_way[task.page_id]
-        await self._hand_in(result)
+        await self._hand_in(await self._visitor.visit(task, stand_aside))
         self._in_hand -= 1
 
     async def _adapt(self) -> None:

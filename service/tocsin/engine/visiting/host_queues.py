@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,6 +32,7 @@ class HostQueues:
         self._visit, self._gates, self._in_flight = visit, gates, in_flight
         self._queues: dict[str, _Queue] = {}
         self._visiting = 0
+        self._under_way: dict[int, asyncio.Task[None]] = {}
 
     def begin(self, pages: Iterable[PageTask], create: Create) -> None:
         """Visit these pages, after those of their hosts that have begun before.
@@ -51,6 +53,12 @@ class HostQueues:
         for queue in self._queues.values():
             queue.pages.clear()
 
+    def cancel(self, page_ids: Iterable[int]) -> None:
+        """Cancel the visits of these pages, and with each the one who visits its host; others have none yet."""
+        for page_id in page_ids:
+            if (visiting := self._under_way.get(page_id)) is not None:
+                visiting.cancel()
+
     def _call(self, host: str, queue: _Queue) -> None:
         queue.visiting += 1
         self._visiting += 1
@@ -58,7 +66,8 @@ class HostQueues:
 
     async def _work(self, host: str, queue: _Queue) -> None:
         """Visit a host's pages until there are none, or until others do."""
-        turn = _Turn(self, host, queue)
+        turn, under_way, own_task = _Turn(self, host, queue), self._under_way, asyncio.current_task()
+        assert own_task is not None  # noqa: S101 - a coroutine that runs is a task's
         pages = queue.pages
         # By now each host that was begun together with this one has its first visit, which goes before.
         has_room = self._visiting < self._in_flight.most
@@ -66,7 +75,11 @@ class HostQueues:
             task = pages.popleft()
             if pages and has_room and queue.visiting < self._gates.politeness(host).concurrency:
                 self._call(host, queue)
-            await self._visit(task, turn.stand_aside)
+            under_way[task.page_id] = own_task
+            try:
+                await self._visit(task, turn.stand_aside)
+            finally:
+                del under_way[task.page_id]
             # One place is for this one's own next page.
             has_room = self._in_flight.free > 1
         if not turn.is_aside:

@@ -144,7 +144,7 @@ class Receiver:
         sent_conditions = request.validators is not None and request.validators.hop_url == url
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
-            _refuse_what_is_not_the_page(url, response, self._clock.now(), takes_accepted=request.takes_accepted)
+            _refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
         return Received(
             begun.started_at,
             response,
@@ -266,7 +266,7 @@ class Receiver:
         return target
 
 
-def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant, *, takes_accepted: bool) -> None:
+def _refuse_what_is_not_the_page(url: str, response: HopResponse, clock: Clock, *, takes_accepted: bool) -> None:
     """Raise unless the answer is the page (T58: a complete answer that is another thing is final)."""
     status = response.status
     if status in RECEIVED or (takes_accepted and status == ACCEPTED and response.body):
@@ -276,7 +276,7 @@ def _refuse_what_is_not_the_page(url: str, response: HopResponse, now: Instant, 
     if status == 304:  # noqa: PLR2004 - Not Modified
         raise FetchFailed(url, FailureKind.PROTOCOL, "304 to a request without conditions", status=status)
     if status >= 500 or status in RETRIED_STATUSES:  # noqa: PLR2004 - server errors
-        after = parse_retry_after(response.header("retry-after"), now)
+        after = parse_retry_after(response.header("retry-after"), clock.now())
         raise FetchFailed(url, FailureKind.STATUS, f"answered {status}", status=status, retry_after=after)
     raise FetchRefused(url, FailureKind.STATUS, f"answered {status}", status=status)
 

@@ -95,15 +95,16 @@ class Tries:
 
     async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> Came:
         """Make one set of requests; one that failed is added to the attempts."""
-        began, start = self._clock.now(), self._clock.monotonic()
+        began_s = self._clock.monotonic()
         try:
             try:
                 return await self.receiver.receive(request, session)
             except Elsewhere as exc:
                 return await self._carry_on(request, session, exc)
         except FetchError as exc:
-            elapsed_ms = round((self._clock.monotonic() - start) * 1000)
-            attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, elapsed_ms))
+            elapsed_s = self._clock.monotonic() - began_s
+            began = self._clock.now() - round(elapsed_s * 1_000_000)
+            attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, round(elapsed_s * 1000)))
             raise
 
     async def _carry_on(self, request: PageRequest, session: Session, elsewhere: Elsewhere) -> Came:

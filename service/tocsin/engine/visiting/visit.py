@@ -135,19 +135,21 @@ class Visitor:
     async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> Ends:
         """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
         self._wanted.setdefault(task.page_id, True)
-        attempts = list(task.attempts)
+        attempts, began = list(task.attempts), self._clock.now()
         in_outage = None
         try:
-            policy, began = self._policies.of(task), self._clock.now()
+            policy = self._policies.of(task)
             conclude = self._conclusions.of(task, policy, began)
-            if (unasked := _without_request(conclude, task, policy, began)) is not None:
-                return Ends(unasked)
+            if policy.mode == "off" or is_too_near(task, policy, began):
+                return Ends(_without_request(conclude, policy))
             conditions = _conditions(task, policy, self._settings.unconditional_every)
             with contained(task.page_id, task.url, self._telemetry):
                 came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
-                if self._must_wait(came):
+                # What need not be read takes no turn of the loop's time.
+                has_body = isinstance(came, Received) and not came.not_modified
+                if has_body and not self._loop_time.begin_at_once():
                     await self._loop_time.begin()
-                result = self._conclude(conclude, task, came, conditions, len(attempts))
+                result = self._conclude(conclude, task, came, conditions, len(attempts), has_body=has_body)
         except SettingsError as exc:
             result = self._held(task, str(exc))
         except Withdrawn:
@@ -160,14 +162,15 @@ class Visitor:
             result = conclude.short(attempts, exc, self._clock.now() + SHORTAGE_PAUSE_US)
         except FetchError as exc:
             result = conclude.unreachable(attempts, exc, gate_at=self._held_until(task.host))
-            if exc.kind in OURS:
-                # Should it be our own connection, the page is given its tries back, and nobody is asked (T57-T61).
-                in_outage = conclude.deferred([], self._clock.now() + OUTAGE_PAUSE_US, error=exc)
+            # If our own connection fails, the page gets its tries back, and no question is asked (T57-T61).
+            again_at = self._clock.now() + OUTAGE_PAUSE_US
+            in_outage = conclude.deferred([], again_at, error=exc) if exc.kind in OURS else None
         finally:
             # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
             del self._wanted[task.page_id]
             self._unasked.pop(task.page_id, None)
-        self._tell_of_clock(task)
+        if task.state is not None and task.state.last_at > began and not self._told_of_clock:
+            self._tell_of_clock(task, began)
         return Ends(result, in_outage)
 
     async def carry_on(self, leg: CheckLeg, session: Session) -> CheckResult | FetchRefused:
@@ -185,19 +188,16 @@ class Visitor:
             came = await self._tries.receiver.receive(request, session, leg.so_far)
             try:
                 with contained(task.page_id, task.url, self._telemetry):
-                    if self._must_wait(came):
+                    has_body = not came.not_modified
+                    if has_body:
                         await self._loop_time.begin()
-                    return self._conclude(conclude, task, came, leg.conditions, leg.tried)
+                    return self._conclude(conclude, task, came, leg.conditions, leg.tried, has_body=has_body)
             except FetchRefused as exc:
                 return exc
         finally:
             self._legs[task.page_id] -= 1
             if not self._legs[task.page_id]:
                 del self._legs[task.page_id], self._wanted[task.page_id]
-
-    def _must_wait(self, came: Came) -> bool:
-        """Say whether others go before in reading what came; what need not be read takes no turn."""
-        return _has_body(came) and not self._loop_time.begin_at_once()
 
     def _held(self, task: PageTask, why: str) -> CheckResult:
         """Make no request for a page whose settings cannot be used."""
@@ -206,7 +206,14 @@ class Visitor:
         return conclude.off() if policy.mode == "off" else conclude.held(why)
 
     def _conclude(
-        self, conclude: Conclusion, task: PageTask, came: Came, conditions: Validators | None, tried: int
+        self,
+        conclude: Conclusion,
+        task: PageTask,
+        came: Came,
+        conditions: Validators | None,
+        tried: int,
+        *,
+        has_body: bool,
     ) -> CheckResult:
         """Assess a page where its bytes are; where it has any, its turn of the loop's time has begun."""
         self._mark(task.page_id)
@@ -218,7 +225,7 @@ class Visitor:
             return conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
         finally:
             self._mark(0)
-            if _has_body(came):
+            if has_body:
                 self._loop_time.end()
 
     def _receive(
@@ -282,10 +289,10 @@ class Visitor:
         held_s = self._gates.held_s(host)
         return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
 
-    def _tell_of_clock(self, task: PageTask) -> None:
+    def _tell_of_clock(self, task: PageTask, now: Instant) -> None:
         """Warn once of a clock that was set back: until it catches up, every change comes too soon (T43)."""
-        back = clock_back(task, self._clock.now())
-        if back is not None and not self._told_of_clock:
+        back = clock_back(task, now)
+        if back is not None:
             self._told_of_clock = True
             mend = "set the clock; if it was ahead before, changes are told again once it has caught up"
             values: JsonObject = {"page_id": task.page_id, "url": task.url, "by": show_span(back), "mend": mend}
@@ -334,16 +341,8 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
         telemetry.emit(Happening("page.odd", "debug", _named(result) | {"problem": result.report.problem}))
 
 
-def _without_request(conclude: Conclusion, task: PageTask, policy: PageSettings, began: Instant) -> CheckResult | None:
-    """Give the result of a check that makes no request; None: it makes one."""
-    if policy.mode == "off":
-        return conclude.off()
-    return conclude.skipped() if is_too_near(task, policy, began) else None
-
-
-def _has_body(came: Came) -> bool:
-    """Say whether there is something to be read, which takes time."""
-    return isinstance(came, Received) and not came.not_modified
+def _without_request(conclude: Conclusion, policy: PageSettings) -> CheckResult:
+    return conclude.off() if policy.mode == "off" else conclude.skipped()
 
 
 def _named(result: CheckResult) -> JsonObject:
